@@ -106,6 +106,7 @@ def by_messages(
     made = underlay_siena.state(
         np.arange(NODES, dtype=np.int32), rows, ids([overlay[k].parent for k in range(BROKERS)]),
         2 * len(drawn.home), BROKERS, 4096,
+        attributes=drawn.values.shape[1],
         alternates=ids([overlay[k].alternate for k in range(BROKERS)]),
     )  # fmt: skip
     catalogue = Catalogue(drawn.filters, drawn.values, routes_of(overlay, np.zeros(0, np.int32)))

@@ -32,10 +32,8 @@ from tests.protocols.lone import (
     World,
     arrays,
     drive,
-    emitted_by,
-    entered,
+    emitted_alone,
     faults,
-    lone_neighbourhood,
 )
 
 NODES, BROKERS, SLOTS, CHILDREN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
@@ -100,6 +98,7 @@ def fresh(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena
         clients=CLIENTS,
         client_slots=SLOTS,
         confirm=confirm,
+        attributes=VALUES.shape[1],
     )
 
 
@@ -385,17 +384,5 @@ def test_a_shifted_clock_changes_no_emitted_byte() -> None:
         later = records.copy()
         later["at"] += shift_s
         assert len(records) > 10
-        assert alone(here, row, given, records) == alone(here, row, ahead, later)
-
-
-def alone(
-    here: World, row: int, given: underlay_siena.Rules, records: np.ndarray
-) -> list[list[bytes]]:
-    """What a lone node emits for each of some records."""
-    near = lone_neighbourhood(here.network, row, False)
-    state = here.fresh(np.array([row], np.int32))
-
-    def call(message: Any, out: Any) -> None:
-        entered(state, given, near, np.uint32(0), message, out)
-
-    return [emitted_by(call, record, MOST) for record in records]
+        usual = emitted_alone(here, row, given, records)
+        assert emitted_alone(here, row, ahead, later) == usual

@@ -20,6 +20,7 @@ from halfway.protocols.broker_trees.children import NONE, slot_of
 from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.messages import (
     NOTIFY,
+    NUMBER,
     ORIGIN,
     ROUTE,
     STEP,
@@ -75,7 +76,7 @@ def track_new(state, rules, sender, before, out):
         return
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
-        starts = record.args[STEP] == 1 and record.args[kinds.NUMBER] == 0
+        starts = record.args[STEP] == 1 and record.args[NUMBER] == 0
         if not starts or record.args[ORIGIN] != sender.own:
             continue
         if record.kind == NOTIFY or record.kind == SUBSCRIBE_UP or record.kind == UNSUBSCRIBE_UP:
@@ -90,13 +91,13 @@ def track(state, rules, sender, record, upwards, out):
     kept, b = state.unconfirmed, sender.broker
     places = kept.record.shape[1]
     for place in range(places):
-        if kept.record[b, place].args[kinds.NUMBER] == 0:
+        if kept.record[b, place].args[NUMBER] == 0:
             turn = kept.sent[b] % (_NUMBERS // places)
             kept.sent[b] += 1
-            record.args[kinds.NUMBER] = turn * places + place + 1
+            record.args[NUMBER] = turn * places + place + 1
             copy_with_kind(record, kept.record[b, place])
             kept.upwards[b, place], kept.tries[b, place] = upwards, 0
-            start_timer(rules, sender.own, record.args[kinds.NUMBER], out)
+            start_timer(rules, sender.own, record.args[NUMBER], out)
             return
     kept.refused[b] += 1
 
@@ -111,16 +112,16 @@ def copy_with_kind(record, copy):
 @apart
 def start_timer(rules, own, number, out):
     """Start the timer of an unconfirmed record."""
-    emit(out, kinds.CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[kinds.NUMBER] = number
+    emit(out, kinds.CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
 
 
 @apart
 def confirm(sender, message, out):
     """Confirm a record that a broker received, on the path that it came on."""
-    if message.args[STEP] > 0 and message.args[kinds.NUMBER] > 0:
+    if message.args[STEP] > 0 and message.args[NUMBER] > 0:
         back = sender.routes.back[message.args[ROUTE]]
         o = send_along(sender.routes, back, kinds.CONFIRM, sender.own, out)
-        o.args[kinds.NUMBER] = message.args[kinds.NUMBER]
+        o.args[NUMBER] = message.args[NUMBER]
 
 
 @apart
@@ -130,16 +131,16 @@ def place_of_number(kept, b, number):
     if number <= 0 or places == 0:
         return np.int64(-1)
     place = (np.int64(number) - 1) % places
-    return place if kept.record[b, place].args[kinds.NUMBER] == number else np.int64(-1)
+    return place if kept.record[b, place].args[NUMBER] == number else np.int64(-1)
 
 
 @apart
 def receive(state, rules, sender, message, out):
     """Handle a confirmation, which frees the place of its record, or the lack of one."""
     if message.kind == kinds.CONFIRM:
-        place = place_of_number(state.unconfirmed, sender.broker, message.args[kinds.NUMBER])
+        place = place_of_number(state.unconfirmed, sender.broker, message.args[NUMBER])
         if place >= 0:
-            state.unconfirmed.record[sender.broker, place].args[kinds.NUMBER] = 0
+            state.unconfirmed.record[sender.broker, place].args[NUMBER] = 0
     elif message.kind == kinds.CONFIRM_TIMEOUT:
         on_timeout(state, rules, sender, message, out)
 
@@ -149,15 +150,15 @@ def restart_timers(state, rules, sender, out):
     """Restart the timers of unconfirmed records after a crash, if the memory was kept."""
     kept, b = state.unconfirmed, sender.broker
     for place in range(kept.record.shape[1]):
-        if kept.record[b, place].args[kinds.NUMBER] != 0:
-            start_timer(rules, sender.own, kept.record[b, place].args[kinds.NUMBER], out)
+        if kept.record[b, place].args[NUMBER] != 0:
+            start_timer(rules, sender.own, kept.record[b, place].args[NUMBER], out)
 
 
 @apart
 def on_timeout(state, rules, sender, message, out):
     """Consider the path of an unconfirmed record dead, and send the record again on the next."""
     kept, b = state.unconfirmed, sender.broker
-    place = place_of_number(kept, b, message.args[kinds.NUMBER])
+    place = place_of_number(kept, b, message.args[NUMBER])
     if place < 0:
         return
     record = kept.record[b, place]
@@ -169,12 +170,12 @@ def on_timeout(state, rules, sender, message, out):
         to = peer if slot_of(state.children.child, b, peer) >= 0 else NO_NODE
     kept.tries[b, place] += 1
     if to < 0:  # this is the root now, or the receiver is no child any more
-        record.args[kinds.NUMBER] = 0
+        record.args[NUMBER] = 0
     elif kept.tries[b, place] > _MOST_TRIES:
         kept.failed[b] += 1
-        record.args[kinds.NUMBER] = 0
+        record.args[NUMBER] = 0
     else:
-        start_timer(rules, sender.own, record.args[kinds.NUMBER], out)
+        start_timer(rules, sender.own, record.args[NUMBER], out)
         resend(sender, record, to, out)
 
 
@@ -230,7 +231,7 @@ def lose_path_down(state, rules, sender, child, path, out):
     second = route != NO_ROUTE and silence[b, s, SECOND] <= most
     other = next_hop_up(silence[b, s, DIRECT] <= most, second, False)
     if other == CUT_OFF:
-        parents.adopt(state, rules.catalogue.filters, sender, child, NONE, out)
+        parents.adopt(state, sender, child, NONE, out)
     elif other == SECOND:
         use_path(sender, child, route, False)
     else:

@@ -18,9 +18,9 @@ from halfway.protocols.broker_trees.clients import next_tick, start_ticks
 from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.messages import (
     FILTER,
+    NUMBER,
     ORIGIN,
     ROUTE,
-    SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
 from halfway.protocols.broker_trees.peer_paths import (
@@ -39,7 +39,12 @@ from halfway.protocols.broker_trees.source_routes import (
     second_path,
     send_along,
 )
-from halfway.protocols.broker_trees.subscription_table import FREE, send_filter
+from halfway.protocols.broker_trees.subscription_table import (
+    FREE,
+    is_complete,
+    send_filter,
+    send_name,
+)
 
 _NUMBERS = np.int32(2**31 - 1)  # of PINGs; they start again after these
 
@@ -50,7 +55,7 @@ def filters_digest(table, b, via):
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         counts = table.forwarded[b, s] == 1 if via == NO_NODE else table.via[b, s] == via
-        if counts and table.filter[b, s] != FREE:
+        if counts and table.filter[b, s] != FREE and is_complete(table, b, s):
             word += mixed(np.uint64(table.filter[b, s] + 1))
     return low_half(word)
 
@@ -112,7 +117,7 @@ def ping(state, sender, path, r, now, out):
     state.pings[b, path] = (state.pings[b, path] + 1) & _NUMBERS
     state.pinged_s[b, path] = now
     o = send_along(sender.routes, r, kinds.PING, sender.own, out)
-    o.args[kinds.PATH], o.args[kinds.NUMBER] = path, state.pings[b, path]
+    o.args[kinds.PATH], o.args[NUMBER] = path, state.pings[b, path]
     add_trip(sender, up, path, o)
     if active_path(sender, up) == r:
         o.args[kinds.PATH] += kinds.DIGEST_BIT
@@ -163,7 +168,7 @@ def check_children(state, rules, sender, out):
     """Check the children's PINGs: reach one silent on one path by the other; replace one silent on
     both."""
     b, own, children = sender.broker, sender.own, state.children
-    most, filters = rules.missed_pings + 1, rules.catalogue.filters
+    most = rules.missed_pings + 1
     for s in range(children.child.shape[1]):
         child = children.child[b, s]
         if child == NONE:
@@ -173,7 +178,7 @@ def check_children(state, rules, sender, out):
         second = route != NO_ROUTE and children.child_silence[b, s, SECOND] <= most
         path = next_hop_up(direct, second, False)  # the same two paths, downwards
         if path == CUT_OFF:
-            parents.adopt(state, filters, sender, child, NO_NODE, out)
+            parents.adopt(state, sender, child, NO_NODE, out)
         elif path == SECOND:
             use_path(sender, child, route, False)
         else:
@@ -196,14 +201,14 @@ def on_ping(state, sender, message, out):
     back = sender.routes.back[message.args[ROUTE]]
     o = send_along(sender.routes, back, kinds.PONG, sender.own, out)
     parents.add_news(state, sender, o)
-    o.args[kinds.PATH], o.args[kinds.NUMBER] = path, message.args[kinds.NUMBER]
+    o.args[kinds.PATH], o.args[NUMBER] = path, message.args[NUMBER]
     table = state.table
     has_digest = message.args[kinds.PATH] >= kinds.DIGEST_BIT
     if has_digest and filters_digest(table, b, child) != message[kinds.DIGEST]:
         o.args[kinds.PATH] += kinds.DIGEST_BIT
         for e in range(table.filter.shape[1]):
             if table.filter[b, e] != FREE and table.via[b, e] == child:
-                send_filter(sender, kinds.HELD, table.filter[b, e], child, out)
+                send_name(sender, kinds.HELD, table.filter[b, e], child, out)
 
 
 @apart
@@ -212,7 +217,7 @@ def on_pong(state, sender, message, out):
     b, up, path = sender.broker, message.args[ORIGIN], message.args[kinds.PATH] & 1
     if up != state.parent[b]:
         return
-    if message.args[kinds.NUMBER] == state.pings[b, path]:
+    if message.args[NUMBER] == state.pings[b, path]:
         trip_s = whole_microseconds(message.at - state.pinged_s[b, path])
         note_trip(sender, up, path, trip_s, trip_s)
     state.missed[b, path] = 0
@@ -223,7 +228,7 @@ def on_pong(state, sender, message, out):
     if message.args[kinds.PATH] >= kinds.DIGEST_BIT:
         for s in range(state.table.filter.shape[1]):
             if state.table.forwarded[b, s] == 1:
-                send_filter(sender, SUBSCRIBE_UP, state.table.filter[b, s], up, out)
+                send_filter(state.table, sender, s, up, out)
 
 
 @apart
@@ -235,4 +240,4 @@ def on_held(state, sender, message, out):
     for s in range(state.table.filter.shape[1]):
         if state.table.forwarded[b, s] == 1 and state.table.filter[b, s] == message[FILTER]:
             return
-    send_filter(sender, UNSUBSCRIBE_UP, message[FILTER], state.parent[b], out)
+    send_name(sender, UNSUBSCRIBE_UP, message[FILTER], state.parent[b], out)

@@ -143,7 +143,7 @@ def on_accept(state, rules, sender, message, out):
 @apart
 def change_parent(state, rules, sender, parent, now, out):
     """Subscribe at a broker's new parent, and quit the old one."""
-    b, table, filters = sender.broker, state.table, rules.catalogue.filters
+    b, table = sender.broker, state.table
     if state.parent[b] != NO_NODE:
         o = send(sender, kinds.QUIT, state.parent[b], out)
         # We quit one interval later, because events in flight from the old parent passed
@@ -154,11 +154,11 @@ def change_parent(state, rules, sender, parent, now, out):
     for s in range(table.filter.shape[1]):
         table.forwarded[b, s] = 0
     if remove_child(state.children, b, parent):  # a former root joins its successor
-        remove(table, filters, sender, FREE, parent, NO_NODE, NO_NODE, out)
+        remove(table, sender, FREE, parent, NO_NODE, NO_NODE, out)
     state.parent[b], state.predecessor[b] = parent, NO_NODE
     state.alternate[b] = NO_NODE  # it is one of the old parent's neighbours
     count_move(state, b, now)
-    forward_uncovered(table, filters, sender, parent, out)
+    forward_uncovered(table, sender, parent, out)
 
 
 @apart
@@ -177,19 +177,19 @@ def reset_watch(state, b):
 
 
 @apart
-def lose_child(state, filters, sender, child, out):
+def lose_child(state, sender, child, out):
     """Remove a parent's child and its subscriptions, and withdraw them from the parent above."""
     b = sender.broker
     if remove_child(state.children, b, child):
         forget_peer(sender, child)
-        remove(state.table, filters, sender, FREE, child, NO_NODE, state.parent[b], out)
+        remove(state.table, sender, FREE, child, NO_NODE, state.parent[b], out)
 
 
 @apart
-def adopt(state, filters, sender, failed, replaced, out):
+def adopt(state, sender, failed, replaced, out):
     """[uas §4.1] the parent's Leave of a dead child: its children become this broker's own."""
     b, children = sender.broker, state.children
-    lose_child(state, filters, sender, failed, out)
+    lose_child(state, sender, failed, out)
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
             child = children.grandchild[b, s]

@@ -6,7 +6,7 @@ its successors and the sender's depth.
 
 from halfway.core.kinds import Kinds
 from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.messages import FILTER, ROUTED, ROUTED_CLIENT
+from halfway.protocols.broker_trees.messages import FILTER, NUMBER, ROUTED, ROUTED_CLIENT
 
 # Header fields that the tree reuses.
 PARENT, ROOT = "topic", "event"  # the sender's parent, and the root, as the sender knows them
@@ -18,8 +18,6 @@ PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
 DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG and ALIVE: the digests differ
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
-# Of a PING among those on its path, or of a record that is confirmed; the answer repeats it.
-NUMBER = 5
 # Places in `reals` of a PING: seconds of round trips on its path; 0: none yet.
 TRIP_S, LEAST_S = 0, 1
 _NEWS = {
@@ -45,7 +43,7 @@ PONG = KINDS.network(
 )  # fmt: skip
 HELD = KINDS.network(
     17, "held", "the sender, a broker, holds a subscription of the receiver", "sequence",
-    args=ROUTED_CLIENT, reused={FILTER: "filter id"},
+    args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
     18,

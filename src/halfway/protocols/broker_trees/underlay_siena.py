@@ -25,6 +25,7 @@ from halfway.protocols.broker_trees.children import Children, add_child, add_gra
 from halfway.protocols.broker_trees.client_state import ClientState, client_state, expire, renew
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
+from halfway.protocols.broker_trees.messages import parts_of
 from halfway.protocols.broker_trees.peer_paths import Sender
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath
 from halfway.protocols.broker_trees.subscription_table import (
@@ -122,37 +123,29 @@ State = UnderlaySienaState
 
 
 def state(
-    node_ids: Int32s,
-    brokers: Int32s,
-    parents: Int32s,
-    slots: int,
-    child_slots: int,
-    window: int,
-    retries: int = 0,
-    clients: NodePath = (),
-    client_slots: int = 1,
-    clients_each: int = 1,
-    alternates: Int32s | None = None,
-    confirm: bool = False,
-) -> UnderlaySienaState:
+    node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, child_slots: int, window: int,
+    retries: int = 0, clients: NodePath = (), client_slots: int = 1, clients_each: int = 1,
+    alternates: Int32s | None = None, confirm: bool = False, attributes: int = 1,
+) -> UnderlaySienaState:  # fmt: skip
     """Return the state of nodes in a finished underlay-aware tree.
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
     subscriptions at a broker; child_slots: room for children, and for grandchildren; window:
     events in flight at a time; clients: ids of nodes that monitor their broker; client_slots: room
     for subscriptions at each; clients_each: bound on client numbers at each; alternates: node ids
-    by broker number, NO_NODE: none; confirm: whether brokers confirm records.
+    by broker number, NO_NODE: none; confirm: whether brokers confirm records;
+    attributes: of an event.
     """
     index, mine = siena.broker_rows(node_ids, brokers)
     here, up = len(mine), parents.astype(np.int32)
     number = {int(node_id): k for k, node_id in enumerate(brokers)}
     above = np.array([up[number[int(p)]] if p != NO_NODE else NO_NODE for p in up], np.int32)
-    row, below = {int(k): at for at, k in enumerate(mine)}, no_children(here, child_slots)
+    below, row = no_children(here, child_slots), {int(brokers[k]): b for b, k in enumerate(mine)}
     for k, parent in enumerate(up):
-        if parent != NO_NODE and number[int(parent)] in row:
-            add_child(below, row[number[int(parent)]], brokers[k])
-        if above[k] != NO_NODE and number[int(above[k])] in row:
-            add_grandchild(below, row[number[int(above[k])]], brokers[k], parent)
+        if int(parent) in row:
+            add_child(below, row[int(parent)], brokers[k])
+        if int(above[k]) in row:
+            add_grandchild(below, row[int(above[k])], brokers[k], parent)
     root = brokers[int(np.flatnonzero(up == NO_NODE)[0])]
     successors = [*brokers[up == root], NO_NODE, NO_NODE][:2]
 
@@ -165,7 +158,7 @@ def state(
         each(successors[1]), each(-1), _depths(up, number)[mine], np.zeros((here, 2), np.int32),
         np.zeros((here, 2), np.int32), np.zeros((here, 2)), np.full(here, np.inf), each(0), each(0),
         np.full(here, -1.0), below,
-        empty_table(here, slots), peer_paths.direct_paths(here, child_slots + 1),
+        empty_table(here, slots, attributes), peer_paths.direct_paths(here, child_slots + 1),
         no_records(here, confirm),
         empty_window(here, window),
         client_state(node_ids, clients, client_slots, clients_each, window, here, slots),
@@ -185,8 +178,9 @@ def _depths(up: Int32s, number: dict[int, int]) -> Int32s:
 
 def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits at a node of the underlay-aware tree."""
-    at_broker = 2 * int(state.table.filter.shape[1]) + int(state.children.child.shape[1])
-    most = max(at_broker, int(state.clients.filter.shape[1])) + 8
+    at_broker = siena.most_of_table(state.table) + int(state.children.child.shape[1])
+    at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
+    most = max(at_broker, at_client) + 8
     if rules.confirm_timeout_s > 0.0:
         most = 2 * most + 2 + PLACES  # timers, old and new, and one confirmation
     return source_routes.with_reliable_hops(most, rules.retries)
@@ -195,10 +189,10 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 @apart
 def receive_maintenance(state, rules, sender, message, out):
     """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
-    kind, source, filters = message.kind, message.args[messages.ORIGIN], rules.catalogue.filters
+    kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == kinds.TICK:
         up, most = state.parent[sender.broker], rules.missed_pings + 2
-        expire(state.clients, state.table, filters, sender, up, most, out)
+        expire(state.clients, state.table, sender, up, most, out)
         detector.on_tick(state, rules, sender, message.at, out)
     elif kind == kinds.PING:
         detector.on_ping(state, sender, message, out)
@@ -215,9 +209,9 @@ def receive_maintenance(state, rules, sender, message, out):
     elif kind == kinds.ACCEPT:
         tree.on_accept(state, rules, sender, message, out)
     elif kind == kinds.QUIT:
-        tree.lose_child(state, filters, sender, source, out)
+        tree.lose_child(state, sender, source, out)
     elif kind == kinds.LEAVING:
-        tree.adopt(state, filters, sender, source, source, out)
+        tree.adopt(state, sender, source, source, out)
     elif kind >= kinds.CONFIRM:
         confirmations.receive(state, rules, sender, message, out)
     elif kind == kinds.LEAVE:
@@ -265,7 +259,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     elif c != NO_NODE:
         client_nodes.receive_at_monitoring_client(state.clients, rules, c, own, message, out)
     elif b == NO_NODE:
-        siena.receive_at_client(routes, own, message, out)
+        siena.receive_at_client(rules.catalogue, own, message, out)
     else:
         receive_at_live_broker(state, rules, sender, message, out)
         confirmations.track_new(state, rules, sender, before, out)
