@@ -22,7 +22,7 @@ from halfway.problem import Problem
 from halfway.report.pictures.network_picture import draw_walk
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import degree_statistics
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.underlays.paths import diameter, distances, shortest_path_loads
 from halfway.world.workload.pairs import derangements, distinct_pairs
 

@@ -28,9 +28,9 @@ from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.cli.program import Parser, run, whole
 from halfway.comparison.evaluation.results import MeanInterval
-from halfway.pipeline.measure import mean_interval
+from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.problem import Problem
-from halfway.world.importers.underlay import read_underlay, with_drawn_bandwidths
+from halfway.world.importers.underlay_file import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.workload.content import Content, Interest, content
 

@@ -28,12 +28,12 @@ from rich.table import Table
 from halfway.cli.program import Parser, positive, run, whole
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import MeanInterval
-from halfway.pipeline.measure import mean_interval
+from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.protocols.broker_trees.source_routes import NO_NODE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Listed
 

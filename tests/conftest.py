@@ -6,9 +6,12 @@ radios, and a program without the tests could not read a cache that refers to th
 
 import os
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+
+from tests.schedule import InPieces, put_longest_first
 
 # Before any import of a kernel, and once: child processes of the tests inherit it.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111
@@ -34,12 +37,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect slow tests unless requested."""
-    if config.getoption("--slow") or os.environ.get("HALFWAY_SLOW"):
-        return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if item not in slow]
+    """Deselect slow tests unless requested. Workers side by side take long files first."""
+    if not (config.getoption("--slow") or os.environ.get("HALFWAY_SLOW")):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    if hasattr(config, "workerinput"):
+        put_longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> InPieces | None:
+    """Distribute the tests as tests/schedule.py describes, if `--dist loadfile` is chosen."""
+    return InPieces(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,9 @@ import pytest
 
 import halfway
 from halfway import cli
-from halfway.cli.screen import INTERNAL_ERROR, INTERRUPTED, RUNS_FAILED, USER_ERROR
-from halfway.pipeline.study import Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.cli.terminal.screen import INTERNAL_ERROR, INTERRUPTED, RUNS_FAILED, USER_ERROR
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.problem import Problem
 from tests.report.specimens import paper, summaries
 
@@ -82,7 +82,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Fake:
     pipeline.reproduce = found.reproduce  # type: ignore[attr-defined]
     pipeline.Result = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "halfway.papers", papers)
-    monkeypatch.setitem(sys.modules, "halfway.pipeline.reproduce", pipeline)
+    monkeypatch.setitem(sys.modules, "halfway.pipeline.reproduction.reproduce", pipeline)
     monkeypatch.chdir(tmp_path)
     return found
 
@@ -461,7 +461,7 @@ def test_an_interrupt_from_outside_is_status_130() -> None:
         "import os, signal, sys\nimport halfway.cli as cli\n"
         "import halfway.papers\n"
         "def slow(*_, **__):\n    os.kill(os.getpid(), signal.SIGINT)\n    signal.pause()\n"
-        "import halfway.report.listing as listing\nlisting.print_papers = slow\n"
+        "import halfway.report.terminal.listing as listing\nlisting.print_papers = slow\n"
         "sys.exit(cli.main(['list']))"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)

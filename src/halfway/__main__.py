@@ -14,7 +14,7 @@ def main() -> int:
         signal.signal(signal.SIGINT, _interrupt)
     try:
         from halfway.cli import main as run
-        from halfway.cli.screen import check_interrupts_with
+        from halfway.cli.terminal.screen import check_interrupts_with
 
         check_interrupts_with(lambda: bool(_seen))
         status = run()

@@ -186,7 +186,6 @@ def test_a_dict_is_compared_like_its_file(folder, tmp_path):
         ({"set": 3}, "set = 3: expected a dict from field to value, not int (write set={"),
         ({"set": {"seconds": sys}}, "expected a value of TOML, not module"),
         ({"set": {"seconds": "8"}}, "seconds = '8': expected `float`, got `str`"),
-        ({"changes": {"seconds": 8}}, "changes: this argument has the new name set (write set="),
         ({"sweep": {"seconds": 8}}, "sweep seconds = 8: expected a list of values, not int"),
         ({"need": 0.9}, "need = 0.9: expected a dict, not float (write need="),
         ({"out": 3}, "out = 3: expected a path, not int"),

@@ -78,7 +78,6 @@ def test_a_user_protocol_is_simulated():
         ({"system": "cell-hash"}, "'cell-hash' has a new name (use 'georendezvous')"),
         ({"seed": 1.5}, "seed = 1.5: expected a whole number, not float (write seed=1)"),
         ({"set": ["seconds=3"]}, "set = ['seconds=3']: expected a dict from field to value"),
-        ({"changes": {"seconds": 3}}, "changes: this argument has the new name set"),
         ({"sconds": 3}, "unknown field `sconds`; allowed here: network, system,"),
         ({"trace": 3}, 'trace = 3: expected a path, not int (write trace="run.parquet")'),
         ({"trace": "chain.csv"}, "the file exists and is not a Parquet file"),

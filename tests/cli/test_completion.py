@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from halfway.cli import completion
+from halfway.cli.terminal import completion
 
 
 def test_the_last_of_several_systems_is_completed() -> None:

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from halfway.cli import main
-from halfway.cli.screen import USER_ERROR
+from halfway.cli.terminal.screen import USER_ERROR
 from tests.scenario.test_mutations import SWEEP, mutated
 from tests.world.importers.test_json_topology import ALFRED, NETJSON, OLSR, POINTS, VIS
-from tests.world.importers.test_network import GRAPHML, PAIRS
+from tests.world.importers.test_network_file import GRAPHML, PAIRS
 from tests.world.mobility.test_trace_files import SCRIPT
 from tests.world.mobility.test_track_formats import BONN, FCD, GPX, ONE
 

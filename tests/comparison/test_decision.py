@@ -10,7 +10,7 @@ from halfway.comparison.evaluation.decision import DecisionRule, decide
 from halfway.comparison.evaluation.metrics import METRICS
 from halfway.comparison.evaluation.results import Decision, Metric, Need, ResultCell
 from halfway.comparison.evaluation.statistics import cells_of
-from halfway.pipeline.measure import p_above
+from halfway.pipeline.reproduction.estimates import p_above
 from tests.comparison.decisions import CASES, STATED, errors, table
 
 BY_NAME = {metric.name: metric for metric in METRICS}
@@ -164,7 +164,7 @@ def test_equal_shares_are_as_sure_as_a_sign_test() -> None:
 
 
 def test_the_p_value_belongs_to_the_interval() -> None:
-    from halfway.pipeline.measure import mean_interval
+    from halfway.pipeline.reproduction.estimates import mean_interval
 
     generator = np.random.default_rng(3)
     for values in (generator.exponential(size=8), generator.normal(5.0, 1.0, 8)):

@@ -41,7 +41,7 @@ def test_needs_draw_no_other_map() -> None:
 
 def test_the_code_that_draws_the_map_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     drawing = {f"{MAP}.{name}" for name in ("kept_map", "map_section", "packing")} | {
-        "halfway.comparison.replay.replay", "halfway.report.comparison.system_marks",
+        "halfway.comparison.replay.replay", "halfway.report.comparison.plots.system_marks",
         "halfway.report.document", "halfway.report.pictures.layout", "halfway.comparison.plan",
     }  # fmt: skip
     assert drawing <= set(sources_of(f"{MAP}.kept_map"))

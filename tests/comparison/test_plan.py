@@ -18,10 +18,10 @@ from halfway.comparison.plan import (
 from halfway.pipeline.audit import Audit, Failure
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import scenario_seed
-from halfway.pipeline.rerun import codes_here, why_not
+from halfway.pipeline.retry import codes_here, why_not
 from halfway.pipeline.spark.simulate import result
 from halfway.problem import Problem
-from halfway.report.results_table import print_results
+from halfway.report.terminal.results_report import print_results
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, written
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from halfway.cli.program import run
-from halfway.cli.screen import USER_ERROR
+from halfway.cli.terminal.screen import USER_ERROR
 from tests.api.test_pages import made_here
 from tests.house.sources import REPOSITORY
 

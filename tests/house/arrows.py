@@ -78,9 +78,11 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "spark": {"plan"},
         "store": {"spark"},
         ".": {"plan", "spark", "store"},
+        "reproduction": {".", "plan", "spark", "store"},
     },
     "report": {
         ".": set(),
+        "terminal": {"."},
         "pictures": {"."},
         "verdicts": {"."},
         "comparison": {".", "pictures"},
@@ -94,13 +96,14 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": set(),
         "underlay_siena": set(),
     },
+    "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {
     "core": {"numpy", "numba", "llvmlite"},
     "protocols": {"numpy"},
     "world": {"numpy", "scipy", "msgspec", "pyarrow"},
-    "bulk": {"numpy", "numba"},
+    "bulk": {"numpy"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
     "live": {"numpy", "msgspec"},

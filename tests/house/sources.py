@@ -4,7 +4,7 @@ import ast
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -18,10 +18,15 @@ class Source:
     path: str
     text: str
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
-        """The file's syntax."""
-        return ast.parse(self.text, self.path)
+        """The file's syntax. It is parsed once for all rules."""
+        return _parsed(self)
+
+
+@cache
+def _parsed(source: Source) -> ast.Module:
+    return ast.parse(source.text, source.path)
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,13 @@ def room(path: str) -> str:
     return below[0].removesuffix(".py")
 
 
-def imports(source: Source) -> Iterator[Import]:
+@cache
+def imports(source: Source) -> tuple[Import, ...]:
     """What a file imports, at its top, inside functions, for types only, or by a literal name."""
+    return tuple(_imports(source))
+
+
+def _imports(source: Source) -> Iterator[Import]:
     for node in ast.walk(source.tree):
         match node:
             case ast.Import(names=names):

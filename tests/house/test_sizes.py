@@ -3,14 +3,20 @@
 from pathlib import Path
 
 from tests.house.sizes import (
+    COMPILED_PARAMETERS,
     FILE_LINES,
     FOLDER_MODULES,
+    FUNCTION_AIM,
     FUNCTION_LINES,
+    LONGER_THAN_AIM,
+    PARAMETERS,
     SCRIPT_LINES,
     full_folders,
     long_files,
     long_functions,
     long_scripts,
+    longer_than_aim,
+    wide_functions,
 )
 from tests.house.sources import REPOSITORY
 
@@ -33,6 +39,29 @@ def test_scripts_hold_one_idea() -> None:
 
 def test_functions_hold_one_idea() -> None:
     assert "\n".join(long_functions(REPOSITORY)) == ""
+
+
+def test_few_functions_are_longer_than_the_aim() -> None:
+    assert longer_than_aim(REPOSITORY) <= LONGER_THAN_AIM
+
+
+def test_functions_have_few_parameters() -> None:
+    assert "\n".join(wide_functions(REPOSITORY)) == ""
+
+
+def test_a_function_above_the_aim_is_counted(tmp_path: Path) -> None:
+    text = "def f():\n" + "    x = 1\n" * FUNCTION_AIM + "def g():\n" + "    x = 1\n"
+    assert longer_than_aim(module(tmp_path, text)) == 1
+
+
+def test_a_wide_function_is_seen(tmp_path: Path) -> None:
+    names = [f"a{k}" for k in range(COMPILED_PARAMETERS + 1)]
+    few, some, many = (", ".join(names[:k]) for k in (PARAMETERS, PARAMETERS + 1, len(names)))
+    text = f"def f(self, {few}, *, named):\n    ...\n@inlined\ndef g({some}):\n    ...\n"
+    assert wide_functions(module(tmp_path / "one", text)) == []
+    text = f"def f({some}):\n    ...\n@inlined\ndef g({many}):\n    ...\n"
+    found = wide_functions(module(tmp_path / "two", text))
+    assert [line.rpartition(": ")[2] for line in found] == ["9 parameters", "13 parameters"]
 
 
 def test_folders_hold_one_idea() -> None:

@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 
 from halfway.bulk.walks.walks import Walkers, walk_pair
+from halfway.core.missing import NONE
 from halfway.papers.directional_walks import claims
 from halfway.papers.directional_walks.experiments import load_point, meeting_point
 from halfway.papers.directional_walks.measurements import loads, meetings
-from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Point, Run
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import estimate
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.protocols.walks.directional_walk import away, commonality
 from halfway.protocols.walks.directional_walk import state as fresh
-from halfway.protocols.walks.messages import DATA, MATCHED, NEVER, STEP, WALK_ID
+from halfway.protocols.walks.messages import DATA, MATCHED, STEP, WALK_ID
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.pairs import distinct_pairs
@@ -82,7 +83,7 @@ def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) 
         mine = rows[steps["args"][:, WALK_ID] == walk]
         assert outcome.trails.met[mine[-1], walk // 2]
         # Its last node carries the other's trail; no node before did when the walk passed.
-        assert outcome.trails.back[mine[-1], walk ^ 1] != NEVER
+        assert outcome.trails.back[mine[-1], walk ^ 1] != NONE
 
 
 def test_a_first_visit_is_remembered_with_its_transmitter(
@@ -132,7 +133,7 @@ def test_a_node_decides_by_two_hops_alone() -> None:
         network = from_links(9, near + beyond)
         state = fresh(np.arange(9, dtype=np.int32), 4, 1, seed=0)
         value = np.uint64(0x123456789ABCDEF0)
-        choices.append(away(state, network.neighbourhood(), 1, 0, 0, value, NEVER))
+        choices.append(away(state, network.neighbourhood(), 1, 0, 0, value, NONE))
     assert choices[0] == choices[1]
 
 
@@ -146,7 +147,7 @@ def test_the_next_node_is_not_a_neighbour_of_the_previous_one_if_possible() -> N
             state = fresh(
                 np.arange(network.n, dtype=np.int32), int(network.degree.max()), 1, seed=0
             )
-            z = int(away(state, neighbourhood, y, x, 0, np.uint64(77), NEVER))
+            z = int(away(state, neighbourhood, y, x, 0, np.uint64(77), NONE))
             away_from_x = near[y] - near[x] - {x}
             if away_from_x:
                 assert z in away_from_x
@@ -171,7 +172,7 @@ def test_ties_are_broken_uniformly() -> None:
                 1,
                 walk,
                 np.uint64(rng.integers(2**64, dtype=np.uint64)),
-                NEVER,
+                NONE,
             )
         )
         for walk in range(3000)
@@ -190,7 +191,7 @@ def test_a_second_passage_chooses_another_way() -> None:
         rng = np.random.default_rng(seed)
         values = rng.integers(2**64, size=40, dtype=np.uint64)
         taken = [
-            int(away(state, network.neighbourhood(), 1, 0, 0, value, NEVER)) for value in values
+            int(away(state, network.neighbourhood(), 1, 0, 0, value, NONE)) for value in values
         ]
         assert len(set(taken)) == 3
 

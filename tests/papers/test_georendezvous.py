@@ -26,9 +26,9 @@ from halfway.papers.georendezvous.points import (
     theorem_point,
     tree_point,
 )
-from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Point, Run
-from halfway.pipeline.study import Summaries, Summary
+from halfway.pipeline.reproduction.estimates import estimate
+from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.report.pictures.cell_picture import modes
 
 NETWORKS = 12

@@ -9,9 +9,9 @@ from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, Rules
 from halfway.papers.underlay_siena import claims, points
 from halfway.papers.underlay_siena.experiments import PAPER
 from halfway.papers.underlay_siena.measurements import deliveries, lemma, loads, parameters
-from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Point, Run
-from halfway.pipeline.study import Summaries, Summary
+from halfway.pipeline.reproduction.estimates import estimate
+from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.world.underlays.waxman import Waxman, waxman
 
 SMALL = {"n": 150, "brokers": 12, "clients": 40, "events": 60}

@@ -19,10 +19,10 @@ from halfway.papers.walk_overlay.event_layer import traffic
 from halfway.papers.walk_overlay.experiments import PAPER, overlay_point
 from halfway.papers.walk_overlay.measurements import initiator_sets, overlays, stopping
 from halfway.papers.walk_overlay.picture import instance, picture
-from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.run import Run
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import estimate
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.protocols.walk_overlay.messages import EVENT
 from tests.networks import disk
 from tests.protocols.walk_overlay.history import CATALOGUE, KEY, RULES, SUBSCRIPTIONS, History

@@ -18,11 +18,11 @@ import pytest
 
 import halfway
 from halfway import cli
-from halfway.cli.screen import RUNS_FAILED, USER_ERROR
+from halfway.cli.terminal.screen import RUNS_FAILED, USER_ERROR
 from halfway.pipeline.audit import audit, audit_json, results_in
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
-from halfway.pipeline.rerun import failed_runs, rerun_failed
+from halfway.pipeline.retry import failed_runs, retry_failed
 from halfway.pipeline.spark.simulate import digest_of, simulate
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.manifest import write_manifest
@@ -91,7 +91,7 @@ def test_the_contents_are_reported_and_nothing_changes(full, capsys):
     (failure,) = found.failures
     assert (failure.error, failure.runs) == ("ZeroDivisionError: division by zero", 4)
     assert json.loads(failure.parameters) == {"fault": "raises", "n": 100, "system": "quick"}
-    assert failure.cannot_rerun == ""
+    assert failure.cannot_retry == ""
     assert msgspec.json.decode(audit_json(found), type=type(found)) == found
     assert cli.main(["results", str(full.folder)]) == RUNS_FAILED
     shown = capsys.readouterr().out
@@ -296,7 +296,7 @@ def test_a_folder_that_another_version_wrote_keeps_its_runs(full, monkeypatch):
         (found.halfway, 12),
         ("9.9.9", 12),
     ]
-    assert found.failures[0].cannot_rerun == f"other code made the run (halfway {found.halfway})"
+    assert found.failures[0].cannot_retry == f"other code made the run (halfway {found.halfway})"
     assert failed_runs(full).num_rows == 0
 
 
@@ -312,8 +312,8 @@ def test_a_measurement_that_is_gone_is_named(store):
     with store.writing():
         _add(store, plan([Point("no_such_module:all", {"n": 1}, ())], 2))
     (failure,) = audit(store).failures
-    assert failure.cannot_rerun == "no_such_module cannot be imported"
-    assert rerun_failed(store.folder) is None  # without starting Spark
+    assert failure.cannot_retry == "no_such_module cannot be imported"
+    assert retry_failed(store.folder) is None  # without starting Spark
 
 
 def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, capsys):
@@ -324,11 +324,11 @@ def test_failed_runs_are_made_again_from_what_is_stored(spark, store, tmp_path, 
     assert audit(store).errors == 12
     assert audit(store).batches == len(list(store.batches.glob("*/_manifest.json")))
     cause.unlink()
-    assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
+    assert cli.main(["results", str(store.folder), "--retry-failed"]) == 0
     printed = capsys.readouterr().err
     assert "12 failed runs were repeated, and 12 of these runs succeed now" in printed
     fresh = Store(tmp_path / "fresh")
     sweep(spark, fresh, planned)
     assert digest(store) == digest(fresh)
-    assert cli.main(["results", str(store.folder), "--rerun-failed"]) == 0
+    assert cli.main(["results", str(store.folder), "--retry-failed"]) == 0
     assert "no failed run can be repeated" in capsys.readouterr().err

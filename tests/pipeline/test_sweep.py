@@ -9,19 +9,19 @@ import pyarrow.parquet as pq
 import pytest
 
 from halfway.pipeline.audit import audit
-from halfway.pipeline.measure import estimate
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.plan.run import Point
-from halfway.pipeline.reproduce import reproduce
+from halfway.pipeline.reproduction.estimates import estimate
+from halfway.pipeline.reproduction.figures import Figure, Paper
+from halfway.pipeline.reproduction.reproduce import reproduce
+from halfway.pipeline.reproduction.summarise import frame_of_runs
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.batch import SPARK_SCHEMA
 from halfway.pipeline.spark.failure import explained
 from halfway.pipeline.spark.simulate import result, simulate
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
-from halfway.pipeline.study import Figure, Paper
-from halfway.pipeline.summarise import frame_of_runs
 from halfway.pipeline.sweep import sweep
-from halfway.pipeline.verdict import Verdict
 from halfway.pipeline.warm_up import warm_up_rows
 from halfway.problem import Problem
 from tests.pipeline.toys import points

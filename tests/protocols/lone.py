@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfway.core.compiler.lent import Lender
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
@@ -91,13 +92,14 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
     engine = new_engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
     engine.incarnation[list(world.down)] += 1  # odd while down
+    lend = Lender()
     for at, row, kind, topic, event, walk in world.commands:
-        engines.post(engine, at, row, kind, topic, walk, event)
+        engines.post(engine, at, row, kind, topic, walk, event, lend)
     neighbourhood = world.network.neighbourhood()
     while True:
         why = engines.run(
             state, world.rules, neighbourhood, engine, Ideal(HOP), neighbourhood, False,
-            no_changes(), np.inf, engines.NEVER, spare,
+            no_changes(), np.inf, engines.NEVER, spare, lend,
         )  # fmt: skip
         if why == engines.IDLE:
             break

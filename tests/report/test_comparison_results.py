@@ -11,15 +11,15 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from halfway.cli.screen import PLAIN
+from halfway.cli.terminal.screen import PLAIN
 from halfway.comparison.evaluation.results import MeanInterval, Results
 from halfway.protocols import SYSTEMS as BUILT_IN
-from halfway.report.comparison.axes import axis
 from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
-from halfway.report.comparison.frame import WIDTH, ticks_across
 from halfway.report.comparison.page import comparison_page
-from halfway.report.comparison.pareto import Spot, front_of
-from halfway.report.comparison.system_marks import colour, dashes, mark, mark_numbers
+from halfway.report.comparison.plots.axes import axis
+from halfway.report.comparison.plots.decision_plot import PlottedSystem, front_of
+from halfway.report.comparison.plots.frame import WIDTH, ticks_across
+from halfway.report.comparison.plots.system_marks import colour, dashes, mark, mark_numbers
 from halfway.report.comparison.terminal import print_results
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.comparison_specimens import SYSTEMS, results
@@ -150,8 +150,10 @@ def test_ticks_neither_overlap_nor_leave_the_picture() -> None:
 
 
 def test_the_front_has_the_systems_that_no_other_surpasses() -> None:
-    def spot(name: str, cost: float, need: float) -> Spot:
-        return Spot(name, 0, MeanInterval(cost, cost, cost), MeanInterval(need, need, need))
+    def spot(name: str, cost: float, need: float) -> PlottedSystem:
+        return PlottedSystem(
+            name, 0, MeanInterval(cost, cost, cost), MeanInterval(need, need, need)
+        )
 
     spots = [spot("a", 1.0, 0.2), spot("b", 2.0, 0.9), spot("c", 3.0, 0.8), spot("d", 4.0, 0.95),
              spot("e", 2.0, 0.5)]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import pytest
 
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.report import wording
 from tests.report.specimens import asynchrony_verdicts, load_verdicts
 

@@ -10,7 +10,7 @@ import pytest
 from halfway import cli
 from halfway.adapters.interface import check_option
 from halfway.adapters.registry import TABLE
-from halfway.cli.screen import USER_ERROR
+from halfway.cli.terminal.screen import USER_ERROR
 from halfway.problem import Problem
 from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.reading import read_scenario

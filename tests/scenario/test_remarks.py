@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from halfway import cli
-from halfway.cli.screen import USER_ERROR
+from halfway.cli.terminal.screen import USER_ERROR
 from halfway.comparison.request import read_request
 from halfway.problem import Problem
 from halfway.scenario.build import prepared

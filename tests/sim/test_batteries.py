@@ -15,7 +15,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Batteries, Power
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
-from halfway.world.mobility.random_waypoint import Wandering
+from halfway.world.mobility.random_waypoint import WaypointMotion
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, line
 
@@ -78,7 +78,7 @@ def test_large_batteries_change_nothing() -> None:
 
 
 def test_moving_nodes_have_batteries_too() -> None:
-    course = Wandering(9, 9.0, 9.0, speed=(1.0, 2.0), pause=(0.0, 0.0), seconds=20.0, seed=1)
+    course = WaypointMotion(9, 9.0, 9.0, speed=(1.0, 2.0), pause=(0.0, 0.0), seconds=20.0, seed=1)
     run = Simulation(
         "flooding", motion=Motion(course, 9.0), workload=Drawn(9, events=15, seed=1), seconds=20.0,
         power=IDLE, batteries=0.0079,

@@ -7,7 +7,7 @@ import pytest
 
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.underlays.paths import diameter
 
 

@@ -38,6 +38,7 @@ class SienaAdapter(Adapter):
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
         self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
+        self._home = np.empty((0, 1), np.int32)  # [n, homes] see `Routes.home`
 
     def unsupported(self, context: RunContext) -> str:
         """Why the broker tree cannot run there: moving nodes, or fewer nodes than brokers."""
@@ -65,15 +66,15 @@ class SienaAdapter(Adapter):
         slots = len(wanted) + min(len(wanted), len(distinct) * overlay.joined) + 1
         some = {k: v for k, v in self.values.items() if k in module.Rules._fields}
         rules = module.Rules(catalogue, **some)
-        state = self.state(context, overlay, catalogue, slots)
+        self._home = catalogue.routes.home
+        state = self.state(context, overlay, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
             shortfalls=self.shortfalls, unicast=True,
         )  # fmt: skip
 
-    def state(self, context: RunContext, overlay: Overlay, catalogue: Catalogue, slots: int) -> Any:
+    def state(self, context: RunContext, overlay: Overlay, slots: int) -> Any:
         """The state of all nodes of a broker tree, with room for so many subscriptions a broker."""
-        del catalogue
         brokers, parents, _ = _brokers(overlay)
         retries = int(self.values["retries"])
         return self.module.state(context.node_ids, brokers, parents, slots, retries)
@@ -102,10 +103,10 @@ class UnderlaySienaAdapter(SienaAdapter):
         found = super().instance(context)
         return found._replace(rules=found.rules._replace(until_s=context.seconds))
 
-    def state(self, context: RunContext, overlay: Overlay, catalogue: Catalogue, slots: int) -> Any:
+    def state(self, context: RunContext, overlay: Overlay, slots: int) -> Any:
         """The state of the monitored broker tree, with room for as many children as brokers.
         Clients' nodes monitor their broker if they know another one."""
-        home = catalogue.routes.home
+        home = self._home
         monitoring = np.flatnonzero(home[:, 0] != NO_ROUTE if home.shape[1] > 1 else [])
         per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
         brokers, parents, alternates = _brokers(overlay)

@@ -38,8 +38,8 @@ class WalkAdapter(Adapter):
     """The adapter of the walk systems, whose walks join one publisher to one subscriber [drw §3]:
     each pair of a topic has its own two.
 
-    A topic of a demand is therefore as many topics of the protocol as it has pairs of a publisher
-    and a subscriber, and an event is published once for each subscriber.
+    A topic of the protocol is therefore a pair of a publisher and a subscriber. A topic of the
+    demand becomes all of its pairs. An event is published once for each subscriber.
     """
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:

@@ -81,11 +81,9 @@ def path_argument(given: object, argument: str, example: str) -> Path:
     raise _unexpected(argument, given, "a path", f'write {argument}="{example}"')
 
 
-def changes_argument(given: object, former: object = None) -> dict[str, str]:
+def changes_argument(given: object) -> dict[str, str]:
     """The changes of a scenario in the argument `set`: field -> its new value as TOML."""
     remedy = 'write set={"workload.events": 20}'
-    if former is not None:
-        raise Problem("changes: this argument has the new name set", remedy=remedy)
     if not isinstance(given, Mapping) or not all(isinstance(field, str) for field in given):
         raise _unexpected("set", given, "a dict from field to value", remedy)
     return {field: toml(plain_value(value, f"set {field}")) for field, value in given.items()}

@@ -24,7 +24,7 @@ from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
 from halfway.report.comparison.map.kept_map import map_of_comparison
 from halfway.report.comparison.page import write_comparison_page
-from halfway.report.comparison.sweeps import varied
+from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.notebook.tables import comparison_html
 from halfway.report.wording import count
 from halfway.scenario.reading import ScenarioSource
@@ -178,7 +178,6 @@ def compare(
     out: str | Path = "halfway-comparison",
     master: str | None = None,
     progress: bool | Counted | None = None,
-    changes: None = None,
 ) -> Comparison:
     """Compare systems on a scenario from Python, as the command `halfway compare` does.
 
@@ -188,7 +187,7 @@ def compare(
     20}; sweep: {"radio.success": [0.8, 1.0]}; until: "half-width=2%,energy"; need:
     {"delivery-ratio": 0.95} and minimise: "energy", as for `Comparison.decision`; out: the folder
     of the runs, where finished runs are not repeated; progress: False, True or a function of
-    (done, total) (default: in notebooks and on a terminal); changes: the former name of set. An
+    (done, total) (default: in notebooks and on a terminal). An
     active Spark session is used as it is. Raises Problem for errors that you can fix.
     """
     request = read_request(
@@ -198,7 +197,7 @@ def compare(
         replicates=arguments.count_argument(replicates, "replicates", REPLICATES),
         until=arguments.text_argument(until, "until", "half-width=2%"),
         max_replicates=arguments.count_argument(max_replicates, "max_replicates", MAX_REPLICATES),
-        changes=arguments.changes_argument(set or {}, changes),
+        changes=arguments.changes_argument(set or {}),
         sweeps=arguments.sweep_argument(sweep or {}),
         needs=arguments.needs_argument(need),
         minimise=arguments.text_argument(minimise, "minimise", "energy") or "",

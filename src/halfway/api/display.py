@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from halfway.problem import Problem
-from halfway.report.progress import ProgressDisplay
+from halfway.report.terminal.progress import ProgressDisplay
 
 Counted = Callable[[int, int], None]  # receives what is done, and of how many
 
 
-class Shown(NamedTuple):
+class ProgressReceivers(NamedTuple):
     """The receivers of a comparison's progress; None shows nothing."""
 
     runs: Counted | None = None
@@ -19,7 +19,7 @@ class Shown(NamedTuple):
 
 
 @contextmanager
-def shown(progress: bool | Counted | None, phase: str) -> Iterator[Shown]:
+def shown(progress: bool | Counted | None, phase: str) -> Iterator[ProgressReceivers]:
     """Show the progress of a comparison while the block runs.
 
     progress: True or False; a function of (done, total); None: show it in a notebook and on a
@@ -29,16 +29,16 @@ def shown(progress: bool | Counted | None, phase: str) -> Iterator[Shown]:
         what = f"progress = {str(progress)[:40]!r}: expected true, false or a function"
         raise Problem(what, remedy="write progress=True, or progress=lambda done, total: ...")
     if callable(progress):
-        yield Shown(progress)
+        yield ProgressReceivers(progress)
         return
     notebook, terminal = in_notebook(), sys.stderr.isatty()
     if not (notebook or terminal if progress is None else progress):
-        yield Shown()
+        yield ProgressReceivers()
         return
     # A notebook marks stderr as errors.
     stream = sys.stdout if notebook else sys.stderr
     with ProgressDisplay(stream, phase, bar=terminal and not notebook) as display:
-        yield Shown(display, display.compiling)
+        yield ProgressReceivers(display, display.compiling)
 
 
 def in_notebook() -> bool:

@@ -70,8 +70,7 @@ def simulate(
     for all records; fields: more fields to replace, such as seconds=30.
     Raises Problem for errors that you can fix.
     """
-    former = fields.pop("changes", None)
-    given: dict[str, Any] = {**changes_argument(set or {}, former), **changes_argument(fields)}
+    given: dict[str, Any] = {**changes_argument(set or {}), **changes_argument(fields)}
     if seed is not None:
         given["seed"] = str(count_argument(seed, "seed", 1))
     name = text_argument(system, "system", "flooding")

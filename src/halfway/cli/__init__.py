@@ -11,16 +11,16 @@ from typing import Annotated
 import typer
 
 import halfway
-from halfway.cli.check import check
-from halfway.cli.compare import compare
-from halfway.cli.describe import list_options, list_papers
-from halfway.cli.init import init
-from halfway.cli.reproduce import reproduce
-from halfway.cli.results import results
-from halfway.cli.schema import schema
-from halfway.cli.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
-from halfway.cli.simulate import simulate
-from halfway.cli.walk import walk
+from halfway.cli.commands.check import check
+from halfway.cli.commands.compare import compare
+from halfway.cli.commands.describe import list_options, list_papers
+from halfway.cli.commands.init import init
+from halfway.cli.commands.reproduce import reproduce
+from halfway.cli.commands.results import results
+from halfway.cli.commands.schema import schema
+from halfway.cli.commands.simulate import simulate
+from halfway.cli.commands.walk import walk
+from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 
 app = typer.Typer(
     pretty_exceptions_enable=False,

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable
 from typing import NoReturn
 
-from halfway.cli.screen import report_error
+from halfway.cli.terminal.screen import report_error
 from halfway.problem import Problem
 
 

@@ -17,7 +17,7 @@ from halfway.comparison.evaluation.statistics import FinishedRun
 from halfway.comparison.notes import methods_of, notes_of
 from halfway.comparison.plan import plain_of, point_of
 from halfway.comparison.request import Request
-from halfway.comparison.study import identity, recorded_name, study_name
+from halfway.comparison.study_name import identity, recorded_name, study_name
 from halfway.comparison.trial import try_first
 from halfway.pipeline.plan.plan import ROOT_SEED, canonical, plan
 from halfway.pipeline.plan.run import Point, scenario_seed

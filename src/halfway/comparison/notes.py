@@ -45,7 +45,7 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
     )
     return (
         f"The comparison has {replicates} replicates. Each replicate draws its own "
-        f"{_drawn(scenario)}, equal for all systems.",
+        f"{_drawn_parts(scenario)}, equal for all systems.",
         "All intervals are 95 % intervals by Student's t. Skewed values widen an interval (Hall "
         "1992). An interval stays within the range of its metric. ± gives the longer side. If the "
         "sides differ, both ends are given.",
@@ -209,7 +209,7 @@ def _depends_on_few(cell: ResultCell) -> bool:
     return 2 * equal > len(values) and (equal < len(values) or guard_of(cell.metric) is None)
 
 
-def _drawn(scenario: Scenario) -> str:
+def _drawn_parts(scenario: Scenario) -> str:
     fixed = isinstance(scenario.network, FromFile | Recorded)
     drawn = [*(() if fixed else ("network",)), "roles", "publications", "losses"]
     drawn += ["faults"] if scenario.faults else []

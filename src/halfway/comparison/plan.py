@@ -2,6 +2,7 @@
 
 A point carries all that a worker needs, as text: the scenario, the system, and a user system's
 source.
+`docs/decisions/0025` says what a run carries.
 """
 
 import json

@@ -4,6 +4,7 @@ Numba counts a reference, atomically, each time an array is taken out of a tuple
 body takes 7 ns that costs 25 ns more. A borrowed tuple has the same arrays without an owner, so the
 compiler removes the counting. It is safe as long as the kernel neither returns nor stores what it
 borrowed: the caller's own references keep the arrays alive until the kernel returns.
+`docs/decisions/0004` has the measurements.
 """
 
 from typing import Any

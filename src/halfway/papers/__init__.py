@@ -8,7 +8,7 @@ from halfway.papers.drip.experiments import PAPER as DRIP
 from halfway.papers.georendezvous.experiments import PAPER as GEORENDEZVOUS
 from halfway.papers.underlay_siena.experiments import PAPER as UNDERLAY_SIENA
 from halfway.papers.walk_overlay.experiments import PAPER as WALK_OVERLAY
-from halfway.pipeline.study import Paper
+from halfway.pipeline.reproduction.figures import Paper
 
 PAPERS: dict[str, Paper] = {
     paper.name: paper

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from halfway.pipeline.plan.run import scenario_seed, unsigned
-from halfway.pipeline.rerun import codes_here, why_not
+from halfway.pipeline.retry import codes_here, why_not
 from halfway.pipeline.spark.simulate import SCHEMA
 from halfway.pipeline.store import manifest
 from halfway.pipeline.store.store import Store, altered, chosen, read_rows
@@ -47,7 +47,7 @@ class Failure(msgspec.Struct, frozen=True):
     parameters: str  # canonical JSON
     network_seed: str
     random_seed: str
-    cannot_rerun: str  # why it cannot be repeated from its stored row; "" if it can
+    cannot_retry: str  # why it cannot be repeated from its stored row; "" if it can
 
 
 class Measured(msgspec.Struct, frozen=True):

@@ -17,11 +17,11 @@ import pyarrow as pa
 from halfway.pipeline.plan.plan import by_network, kinds
 from halfway.pipeline.plan.run import Phase
 from halfway.pipeline.schedule import Batches, with_costs
-from halfway.pipeline.spark.here import run_here, worth_it
 from halfway.pipeline.spark.on_demand import OnDemand
 from halfway.pipeline.store.manifest import write_manifest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import Plans, read_requests, record_requests
+from halfway.pipeline.without_spark import run_here, worth_it
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

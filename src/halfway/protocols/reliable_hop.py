@@ -13,6 +13,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Kinds
 from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
+from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 
@@ -32,7 +33,6 @@ RETRIES_OPTION = count(
 ACK_TIMEOUT_OPTION = seconds(
     ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
 )._replace(auto=True)
-NONE = np.int64(-1)
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again
 # Columns of `counts`.
@@ -67,14 +67,14 @@ def free_place(hops, i):
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence == _FREE:
             return np.int64(place)
-    return NONE
+    return NO_PLACE
 
 
 @apart
 def track(hops, rules, i, record, out):
     """Track a record just emitted as a reliable hop until acknowledged. Its place; -1: no room."""
     place = free_place(hops, i)
-    if place == NONE:
+    if place == NO_PLACE:
         hops.counts[i, TABLE_FULL] += 1
     else:
         track_at(hops, rules, i, place, record, out)
@@ -139,25 +139,25 @@ def place_of_hop(hops, i, sequence):
     """The place of the reliable hop with that sequence number; -1 if it is no longer in flight."""
     places = hops.record.shape[1]
     if places == 0:
-        return NONE
+        return NO_PLACE
     place = (np.int64(sequence) - 1) % places
-    return place if hops.record[i, place].sequence == sequence else NONE
+    return place if hops.record[i, place].sequence == sequence else NO_PLACE
 
 
 @apart
 def acknowledged_place(hops, i, message):
     """The place, still occupied, of the reliable hop that its receiver acknowledges; -1 if none."""
     place = place_of_hop(hops, i, message.sequence)
-    if place != NONE and receiver(hops.record[i, place]) == message.source:
+    if place != NO_PLACE and receiver(hops.record[i, place]) == message.source:
         return place
-    return NONE
+    return NO_PLACE
 
 
 @apart
 def complete(hops, i, message):
     """Free the place of a reliable hop that has arrived, as its ACK says."""
     place = acknowledged_place(hops, i, message)
-    if place != NONE:
+    if place != NO_PLACE:
         release(hops, i, place)
 
 
@@ -181,8 +181,8 @@ def overdue(hops, rules, i, message, out):
     The caller releases the place of a failed hop.
     """
     place = place_of_hop(hops, i, message.sequence)
-    if place == NONE or hops.tries[i, place] != message.args[ATTEMPT]:
-        return NONE
+    if place == NO_PLACE or hops.tries[i, place] != message.args[ATTEMPT]:
+        return NO_PLACE
     if hops.tries[i, place] >= rules.retries:
         return place
     hops.tries[i, place] += 1
@@ -191,7 +191,7 @@ def overdue(hops, rules, i, message, out):
     copy_record(kept, o)
     o.sequence = kept.sequence
     start_timer(hops, rules, i, place, 0.0, COUNTED_ON, out)
-    return NONE
+    return NO_PLACE
 
 
 @apart

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Figure
-from halfway.pipeline.verdict import Opinion, Verdict
+from halfway.pipeline.reproduction.figures import Figure
+from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 
 OPINIONS: tuple[Opinion, ...] = get_args(Opinion)
 NOTHING = "\N{EN DASH}"

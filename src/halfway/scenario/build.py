@@ -27,10 +27,10 @@ from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.importers.node_values import read_node_values
 from halfway.world.mobility.motion import Legs, Presence
-from halfway.world.mobility.random_waypoint import Wandering
+from halfway.world.mobility.random_waypoint import WaypointMotion
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
@@ -52,8 +52,8 @@ def simulation_of(
 ) -> Simulation:
     """Build the simulation that a scenario describes, of its own system or of another one.
 
-    The scenario's seed draws the network, the roles and everything else, each with a random stream
-    of its own, so that another system runs on the same network with the same workload.
+    The scenario's seed draws the network, the roles and everything else. Each of them has a random
+    stream of its own. So another system runs on the same network with the same workload.
     """
     # A wrong name is reported before a network is drawn.
     chosen = system_of(scenario, system)
@@ -164,7 +164,7 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             given = Waxman(model.n, model.m, beta=model.beta, side=model.side, square=square)
             return waxman(given, scenario.seed).network, None
         case Waypoint() as model:
-            course = Wandering(
+            course = WaypointMotion(
                 model.n, model.width, model.height, speed=model.speed, pause=model.pause,
                 seconds=scenario.seconds, seed=scenario.seed,
             )  # fmt: skip

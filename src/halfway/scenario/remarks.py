@@ -10,7 +10,7 @@ from halfway.scenario.schema import Recorded, RecordedWorkload, Scenario
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 from halfway.world.faults import Churn
 from halfway.world.importers.link_quality import is_one_way
-from halfway.world.importers.network import table_of
+from halfway.world.importers.network_file import table_of
 from halfway.world.mobility.motion import Legs
 from halfway.world.workload.demand import Listed
 

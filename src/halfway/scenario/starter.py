@@ -14,8 +14,8 @@ from halfway.scenario.reading import checked
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.world.graphs.mean_degree import distance_to_neighbours
 from halfway.world.graphs.network import Network
-from halfway.world.importers.guess import TableGuess, guessed
-from halfway.world.importers.network import is_table, read_network, table_of
+from halfway.world.importers.column_guesses import TableGuess, guessed
+from halfway.world.importers.network_file import is_table, read_network, table_of
 from halfway.world.mobility.motion import positions
 from halfway.world.mobility.moving_grid import present
 from halfway.world.mobility.trace_files import is_motion, read_motion

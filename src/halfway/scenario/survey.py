@@ -12,7 +12,7 @@ from halfway.world.faults import Churn
 from halfway.world.graphs.cut_points import cut_points
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
-from halfway.world.importers.network import read_network
+from halfway.world.importers.network_file import read_network
 from halfway.world.workload.demand import Demand
 
 _MOST_COUNTED = 1_000_000  # events; counting more takes longer than a run

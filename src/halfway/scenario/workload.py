@@ -40,7 +40,7 @@ def demand_of(workload: Workload | RecordedWorkload, place: Place) -> Drawn | Li
     """Build the demand of a scenario's workload. Raises Problem naming the field."""
     if isinstance(workload, RecordedWorkload):
         return _recorded(workload, place)
-    return _drawn(workload, place)
+    return _drawn_demand(workload, place)
 
 
 def files_of(workload: Workload | RecordedWorkload) -> list[str]:
@@ -69,7 +69,7 @@ def with_other_files(
     return workload
 
 
-def _drawn(workload: Workload, place: Place) -> Drawn:
+def _drawn_demand(workload: Workload, place: Place) -> Drawn:
     publishing = _publishing(workload.publishers)
     subscribing = _subscribing(workload.subscribers)
     if workload.width > 1 and subscribing is not None:

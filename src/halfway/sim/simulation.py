@@ -15,12 +15,12 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import ANY_INCARNATION
 from halfway.core.message import START
 from halfway.problem import Problem
+from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.instant import Instant
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
@@ -122,7 +122,7 @@ class Simulation:
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-        self._instant = Instant(most=each * n + beside)
+        self._instant = InstantLimit(most=each * n + beside)
 
     def run(
         self, until: float | None = None, *, records: int | None = None,

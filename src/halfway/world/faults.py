@@ -121,7 +121,7 @@ def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where:
     if (fault.node is None) == (fault.share is None):
         raise Problem("node, share: expected exactly one of them", where=where)
     if fault.share is not None:
-        chosen = _drawn(fault.share, n, word, where)
+        chosen = _chosen_rows(fault.share, n, word, where)
     else:
         assert fault.node is not None
         chosen = np.array(_rows([fault.node], network, n, "node", where), np.int32)
@@ -137,7 +137,7 @@ def _churn(
     until = seconds if fault.until is None else fault.until
     if not 0.0 <= until < _LARGEST:
         raise Problem(f"until = {until:g}: expected a finite time >= 0", where=where)
-    chosen = _drawn(fault.share, n, word, where)
+    chosen = _chosen_rows(fault.share, n, word, where)
     means = float(fault.mean_up_s), float(fault.mean_down_s)
     expected = len(chosen) * max(min(until, seconds) - since, 0.0) / (means[0] + means[1])
     if expected > _MOST_OUTAGES:
@@ -222,7 +222,7 @@ def _as_row(node: Node, n: int, name: str, where: str) -> int:
     return row
 
 
-def _drawn(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:
+def _chosen_rows(share: float, n: int, word: np.uint64, where: str) -> npt.NDArray[np.int32]:
     if not 0.0 <= share <= 1.0:
         raise Problem(f"share = {share:g}: expected 0 to 1", where=where)
     return outages.drawn_rows(round(share * n), n, word)

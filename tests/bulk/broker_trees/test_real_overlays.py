@@ -8,7 +8,7 @@ import pytest
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.single_failures import causes, single_failures
-from halfway.world.importers.underlay import read_underlay
+from halfway.world.importers.underlay_file import read_underlay
 
 FILES = (
     "topology_zoo/GtsCe.graphml",

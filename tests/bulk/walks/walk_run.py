@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.walks.walks import Interpretation, WalkSystem
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import MESSAGE
 from halfway.protocols import SYSTEMS
 from halfway.protocols.walks.messages import LAUNCH, PUBLISH, Rules
@@ -59,7 +60,7 @@ class WalkRun:
         self._rules = Rules((1.0, 1.0 / k), interpretation == "heard", most_steps)
         self._k = k
         self._spare = protocol.most_emissions(self.state, self._rules) * max(widest, 1)
-        self._radio = Ideal(0.0)
+        self._radio, self._lend = Ideal(0.0), Lender()
         commands = 64 + 4 * len(self.pairs)
         self._engine = new_engine(network.n, max(commands, 2 * self._spare), commands, journal)
         self._launch()
@@ -77,7 +78,7 @@ class WalkRun:
     ) -> None:
         if self._engine.out.tally[0] == 0:
             self._engine = grown(self._engine)
-        engines.post(self._engine, at, row, kind, topic, walk, event)
+        engines.post(self._engine, at, row, kind, topic, walk, event, self._lend)
 
     def publish(self, at: float, topic: int, event: int) -> None:
         """Publish an event of a topic at a time in seconds; a slow step takes one."""
@@ -89,6 +90,7 @@ class WalkRun:
             why = engines.run(
                 self.state, self._rules, self._neighbourhood, self._engine, self._radio,
                 self._neighbourhood, False, no_changes(), until, engines.NEVER, self._spare,
+                self._lend,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 return self._outcome()

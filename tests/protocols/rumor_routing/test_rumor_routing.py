@@ -78,7 +78,8 @@ def test_agents_make_their_steps_and_leave_a_path() -> None:
 
 
 def test_an_agent_carries_a_second_path() -> None:
-    """The agent of topic 1 starts where topic 0's ended; if it goes on, it carries both."""
+    """[Braginsky & Estrin 2002] The agent of topic 1 starts where topic 0's ended. It carries both
+    paths."""
     continued = 0
     for seed in range(8):
         run = agents_only(line(8), seed, [0, 3], 3)
@@ -147,6 +148,7 @@ def test_only_subscribed_events_arrive_and_each_query_ends(
 
 
 def test_a_query_without_an_answer_is_repeated_and_given_up() -> None:
+    """[Braginsky & Estrin 2002] The source of a query may send it again, or give up."""
     rules = rumor.Rules(0.0, 0, 4, 1.0, 3)
     run = routed(line(9), rules, [Command(0.0, 0, SUBSCRIBE, 2)], 1)
     assert len(run.received(QUERY)) == 4 * (1 + 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halfway.pipeline.study import Drawing
+from halfway.pipeline.reproduction.figures import Drawing
 from halfway.problem import Problem
 from halfway.report.embedded import embedded
 from halfway.report.verdicts.output_folder import write_report

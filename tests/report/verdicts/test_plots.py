@@ -2,7 +2,7 @@
 
 import re
 
-from halfway.pipeline.study import Plot
+from halfway.pipeline.reproduction.figures import Plot
 from halfway.report.verdicts import plots
 from tests.report.specimens import (
     asynchrony_summaries,

@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from halfway.report import wording
-from halfway.report.listing import print_papers
+from halfway.report.terminal.listing import print_papers
 from halfway.report.verdicts import terminal
-from halfway.report.verdicts.verdict_table import verdict_text
+from halfway.report.verdicts.terminal_table import verdict_text
 from tests.report.specimens import asynchrony_verdicts, load_verdicts, paper, report
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import APP, EVERYONE
 from halfway.core.outbox import emit
 from halfway.problem import Problem
@@ -31,13 +32,16 @@ def flood(network: Network, radio: Any, events: int, down: set[int], slots: int)
     free_slots = 3 * max(int(network.degree.max(initial=0)), 1)
     engine = new_engine(network.n, max(slots, events + 1), 64, journal=20_000)
     engine.incarnation[list(down)] = 1
+    lend = Lender()
     for event in range(events):
-        engines.post(engine, float(event), event % network.n, application.PUBLISH, 0, 0, event)
+        engines.post(
+            engine, float(event), event % network.n, application.PUBLISH, 0, 0, event, lend
+        )
     neighbourhood = network.neighbourhood()
     while True:
         why = engines.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood,
-            False, no_changes(), np.inf, engines.NEVER, free_slots,
+            False, no_changes(), np.inf, engines.NEVER, free_slots, lend,
         )  # fmt: skip
         if why == engines.IDLE:
             return engine
@@ -125,8 +129,9 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
     radio = lossy(Ideal(0.01), p, network, seed=5)
     state = flooding.state(np.arange(6, dtype=np.int32), events, 1)
     engine, neighbourhood = new_engine(6, 3 * events, 16), network.neighbourhood()
+    lend = Lender()
     for event in range(events):
-        engines.post(engine, float(event), 0, application.PUBLISH, 0, 0, event)
+        engines.post(engine, float(event), 0, application.PUBLISH, 0, 0, event, lend)
     engines.run(
         state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood, False,
         no_changes(), np.inf, engines.NEVER, 8,

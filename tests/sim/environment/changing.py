@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import APP
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine import changes as changes_module
@@ -127,8 +128,9 @@ def engine_of(world: World, given: Pieces, kind: int, free_slots: int) -> Engine
         free_slots + given.journal, cuts=0 if world.moves else len(world.network.who),
         bytes_of=given.bytes_of,
     )  # fmt: skip
+    lend = Lender()
     for at, row, event in world.commands:
-        engines.post(engine, at, row, kind, 0, 0, event)
+        engines.post(engine, at, row, kind, 0, 0, event, lend)
     return engine
 
 
@@ -145,11 +147,11 @@ def run(
     reach = tight(world.network.neighbourhood())
     neighbourhood = reach if world.shared else tight(reach)
     changes, result = changes_of(world), Result(engine, [], [])
-    untils, records = [*given.untils, np.inf], given.records
+    untils, records, lend = [*given.untils, np.inf], given.records, Lender()
     while untils:
         why = engines.run(
             state, rules, neighbourhood, engine, radio, reach, world.starts, changes, untils[0],
-            records, free_slots,
+            records, free_slots, lend,
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
             _empty(engine, result)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.protocols import application, flooding
@@ -179,9 +180,9 @@ def test_the_engine_ends_with_the_lists_of_the_moving_grid(seed: int, radius: fl
     grid = MovingGrid(legs, radius)
     reach = tight(grid.links().neighbourhood())
     state = flooding.state(np.arange(legs.n, dtype=np.int32), EVENTS, 1)
-    engine = new_engine(legs.n, 4096, 8)
+    engine, lend = new_engine(legs.n, 4096, 8), Lender()
     for event in range(EVENTS):
-        engines.post(engine, 5.0 * event, event, application.PUBLISH, 0, 0, event)
+        engines.post(engine, 5.0 * event, event, application.PUBLISH, 0, 0, event, lend)
     for stop in (0.3, 4.0, 4.5, 11.0, 19.0):
         found = grid.advance(stop)
         moved = changes(found.t, np.where(found.up, LINK_NEAR, LINK_GONE), found.a, found.b)
@@ -189,7 +190,7 @@ def test_the_engine_ends_with_the_lists_of_the_moving_grid(seed: int, radius: fl
         while (
             engines.run(
                 state, flooding.Rules(WAIT), reach, engine, Ideal(0.01),
-                reach, False, moved, until, engines.NEVER, 2 * legs.n,
+                reach, False, moved, until, engines.NEVER, 2 * legs.n, lend,
             )
             == engines.LISTS_FULL
         ):  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halfway.report.outcome import outcome_json
+from halfway.report.terminal.outcome_report import outcome_json
 from halfway.sim.metrics.outcome import Load, Outcome, Spread
 
 

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfway.core.compiler.lent import Lender
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import RECEIVED, SENT, Engine, new_engine
@@ -31,8 +32,9 @@ def play(
     """Run commands until a time, in a pool that never needs to grow."""
     n, neighbourhood = network.n, network.neighbourhood()
     engine = new_engine(n, 2 * len(commands) + 64, 1, **room)
+    lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SEND, to, relays, event)
+        engines.post(engine, at, row, script.SEND, to, relays, event, lend)
     why = engines.run(
         script.ScriptState(np.zeros(n, np.int64)), script.Rules(0.0), neighbourhood, engine, radio,
         neighbourhood, False, no_changes(), until, engines.NEVER, n,

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from halfway.core.compiler.lent import Lender
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
@@ -28,14 +29,15 @@ def run(
     """Run the commands; event k is command k."""
     n = len(reach.first)
     engine = new_engine(n, max(slots, len(commands) + 1), 1, journal, cuts=cuts)
+    lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SEND, to, relays, event)
+        engines.post(engine, at, row, script.SEND, to, relays, event, lend)
     world = no_changes() if world is None else world
     state = script.ScriptState(np.zeros(n, np.int64))
     while True:
         why = engines.run(
             state, script.Rules(wait), reach, engine, radio, reach, False, world, until,
-            engines.NEVER, n,
+            engines.NEVER, n, lend,
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
             return engine

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from halfway.core.compiler.lent import Lender
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import changes, no_changes
@@ -27,8 +28,9 @@ SIZE = 8 * 112  # bits of a record
 def run(network: Network, radio: Any, commands: list[Command], world: Any) -> list[Received]:
     """The records that rows received, in order."""
     engine = new_engine(network.n, 64, 1, journal=20_000, cuts=len(network.who))
+    lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
-        engines.post(engine, at, row, script.SEND, to, relays, event)
+        engines.post(engine, at, row, script.SEND, to, relays, event, lend)
     neighbourhood, state = (
         network.neighbourhood(),
         script.ScriptState(np.zeros(network.n, np.int64)),
@@ -36,7 +38,7 @@ def run(network: Network, radio: Any, commands: list[Command], world: Any) -> li
     while True:
         why = engines.run(
             state, script.Rules(0.25), neighbourhood, engine, radio, neighbourhood, False, world,
-            np.inf, engines.NEVER, network.n,
+            np.inf, engines.NEVER, network.n, lend,
         )  # fmt: skip
         if why == engines.IDLE:
             break

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from halfway import cli
-from halfway.cli.screen import USER_ERROR
+from halfway.cli.terminal.screen import USER_ERROR
 from halfway.core.message import MESSAGE
 from halfway.problem import Problem
 from halfway.sim.engine.changes import no_changes

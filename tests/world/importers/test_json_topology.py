@@ -9,8 +9,8 @@ import pytest
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.importers.network import read_network
-from tests.world.importers.test_network import links, where
+from halfway.world.importers.network_file import read_network
+from tests.world.importers.test_network_file import links, where
 
 NETJSON = {
     "type": "NetworkGraph", "protocol": "olsrv2", "version": "0.15", "metric": "ff_dat_metric",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.mobility.motion import Legs, check_legs, positions, still
-from halfway.world.mobility.random_waypoint import Wandering, random_waypoint
+from halfway.world.mobility.random_waypoint import WaypointMotion, random_waypoint
 
 TINY = 1e-3  # seconds over which a speed is measured
 
@@ -185,7 +185,7 @@ def test_invalid_legs_are_refused() -> None:
 @given(st.integers(0, 2**32), st.lists(st.floats(0.1, 9.0), min_size=1, max_size=12))
 def test_windows_of_a_course_join_to_the_whole(seed: int, widths: list[float]) -> None:
     model: dict[str, Any] = {"speed": (1, 15), "pause": (0, 3), "seconds": 40.0, "seed": seed}
-    whole, course = random_waypoint(9, 50, 20, **model), Wandering(9, 50, 20, **model)
+    whole, course = random_waypoint(9, 50, 20, **model), WaypointMotion(9, 50, 20, **model)
     for _ in range(2):  # a window from the start restarts the course
         t = 0.0
         for width in widths:

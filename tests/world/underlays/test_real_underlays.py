@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.world.importers.brite import read_brite
-from halfway.world.importers.underlay import read_underlay
+from halfway.world.importers.underlay_file import read_underlay
 from halfway.world.underlays.disjoint import disjoint_pair
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S
 

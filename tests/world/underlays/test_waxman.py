@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
-from halfway.world.portable import exponential, logarithm
+from halfway.world.portable_math import exponential, logarithm
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Underlay
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.underlays.waxman_growth import grow

@@ -1,4 +1,7 @@
-"""Delivery of a bulk broker tree [uas Fig. 5] while parts of the underlay fail."""
+"""Delivery of a bulk broker tree [uas Fig. 5] while parts of the underlay fail.
+
+`docs/decisions/0020` has the four fault models.
+"""
 
 from itertools import pairwise
 from typing import Literal, get_args

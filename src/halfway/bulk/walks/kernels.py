@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import overload
 
 from halfway.bulk.walks.weights import WeightTable
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
+from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.protocols.walks.directional_walk import least, nth, penalty
 
@@ -120,10 +120,7 @@ def _pure(memory, graph, stamp, w, e, x, value):
 _CHOICES = {DirectionalMemory: _directional, PureMemory: _pure}
 
 
-@overload(next_position)
-def _next_position(memory, graph, stamp, w, e, x, value):
-    choose = _CHOICES[memory.instance_class]
-    return lambda memory, graph, stamp, w, e, x, value: choose(memory, graph, stamp, w, e, x, value)
+chosen_by_type(next_position, 0, _CHOICES)
 
 
 @inlined

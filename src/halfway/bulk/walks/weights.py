@@ -2,6 +2,7 @@
 
 [drw Fig. 3, Initialization] A step of a walk is then a look-up. The first passage over a link
 meets unraised weights, so the least of them are found here, once.
+`docs/decisions/0005` has the measurements.
 """
 
 from typing import NamedTuple

@@ -34,7 +34,7 @@ from halfway.comparison.evaluation.results import (
     SystemVerdict,
 )
 from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
-from halfway.pipeline.measure import mean_interval, p_above
+from halfway.pipeline.reproduction.estimates import mean_interval, p_above
 
 FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
 DEFAULT_COST = "messages-per-notification"

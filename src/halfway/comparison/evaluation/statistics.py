@@ -15,7 +15,7 @@ import numpy.typing as npt
 from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of
 from halfway.comparison.evaluation.results import Curve, MeanInterval, Metric, ResultCell, Timeline
 from halfway.comparison.evaluation.timelines import OVER_TIME, decoded
-from halfway.pipeline.measure import mean_interval
+from halfway.pipeline.reproduction.estimates import mean_interval
 
 Floats = npt.NDArray[np.float64]
 _ALPHA = 0.05

@@ -5,8 +5,8 @@ from typing import Any, Literal
 from halfway.papers.directional_walks import claims
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_LOAD, WALKS
 from halfway.pipeline.plan.run import Point, Scalar
-from halfway.pipeline.published import published
-from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
+from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
+from halfway.pipeline.reproduction.published import published
 
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
 LOADS = "halfway.papers.directional_walks.measurements:loads"

@@ -8,22 +8,15 @@ import numpy.typing as npt
 from halfway.bulk.walks.walks import Walkers, WalkSystem
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import ConnectedDraw, connected_unit_disk
+from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.underlays.paths import breadth_first_tree, shortest_path_loads, tree_path_loads
 from halfway.world.workload.pairs import derangements, distinct_pairs
 
 
 @lru_cache(maxsize=2)
-def drawn(n: int, radius: float, seed: int) -> ConnectedDraw:
-    """The connected network of a seed, on which paper 1's walks are measured; the runs of one
-    network follow each other on a worker."""
-    return connected_unit_disk(n, radius, seed)
-
-
-@lru_cache(maxsize=2)
 def walkers(n: int, radius: float, seed: int, system: WalkSystem) -> Walkers:
-    """The walks of paper 1 to measure on that network, with their table of weights."""
-    return Walkers(drawn(n, radius, seed).network, system)
+    """The walks of paper 1 on the network of a seed, with their table of weights."""
+    return Walkers(kept_draw(n, radius, seed).network, system)
 
 
 def meetings(run: Run) -> Observations:
@@ -33,7 +26,7 @@ def meetings(run: Run) -> Observations:
     draws, degree: how many networks were drawn until one was connected; its mean degree.
     """
     with run.timed("network"):
-        draw = drawn(run["n"], run["radius"], run.network_seed)
+        draw = kept_draw(run["n"], run["radius"], run.network_seed)
         walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     with run.timed("run"):
@@ -56,7 +49,7 @@ def loads(run: Run) -> Observations:
     unmet: pairs of the permutation whose walks did not meet.
     """
     with run.timed("network"):
-        draw = drawn(run["n"], run["radius"], run.network_seed)
+        draw = kept_draw(run["n"], run["radius"], run.network_seed)
     permutations = derangements(run["n"], run["permutations"], run.workload_seed)
     load, unmet = _routed(run, draw.network, permutations)
     return {

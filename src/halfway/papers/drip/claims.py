@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from functools import partial
 
-from halfway.pipeline.judge import Judged, judge_order
-from halfway.pipeline.measure import ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import Judged, judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
 _row = partial(Verdict, "drip")
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from halfway.papers.drip.analysis import exact_mean, printed_mean, printed_meeting, truncated_mean
-from halfway.pipeline.judge import judge_number, judge_order
-from halfway.pipeline.measure import ratio
-from halfway.pipeline.study import Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.judge import judge_number, judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
 _row = partial(Verdict, "drip", "section-5c")
 

@@ -3,7 +3,7 @@
 from halfway.papers.drip import claims, claims_analysis
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
 from halfway.pipeline.plan.run import Point, Scalar
-from halfway.pipeline.study import Figure, Paper, Plot, Scale
+from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Scale
 
 WAITS = "halfway.papers.drip.analysis:waits"
 BROKING = "halfway.papers.drip.measurements:broking"

@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from halfway.pipeline.judge import Judged, judge_number, judge_order, judge_range
-from halfway.pipeline.measure import around, ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import around, ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import Judged, judge_number, judge_order, judge_range
+from halfway.pipeline.reproduction.verdict import Verdict
 
 _Estimate = tuple[float, float, float]  # value and its 95 % interval
 

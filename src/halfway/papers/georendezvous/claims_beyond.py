@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from halfway.papers.georendezvous.points import CELLS
-from halfway.pipeline.judge import judge_number
-from halfway.pipeline.measure import ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import judge_number
+from halfway.pipeline.reproduction.verdict import Verdict
 
 POINTS = (1, 2, 4, 8)
 # System, points, tried, replicas: a GHT-like single point, the paper's choice, that with divided

@@ -14,8 +14,8 @@ from halfway.papers.georendezvous.points import (
     tree_point,
 )
 from halfway.pipeline.plan.run import Point, Scalar
-from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale, Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale, Summaries
+from halfway.pipeline.reproduction.verdict import Verdict
 
 UNIFORM = (
     "networks: n points uniform in the unit square (no torus), linked below the radius that gives "

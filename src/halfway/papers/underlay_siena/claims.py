@@ -9,12 +9,12 @@ import numpy as np
 
 from halfway.papers.underlay_siena import points
 from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
-from halfway.pipeline.judge import judge_number, judge_order, judge_range
-from halfway.pipeline.measure import around, difference, ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.published import published
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Opinion, Verdict
+from halfway.pipeline.reproduction.estimates import around, difference, ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import judge_number, judge_order, judge_range
+from halfway.pipeline.reproduction.published import published
+from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 
 _row = partial(Verdict, "underlay-siena")
 COMPARABLE = (0.75, 1.25)  # our interpretation of "comparable" standard deviations

@@ -2,7 +2,7 @@
 
 from halfway.papers.underlay_siena import claims, points
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Figure, Paper, Plot, Scale
+from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Scale
 
 UNDERLAY = (
     "underlay: 10,000 nodes by BRITE's incremental AS-level Waxman (m = 2, α 0.15, β 0.2, side "

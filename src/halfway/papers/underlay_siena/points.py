@@ -1,7 +1,7 @@
 """The points of paper 5's figures: the parameters of all runs."""
 
 from halfway.pipeline.plan.run import Point, Scalar
-from halfway.pipeline.study import Scale
+from halfway.pipeline.reproduction.figures import Scale
 
 _ROOM = "halfway.papers.underlay_siena.measurements"
 NETWORK = ("n", "brokers")

@@ -13,13 +13,13 @@ from halfway.papers.walk_overlay.estimates import (
     estimated,
     judge_ratio,
     means,
-    row,
+    verdict_row,
 )
-from halfway.pipeline.judge import Judged, judge_order, judge_range
-from halfway.pipeline.measure import difference
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import difference
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.judge import Judged, judge_order, judge_range
+from halfway.pipeline.reproduction.verdict import Verdict
 
 FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
 MANY = (50, 75, 100, 250, 500)  # the depth has reached its maximum there
@@ -34,7 +34,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
         for count in COUNTS[n]:
             at = partial(found.find, "depth", n=n, initiators=count)
             apart = difference(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
-            yield row(
+            yield verdict_row(
                 "figure-9", {"n": n, "initiators": count}, "mean depth, DRW - PRW",
                 "very similar", *apart, at(system=WALKS[0]).networks,
                 f"similar: less than {SIMILAR} of the network's extent apart",
@@ -43,7 +43,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
         for system in WALKS:
             seen = found.find("depth", n=n, initiators=10, system=system)
             missing = (1 - seen.mean, 1 - seen.mean_high, 1 - seen.mean_low)
-            yield row(
+            yield verdict_row(
                 "figure-9", {"n": n, "system": system, "initiators": 10}, "1 - mean depth",
                 "maximum reached very early", *missing, seen.networks,
                 f"'reached' is a depth above {NEAR}, 'very early' ten initiators",
@@ -64,7 +64,7 @@ def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
                 "mean depth",
             )  # fmt: skip
             later = estimated(_later_rise(found, n, system), at(initiators=2).networks)
-            yield row(
+            yield verdict_row(
                 "figure-10", cell, "largest later rise of depth - that from 2 to 3",
                 "importantly increased with three", *later, at(initiators=2).networks,
                 "'importantly': more than any step between 3 and 10 initiators",
@@ -77,7 +77,7 @@ def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
     for n, system, (counts, which) in product(SIZES, WALKS, _POOLS):
         r = correlation(found, counts, n=n, system=system)
-        yield row(
+        yield verdict_row(
             "figure-10", {"n": n, "system": system, "initiators": which},
             "correlation of active nodes and depth", "no correlation", *r,
             found.find("depth", n=n, system=system, initiators=2).networks,

@@ -6,12 +6,12 @@ from itertools import product
 from typing import Any
 
 from halfway.papers.walk_overlay.claims_path import SIZES
-from halfway.papers.walk_overlay.estimates import judge_ratio, row
-from halfway.pipeline.judge import judge_number
-from halfway.pipeline.measure import ratio
+from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import judge_number
+from halfway.pipeline.reproduction.verdict import Verdict
 
 BITS = (2, 4, 8, 16, 32)  # of every filter, for each subscription
 INITIATORS = 50
@@ -34,14 +34,14 @@ def _of_filters(
 ) -> Iterator[Verdict]:
     lost, exact, bloom, none = (at(metric) for metric in ("lost", "exact", "bloom", "none"))
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
-    yield row(
+    yield verdict_row(
         "bloom", cell, "deliveries lost", 0.0, *estimate, lost.networks,
         "matching events that a subscriber does not receive, without faults",
         *judge_number(0.0, *estimate, relative=0.0, rounding=0.0),
     )  # fmt: skip
     if rated:
         rate = ratio(at("false"), at("predicted"), "mean")
-        yield row(
+        yield verdict_row(
             "bloom", cell, "false positives, measured / predicted", 1.0, *rate, lost.networks,
             f"within {100 * BAND:.0f} %: (1 - exp(-k items / bits))^k of each filter's own items",
             *judge_number(1.0, *rate, relative=BAND, rounding=0.0),

@@ -7,10 +7,10 @@ from itertools import pairwise, product
 import numpy as np
 
 from halfway.papers.walk_overlay import estimates
-from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, row, slope
-from halfway.pipeline.judge import judge_number, judge_order
-from halfway.pipeline.study import Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, slope, verdict_row
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.judge import judge_number, judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
 SIZES = (1000, 2000, 3000)
 WALKS = ("directional-walk", "random-walk")
@@ -34,7 +34,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
     for n in SIZES:
         runs = NETWORKS * len(COUNTS[n])
         whole = sum(PRINTED.values())
-        yield row(
+        yield verdict_row(
             "section-6", {"n": n}, "simulations", PRINTED[n], float(runs), None, None, NETWORKS,
             "as printed: 100 networks for each number of initiators",
             "impossible as printed",
@@ -44,7 +44,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
         )  # fmt: skip
     seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
-    yield row(
+    yield verdict_row(
         "section-6", {"n": 1000}, "share of draws that are connected", "hard to obtain", *share,
         seen.networks, "below 1000; 'hard' is less than one in four, at 1000 itself",
         *judge_order(*share, equal=0.25),
@@ -52,7 +52,7 @@ def judge_networks(found: Summaries) -> Iterator[Verdict]:
     for n, system in product(SIZES, WALKS):
         seen = found.find("unjoined", n=n, system=system, initiators=2)
         estimate = (seen.mean, seen.mean_low, seen.mean_high)
-        yield row(
+        yield verdict_row(
             "section-6", {"n": n, "system": system}, "walks that met no other", 0.0, *estimate,
             seen.networks, "the algorithm goes back \"in order to assure intersections\"",
             *judge_number(0.0, *estimate, relative=0.0, rounding=0.0),
@@ -90,7 +90,7 @@ def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
         counts = COUNTS[n] if which == "all" else LOGARITHMIC
         table, networks = means(found, "active", counts, n=n, system=system)
         straight = float(np.corrcoef(table[0], np.log(counts))[0, 1] ** 2)
-        yield row(
+        yield verdict_row(
             PANELS[n], {"n": n, "system": system, "initiators": which},
             "R² of mean active nodes over ln(initiators)", "logarithmic", straight, None, None,
             networks, f"a line with R² above {STRAIGHT}; no interval",
@@ -108,7 +108,7 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
         networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
         for less, more in pairwise(SIZES):
             growth = estimated(slopes[less] / slopes[more], networks, log=True)
-            yield row(
+            yield verdict_row(
                 "figure-8", {"system": system, "n": f"{less} / {more}"},
                 "active nodes per ln(initiators), less / more dense",
                 "the base decreases with density", *growth, networks,
@@ -121,7 +121,7 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
             else:
                 opinion = judge_number(1.0, *relative, relative=0.1, rounding=0.0)
                 claim = "almost identical"
-            yield row(
+            yield verdict_row(
                 "figure-8", {"system": system, "n": f"{more} / {less}"},
                 "share of n per ln(initiators), more / less dense", claim, *relative, networks,
                 "up to 100 initiators; 'proportionally' is per node of the network", *opinion,
@@ -141,7 +141,7 @@ def _dramatic(found: Summaries) -> Verdict:
     ]
     networks = found.find("active", n=1000, system=WALKS[0], initiators=2).networks
     apart = estimated(change[1] - change[0], networks)
-    return row(
+    return verdict_row(
         "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW", "more dramatic for DRWs",
         *apart, networks, "up to 100 initiators; in either direction",
         *judge_order(*apart, equal=0.0),
@@ -162,7 +162,7 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
         full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
         networks = found.find("active", n=less, system=system, initiators=2).networks
         share = estimated((full[0] / full[1]).max(axis=1), networks, log=True)
-        yield row(
+        yield verdict_row(
             "figure-8", {"system": system, "n": f"{more} / {less}"},
             "largest ratio of shares of n that are active", "less dense saturate before",
             *share, networks, f"over the numbers of initiators {', '.join(map(str, SHOWN))}",
@@ -179,7 +179,7 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
         for s in WALKS
     ]
     networks = at(system=WALKS[0], initiators=2).networks
-    yield row(
+    yield verdict_row(
         PANELS[n], {"n": n}, "share of outliers, DRW / PRW", "PRWs have more outliers",
         shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
         "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
@@ -189,16 +189,17 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
     for count in SHOWN:
         wide = [estimates.spread(found, "active", n=n, system=s, initiators=count) for s in WALKS]
         against = estimated(wide[0][0] / wide[1][0], networks, log=True)
-        yield row(
+        yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},
             "coefficient of variation of active nodes, DRW / PRW", "more reliable", *against,
             networks, "standard deviation / mean", *judge_order(*against),
         )  # fmt: skip
         apart = [
-            wide[s][0] * estimates.drawn(at(system=WALKS[s], initiators=count)) for s in (0, 1)
+            wide[s][0] * estimates.with_replicates(at(system=WALKS[s], initiators=count))
+            for s in (0, 1)
         ]
         against = estimated(apart[0] / apart[1], networks, log=True)
-        yield row(
+        yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},
             "standard deviation of active nodes, DRW / PRW", "more reliable", *against,
             networks, "in nodes", *judge_order(*against),

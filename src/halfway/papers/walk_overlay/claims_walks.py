@@ -6,12 +6,12 @@ from functools import partial
 from itertools import pairwise, product
 
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
-from halfway.papers.walk_overlay.estimates import judge_ratio, row
-from halfway.pipeline.judge import judge_number, judge_order
-from halfway.pipeline.measure import ratio
+from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.judge import judge_number, judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
 # [dwo (2)] α and β; the first is cost (3)
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))
@@ -39,7 +39,7 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
             single, double = (at(metric, alpha=alpha, beta=beta, branches=b) for b in BRANCHES)
             share = ratio(single, double, "mean")
             cell: dict[str, Scalar] = {"n": n, "alpha": alpha, "beta": beta}
-            yield row(
+            yield verdict_row(
                 "section-4", cell, f"mean {what}, one / two branches", "as efficient", *share,
                 single.networks, f"within {EFFICIENT:.0%}".replace("%", " %"),
                 *judge_number(1.0, *share, relative=EFFICIENT, rounding=0.0),
@@ -66,7 +66,7 @@ def judge_stopping(found: Summaries) -> Iterator[Verdict]:
         at = partial(found.find, n=n, system=system, initiators=there)
         late, spent = at(f"late after {c} means"), at(f"spent after {c} means")
         estimate = (late.mean, late.mean_low, late.mean_high)
-        yield row(
+        yield verdict_row(
             "stopping-rule", {"n": n, "system": system, "initiators there": there, "means": c},
             "share of walks given up too early", f"at most {math.exp(-c):.3g}", *estimate,
             late.networks, "our rule: e^-c if the number of steps is exponential; "

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.judge import judge_order
-from halfway.pipeline.measure import around, ratio
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Summaries, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.estimates import around, ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import judge_order
+from halfway.pipeline.reproduction.verdict import Verdict
 
-row = partial(Verdict, "walk-overlay")
+verdict_row = partial(Verdict, "walk-overlay")
 
 Estimate = tuple[float, float, float]  # value and its 95 % interval
 Floats = npt.NDArray[np.float64]
@@ -27,10 +27,10 @@ def judge_ratio(
     """Judge by a paired estimate of their ratio that the mean of `one` is less than `other`'s."""
     share = ratio(one, other, "mean")
     opinion = judge_order(*share)
-    return row(figure, cell, metric, claim, *share, one.networks, interpretation, *opinion)
+    return verdict_row(figure, cell, metric, claim, *share, one.networks, interpretation, *opinion)
 
 
-def drawn(summary: Summary) -> Floats:
+def with_replicates(summary: Summary) -> Floats:
     """[1 + resamples] a paired estimate's mean and its bootstrap replicates."""
     return np.array((summary.mean, *summary.boot_mean))
 
@@ -38,7 +38,7 @@ def drawn(summary: Summary) -> Floats:
 def means(found: Summaries, metric: str, counts: Sequence[int], **cell: Any) -> tuple[Floats, int]:
     """[1 + resamples, counts] paired means of a metric by initiators; the estimate is row 0."""
     seen = [found.find(metric, initiators=count, **cell) for count in counts]
-    return np.array(list(map(drawn, seen))).T, min(summary.networks for summary in seen)
+    return np.array(list(map(with_replicates, seen))).T, min(summary.networks for summary in seen)
 
 
 def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
@@ -60,7 +60,7 @@ def slope(table: Floats, counts: Sequence[int]) -> Floats:
 def spread(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
     """[1 + resamples] estimated coefficient of variation of a metric: standard deviation / mean."""
     once, twice = found.find(metric, **cell), found.find(f"{metric} squared", **cell)
-    mean, square = drawn(once), drawn(twice)
+    mean, square = with_replicates(once), with_replicates(twice)
     return np.sqrt(np.maximum(square - mean**2, 0.0)) / mean, once.networks
 
 

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from halfway.bulk.walk_overlay.traffic import Traffic, filters, matching, passes
 from halfway.core.bloom import Size, expected_false_positives, with_bits
-from halfway.papers.walk_overlay.measurements import drawn, initiator_sets
+from halfway.papers.walk_overlay.measurements import initiator_sets, overlays_on
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.walk_overlay.messages import CHUNK_WORDS
 from halfway.protocols.walk_overlay.subscriptions import Catalogue, Subscription, catalogue
@@ -43,7 +43,7 @@ def traffic(run: Run) -> Observations:
     it sends with counting filters, one a link.
     """
     with run.timed("network"):
-        _, walks, _ = drawn(run["n"], run["radius"], run.network_seed)
+        walks, _ = overlays_on(run["n"], run["radius"], run.network_seed)
     random_state = np.random.default_rng(run.workload_seed)
     rows = initiator_sets(run["n"], run["initiators"], 1, run.workload_seed)[0]
     with run.timed("run"):

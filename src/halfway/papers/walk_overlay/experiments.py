@@ -6,7 +6,7 @@ from itertools import product
 
 from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
 from halfway.pipeline.plan.run import Point, Scalar
-from halfway.pipeline.study import Drawing, Figure, Paper, Plot, Scale
+from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 
 RADIUS = 0.05  # [dwo §VI] unit square, not a torus
 NETWORK = ("n", "radius")
@@ -111,7 +111,7 @@ def _joining(_scale: Scale) -> list[Point]:
     ]
 
 
-def _drawn(count: int) -> str:
+def _overlay_picture(count: int) -> str:
     from halfway.papers.walk_overlay.picture import picture  # draws: loads matplotlib
 
     return picture(count)
@@ -147,7 +147,7 @@ PAPER = Paper(
             "Two directional walks intersecting",
             lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
-                partial(_drawn, 2),
+                partial(_overlay_picture, 2),
                 "Two directional walks on a network of the paper's kind, each until the first of "
                 "them meets the other. The paper shows another instance.",
             ),
@@ -157,7 +157,7 @@ PAPER = Paper(
             "An overlay of directional walks: publishers, subscribers and brokers",
             lambda _scale: [], ONE, lambda _found: [], (BUILT, MARKED),
             drawing=Drawing(
-                partial(_drawn, 10),
+                partial(_overlay_picture, 10),
                 "Ten initiators (green circles) and the brokers where their walks met (yellow "
                 "squares), as in the paper, which shows another instance.",
             ),

@@ -10,14 +10,14 @@ from halfway.papers.walk_overlay.claims_walks import MULTIPLES
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.extent import farthest
 from halfway.world.graphs.network import Network
-from halfway.world.graphs.unit_disk import ConnectedDraw, connected_unit_disk
+from halfway.world.graphs.unit_disk import kept_draw
 
 
 @lru_cache(maxsize=2)
-def drawn(n: int, radius: float, seed: int) -> tuple[ConnectedDraw, Overlays, float]:
-    """The connected network of a paper 2 measurement, overlays on it, and its largest distance."""
-    draw = connected_unit_disk(n, radius, seed)
-    return draw, Overlays(draw.network), extent(draw.network)
+def overlays_on(n: int, radius: float, seed: int) -> tuple[Overlays, float]:
+    """Overlays on the connected network of a seed, and the network's largest distance."""
+    network = kept_draw(n, radius, seed).network
+    return Overlays(network), extent(network)
 
 
 def extent(network: Network) -> float:
@@ -40,7 +40,8 @@ def overlays(run: Run) -> Observations:
     met no other. retreats: steps back.
     """
     with run.timed("network"):
-        draw, walks, whole = drawn(run["n"], run["radius"], run.network_seed)
+        draw = kept_draw(run["n"], run["radius"], run.network_seed)
+        walks, whole = overlays_on(run["n"], run["radius"], run.network_seed)
     active, needed, depth, retreats, unjoined = np.empty((5, run["sets"]))
     for s, rows in enumerate(
         initiator_sets(run["n"], run["initiators"], run["sets"], run.workload_seed)
@@ -73,7 +74,7 @@ def recipes(run: Run) -> Observations:
     `alone` steps (both branches together) / the network's largest distance.
     """
     with run.timed("network"):
-        _, walks, whole = drawn(run["n"], run["radius"], run.network_seed)
+        walks, whole = overlays_on(run["n"], run["radius"], run.network_seed)
     place = walks.network.position
     assert place is not None
     steps, path, active, reach = np.empty((4, run["sets"]))
@@ -97,7 +98,7 @@ def stopping(run: Run) -> Observations:
     steps: of all. spent: the cost of a walk that gives up, in multiples of n, for each multiple.
     """
     with run.timed("network"):
-        _, walks, _ = drawn(run["n"], run["radius"], run.network_seed)
+        walks, _ = overlays_on(run["n"], run["radius"], run.network_seed)
     rows = initiator_sets(run["n"], run["initiators"] + 1, run["sets"], run.workload_seed)
     steps = np.empty(run["sets"])
     for s in range(run["sets"]):

@@ -2,6 +2,7 @@
 
 Importing from the archive would compile every kernel in every application, because numba keys its
 cache by the path of a source, and Spark changes the archive's path each time.
+`docs/decisions/0024` has the reasons.
 """
 
 import atexit

@@ -4,6 +4,7 @@ manifest.json            the version that made the folder, and the format
 lock                     the writer (held with flock, so a dead writer's lock is free)
 batches/00001/*.parquet  a batch of runs; it counts once Spark has written its _SUCCESS
 studies/*.parquet        the runs that each study requested; no run depends on it
+`docs/decisions/0002` has the reasons for batches.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """The state of a client's node in the underlay-aware tree, and how brokers expire silent clients.
 
-A client's node keeps the subscriptions of its clients, because its broker may die with the only
-other list.
+[uas §4.1] handles the failure of a link or a broker, and leaves clients open. We let a client's
+node keep the subscriptions of its clients, because its broker may die with the only other list.
 """
 
 from typing import NamedTuple

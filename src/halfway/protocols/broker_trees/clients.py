@@ -1,10 +1,10 @@
 """Clients' nodes of the underlay-aware tree monitor their broker, and change to another one.
 
-The paper's clients stay with their broker, whatever becomes of it. We let a client's node that
-knows several brokers send a KEEP_ALIVE to one of them in each ping interval, and change to the next
-one when more than `missed_pings` of them in a row are not answered. Brokers expire silent clients,
-so a client never has to detach from a dead broker. Nodes that know a single broker skip this.
-Events published during the change are lost to the client.
+The paper's clients stay with their broker, also when it fails [uas §4.1]. We let a client's node
+that knows several brokers send a KEEP_ALIVE to one of them in each ping interval, and change to the
+next one when more than `missed_pings` of them in a row are not answered. Brokers expire silent
+clients, so a client never has to detach from a dead broker. Nodes that know a single broker skip
+this. Events published during the change are lost to the client.
 """
 
 import numpy as np

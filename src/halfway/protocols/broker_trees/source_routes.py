@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
+from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.broker_trees.messages import NO_PATH, ORIGIN, ROUTE, STEP
@@ -133,7 +134,7 @@ def handle_hop(hops, lost, rules, i, message, out):
         reliable_hop.complete(hops, i, message)
     elif message.kind == reliable_hop.ACK_TIMEOUT:
         place = reliable_hop.overdue(hops, rules, i, message, out)
-        if place != reliable_hop.NONE:
+        if place != NO_PLACE:
             lost[i] += 1
             reliable_hop.release(hops, i, place)
     elif message.kind == NO_PATH:

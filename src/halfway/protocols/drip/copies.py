@@ -7,10 +7,11 @@ it to the brokers that are nearest to its subscribers.
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NONE
 from halfway.protocols.drip.events import is_in_digest
 from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE
 from halfway.protocols.drip.routes import send
-from halfway.protocols.drip.state import DESTINATION, NO_NODE, NOTHING, RELAY, SOURCE
+from halfway.protocols.drip.state import DESTINATION, NOTHING, RELAY, SOURCE
 
 
 @inlined
@@ -50,7 +51,7 @@ def copies_left(state, i, place, broker):
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == broker:
             return 0
-        left += state.relays[i, place, r] == NO_NODE
+        left += state.relays[i, place, r] == NONE
     return left
 
 
@@ -67,7 +68,7 @@ def is_relay(state, i, place, broker):
 def add_relay(state, i, place, broker):
     """Choose another DRIP broker as a relay of the event's copies."""
     for r in range(state.relays.shape[2]):
-        if state.relays[i, place, r] == NO_NODE:
+        if state.relays[i, place, r] == NONE:
             state.relays[i, place, r] = broker
             return
 
@@ -77,7 +78,7 @@ def write_relays(state, i, place, o):
     """Write the source's relays into a DRIP event copy, whichever broker gives the copy."""
     for r in range(MOST_RELAYS):
         there = r < state.relays.shape[2]
-        o.args[RELAYS + r] = state.relays[i, place, r] if there else NO_NODE
+        o.args[RELAYS + r] = state.relays[i, place, r] if there else NONE
 
 
 @apart
@@ -87,7 +88,7 @@ def note_relays(state, i, message):
     if state.events[i, place].held != message.event or state.events[i, place].role == SOURCE:
         return
     for r in range(min(MOST_RELAYS, state.relays.shape[2])):
-        if message.args[RELAYS + r] != NO_NODE:
+        if message.args[RELAYS + r] != NONE:
             state.relays[i, place, r] = message.args[RELAYS + r]
 
 

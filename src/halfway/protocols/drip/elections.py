@@ -2,10 +2,10 @@
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.routes import nearest_but
-from halfway.protocols.drip.state import NO_NODE
 
 _LONG_AGO = -1e9  # seconds: a registration from then is due for renewal
 
@@ -15,7 +15,7 @@ def is_more_capable(capability, node_id, other_capability, other):
     """Whether a node is more capable than another in DRIP's elections, or there is no other;
     node ids break ties."""
     return (
-        other == NO_NODE
+        other == NONE
         or capability > other_capability
         or (capability == other_capability and node_id < other)
     )
@@ -67,7 +67,7 @@ def on_bootstrap_end(state, i):
         return
     for r in range(state.candidates.shape[1]):
         if state.candidates[i, r].node_id == state.node_id[i]:
-            become_broker(state, i, NO_NODE)
+            become_broker(state, i, NONE)
 
 
 @apart
@@ -131,7 +131,7 @@ def on_election_end(state, rules, i, message, out):
         state.node[i].best_candidate == state.node_id[i]
         or message.args[messages.AWAITS_WINNER] == 1
     ):
-        state.node[i].electing_for = NO_NODE
+        state.node[i].electing_for = NONE
     else:  # the winner may fail before its first beacon: another election can begin then
         o = emit(out, messages.ELECTION_END, rules.expiry_s, state.node_id[i])
         o[messages.BROKER_ID] = message[messages.BROKER_ID]

@@ -4,11 +4,12 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP, EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.registrations import subscribes
-from halfway.protocols.drip.state import DELETED, NO_NODE
+from halfway.protocols.drip.state import DELETED
 
 ROUNDS = 1 << 20  # more than a region is flooded with one event
 
@@ -113,7 +114,7 @@ def store_event(state, rules, i, event, topic, role, now, out):
     state.events[i, place].role = role
     state.events[i, place].rounds = 0
     for r in range(state.relays.shape[2]):
-        state.relays[i, place, r] = NO_NODE
+        state.relays[i, place, r] = NONE
     note_event(state, i, event)
     notify_application(state, i, np.int64(event), topic, out)
     if matching(state, i, topic, True) > 0:

@@ -19,6 +19,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
@@ -29,7 +30,7 @@ from halfway.protocols.drip.events import flood_missed, note_event, on_flood, st
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
 from halfway.protocols.drip.routes import forward, note_route, send
-from halfway.protocols.drip.state import NO_NODE, SOURCE, DripState, blank_state
+from halfway.protocols.drip.state import SOURCE, DripState, blank_state
 
 OPTIONS = {
     "brokers": count(20, "number of brokers (k in the paper)", 1, 10_000),
@@ -116,7 +117,7 @@ def start_timer(state, rules, i, now, wait, out):
 def on_start(state, rules, i, message, out):
     """Start a DRIP node, or resume it after a crash: announce the capability, start the timers."""
     state.node[i].starts += 1
-    state.node[i].electing_for = NO_NODE  # the timer of that election died
+    state.node[i].electing_for = NONE  # the timer of that election died
     if state.node[i].bootstrapped == 0:
         if not rules.by_capability and state.node[i].starts == 1:
             state.node[i].capability = uniform(random_bits(state, i))
@@ -144,7 +145,7 @@ def on_tick(state, rules, neighbourhood, i, message, out):
         send_beacon(state, i, now, out)
     else:
         send_report(state, rules, neighbourhood, i, now, out)
-    if state.node[i].local_broker != NO_NODE and (
+    if state.node[i].local_broker != NONE and (
         state.node[i].version == 0
         or state.node[i].registered_at + rules.registration_interval_s <= now
     ):
@@ -211,7 +212,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
         new = registrations.keep_interval(
             state, i, message[kinds.FIRST_TOPIC], message[kinds.LAST_TOPIC]
         )
-        if new and state.node[i].local_broker != NO_NODE:
+        if new and state.node[i].local_broker != NONE:
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
 

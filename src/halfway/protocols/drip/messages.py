@@ -47,7 +47,7 @@ DELIVERED = KINDS.report(
 # To every neighbour.
 CANDIDATE = KINDS.network(
     16,
-    "ability",
+    "candidate",
     "[drip §IV-A] the sender floods the capability of a candidate (detecting ability in the paper)",
     reused={CANDIDATE_ID: "candidate"},
     reals={"capability": CAPABILITY},

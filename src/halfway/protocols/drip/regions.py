@@ -4,12 +4,12 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages, routes
 from halfway.protocols.drip.elections import call_election
 from halfway.protocols.drip.events import write_digest
 from halfway.protocols.drip.registrations import register, send_quits
-from halfway.protocols.drip.state import NO_NODE
 
 
 @apart
@@ -45,8 +45,8 @@ def list_broker(state, i, message):
     """Update row i's list of the nearest DRIP brokers; True if the beacon is to be repeated.
 
     [drip §IV-B] A delay that is not below the largest one is discarded, else it replaces that.
-    We let a newer sequence number overwrite the broker's own entry even by a larger delay, because
-    a list of smallest delays ever seen would never follow a broker that moves away.
+    We let a newer beacon overwrite the broker's own entry, also by a larger delay, because the
+    broker may have moved away. A list of the smallest delays ever seen would not notice this.
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
     delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)
@@ -57,19 +57,19 @@ def list_broker(state, i, message):
     else:
         at = 0
         for s in range(state.nearest.shape[1]):
-            if state.nearest[i, at].node_id == NO_NODE:
+            if state.nearest[i, at].node_id == NONE:
                 break
-            if state.nearest[i, s].node_id == NO_NODE or routes.is_nearer(state, i, at, s):
+            if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, i, at, s):
                 at = s
         # We break ties by node id, because the order of arrival is chance.
         last = state.nearest[i, at]
-        if last.node_id != NO_NODE and (delay, message[messages.BROKER_ID]) >= (
+        if last.node_id != NONE and (delay, message[messages.BROKER_ID]) >= (
             last.delay,
             last.node_id,
         ):
             return False
         state.nearest[i, at].node_id = message[messages.BROKER_ID]
-        state.nearest[i, at].border_neighbour = NO_NODE
+        state.nearest[i, at].border_neighbour = NONE
     state.nearest[i, at].sequence = message.args[messages.BEACON_SEQUENCE]
     state.nearest[i, at].delay = delay
     state.nearest[i, at].heard_at = message.at
@@ -96,7 +96,7 @@ def attach(state, rules, neighbourhood, i, now, out):
 def hand_over(state, rules, neighbourhood, i, broker, now, out):
     """Hand a node over to another DRIP region: [drip §V-A] a Quit to the last local broker, and the
     copy to the new one."""
-    if state.node[i].local_broker != NO_NODE:
+    if state.node[i].local_broker != NONE:
         send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
     state.node[i].local_broker = broker
     register(state, rules, neighbourhood, i, now, out)
@@ -113,8 +113,8 @@ def step_down_for(state, i, message):
     )
     if rival or message[messages.BROKER_ID] == replaced:
         state.node[i].is_broker = 0
-        state.node[i].replaces = NO_NODE
-        state.node[i].local_broker = NO_NODE
+        state.node[i].replaces = NONE
+        state.node[i].local_broker = NONE
 
 
 @inlined
@@ -122,14 +122,14 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
     """Process a DRIP beacon: list its broker, attach to the nearest one, and repeat the beacon."""
     local = message[messages.LOCAL_BROKER]
     s = routes.place_of_broker(state, i, local)
-    if s >= 0 and local != NO_NODE:
+    if s >= 0 and local != NONE:
         state.nearest[i, s].border_neighbour = message.source
         state.nearest[i, s].border_at = message.at
     if message[messages.BROKER_ID] == state.node_id[i]:
         return
     if state.node[i].electing_for == message[messages.BROKER_ID]:
-        state.node[i].electing_for = NO_NODE
-    if state.node[i].is_broker == 1 and state.node[i].replaces != NO_NODE:
+        state.node[i].electing_for = NONE
+    if state.node[i].is_broker == 1 and state.node[i].replaces != NONE:
         step_down_for(state, i, message)
     if list_broker(state, i, message):
         attach(state, rules, neighbourhood, i, message.at, out)
@@ -142,10 +142,10 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
     local_expired = False
     for s in range(state.nearest.shape[1]):
         node_id = state.nearest[i, s].node_id
-        expired = node_id != NO_NODE and state.nearest[i, s].heard_at + rules.expiry_s < now
+        expired = node_id != NONE and state.nearest[i, s].heard_at + rules.expiry_s < now
         local_expired |= expired and node_id == state.node[i].local_broker
         if expired and routes.nearest_but(state, i, s) >= 0:
-            state.nearest[i, s].node_id = NO_NODE
+            state.nearest[i, s].node_id = NONE
     if (
         local_expired
         and rules.replace_brokers

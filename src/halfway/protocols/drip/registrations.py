@@ -8,23 +8,22 @@ of a node that moves from A to B and back to A may arrive in any order.
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.routes import is_nearer, send
-from halfway.protocols.drip.state import CONTACTS, NO_NODE
-
-NONE = -1  # no place in a table
+from halfway.protocols.drip.state import CONTACTS
 
 
 @apart
 def keep_interval(state, i, low, high):
     """Keep a local copy of a DRIP subscription's interval, if there is room. Whether it is new."""
-    free = NONE
+    free = NO_PLACE
     for k in range(state.intervals.shape[1]):
         if state.intervals[i, k].low == low and state.intervals[i, k].high == high:
             return False
-        if state.intervals[i, k].high < state.intervals[i, k].low and free == NONE:
-            free = k
-    if free == NONE:
+        if state.intervals[i, k].high < state.intervals[i, k].low and free == NO_PLACE:
+            free = np.int64(k)
+    if free == NO_PLACE:
         return False
     state.intervals[i, free].low = low
     state.intervals[i, free].high = high
@@ -48,10 +47,10 @@ def place_in_register(state, i, key):
         p = (np.int64(key) + step) & (places - 1)
         if state.register[i, p].key == key:
             return p
-        if state.register[i, p].key == NO_NODE:
+        if state.register[i, p].key == NONE:
             state.register[i, p].key = key
             return p
-    return np.int64(NONE)
+    return NO_PLACE
 
 
 @apart
@@ -76,12 +75,12 @@ def update(state, i, p, message):
 def on_register(state, i, message):
     """Insert a subscription of this region in a DRIP register. Its place, or -1 if it is known."""
     p = place_in_register(state, i, message.args[messages.KEY])
-    if p == NONE or not update(state, i, p, message):
-        return np.int64(NONE)
+    if p == NO_PLACE or not update(state, i, p, message):
+        return NO_PLACE
     if message.args[messages.VERSION] > state.register[i, p].quit:
         state.register[i, p].local = 1
         return p
-    return np.int64(NONE)
+    return NO_PLACE
 
 
 @apart
@@ -89,7 +88,7 @@ def on_quit(state, i, message):
     """Remove a subscription from a DRIP register: [drip §V-A] "a Quit message to its previous local
     broker, which would delete"."""
     p = place_in_register(state, i, message.args[messages.KEY])
-    if p != NONE:
+    if p != NO_PLACE:
         version = message.args[messages.VERSION]
         state.register[i, p].quit = max(state.register[i, p].quit, version)
         # We keep it as another region's, because other brokers would send it back at once.
@@ -101,7 +100,7 @@ def on_quit(state, i, message):
 def on_subscription(state, i, message):
     """Update a DRIP register from another broker, which need not be sent the same in return."""
     p = place_in_register(state, i, message.args[messages.KEY])
-    if p == NONE:
+    if p == NO_PLACE:
         return
     update(state, i, p, message)
     if message.args[messages.VERSION] == state.register[i, p].version:
@@ -132,8 +131,8 @@ def write_nearest(state, i, o):
     for s in range(places):
         rank = count
         for t in range(places):
-            rank += state.nearest[i, t].node_id != NO_NODE and t != s and is_nearer(state, i, t, s)
-        if state.nearest[i, s].node_id != NO_NODE and rank < places:
+            rank += state.nearest[i, t].node_id != NONE and t != s and is_nearer(state, i, t, s)
+        if state.nearest[i, s].node_id != NONE and rank < places:
             o.args[messages.NEAREST + rank] = state.nearest[i, s].node_id
 
 
@@ -163,7 +162,7 @@ def register(state, rules, neighbourhood, i, now, out):
             o.args[messages.SEEN_BASE] = base
             o.args[messages.KEY] = state.node_id[i] * own + k
             for a in range(messages.MOST_NEAREST):
-                o.args[messages.NEAREST + a] = NO_NODE
+                o.args[messages.NEAREST + a] = NONE
             write_nearest(state, i, o)
             # We state which events were seen, because a node that moves may have missed floods.
             for w in range(messages.SEEN_WORDS):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.protocols.drip.messages import (
@@ -13,7 +14,7 @@ from halfway.protocols.drip.messages import (
     RETRY,
     SUBSCRIPTION,
 )
-from halfway.protocols.drip.state import NO_NODE, ROUTES
+from halfway.protocols.drip.state import ROUTES
 
 _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
@@ -22,7 +23,7 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 def place_of_broker(state, i, broker):
     """For DRIP's routes: the place of a broker in row i's list of the nearest ones, or -1."""
     for s in range(state.nearest.shape[1]):
-        if state.nearest[i, s].node_id == broker and broker != NO_NODE:
+        if state.nearest[i, s].node_id == broker and broker != NONE:
             return s
     return -1
 
@@ -41,7 +42,7 @@ def nearest_but(state, i, excluded):
     """For DRIP's routes: the place of the nearest broker that is not at place `excluded`; or -1."""
     found = -1
     for s in range(state.nearest.shape[1]):
-        other = state.nearest[i, s].node_id != NO_NODE and s != excluded
+        other = state.nearest[i, s].node_id != NONE and s != excluded
         if other and (found < 0 or is_nearer(state, i, s, found)):
             found = s
     return found
@@ -53,7 +54,7 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
     fresh = state.nearest[i, s].border_at + rules.expiry_s >= now
     return (
         fresh
-        and state.nearest[i, s].border_neighbour != NO_NODE
+        and state.nearest[i, s].border_neighbour != NONE
         and place_of(neighbourhood, i, state.nearest[i, s].border_neighbour) >= 0
     )
 
@@ -75,7 +76,7 @@ def note_route(state, i, broker, via, now):
 
 @inlined
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
-    """The next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NO_NODE.
+    """The next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NONE.
 
     [drip §IV-B] "receiving these messages can communicate with the broker node": the way back.
     """
@@ -83,12 +84,12 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
     known = s >= 0 and state.nearest[i, s].via != excluded
     if known and place_of(neighbourhood, i, state.nearest[i, s].via) >= 0:
         return state.nearest[i, s].via
-    return NO_NODE
+    return NONE
 
 
 @inlined
 def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
-    """The next hop, but not `excluded`, on a DRIP route to another region, or NO_NODE.
+    """The next hop, but not `excluded`, on a DRIP route to another region, or NONE.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
@@ -108,7 +109,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
         known = fresh and state.routes[i, r].to == broker and state.routes[i, r].via != excluded
         if known and place_of(neighbourhood, i, state.routes[i, r].via) >= 0:
             return state.routes[i, r].via
-    return NO_NODE
+    return NONE
 
 
 @apart
@@ -121,7 +122,7 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
         hop = next_hop_across(state, rules, neighbourhood, i, target, excluded, now)
     else:
         hop = next_hop_by_beacon(state, neighbourhood, i, target, excluded)
-    deferred = hop == NO_NODE
+    deferred = hop == NONE
     o = emit(
         out,
         DEFERRED if deferred else kind,
@@ -137,7 +138,7 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
 @inlined
 def send(state, rules, neighbourhood, i, kind, target, now, out):
     """Send a record that starts here on a DRIP route; see `send_or_defer`."""
-    return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NO_NODE, now, out)
+    return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NONE, now, out)
 
 
 @inlined
@@ -150,7 +151,7 @@ def forward(state, rules, neighbourhood, i, kind, message, out):
     # [drip §V-A] "nodes publish them to their local broker nodes": to that of each forwarding node.
     target = state.node[i].local_broker if kind == NEWS else message.target
     # Never straight back: two nodes whose routes lead to each other would pass it to and fro.
-    last = NO_NODE if message.kind == DEFERRED else np.int32(message.source)
+    last = NONE if message.kind == DEFERRED else np.int32(message.source)
     o = send_or_defer(state, rules, neighbourhood, i, kind, target, last, message.at, out)
     o.topic = message.topic
     o.event = message.event

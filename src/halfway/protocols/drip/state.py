@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core.missing import NONE
 from halfway.core.prng import random_states
 from halfway.protocols.drip.messages import DIGEST_WORDS, MOST_NEAREST
 
 # Roles of a broker's copy of an event, ascending in what the broker may do with it.
 NOTHING, DELETED, DESTINATION, RELAY, SOURCE = 0, 1, 2, 3, 4
-NO_NODE = np.int32(-1)
 ROUTES = 16  # routes to other regions that a node remembers
 CONTACTS = 32  # other brokers that a broker keeps track of; bits of `known_by`
 
@@ -137,7 +137,7 @@ def blank_state(
         routes=_records(ROUTE, n, ROUTES, none=("to", "via")),
         intervals=_records(INTERVAL, n, own, none=("high",)),
         events=_records(EVENT_SLOT, n, slots, none=("flood_mark", "seen", "repeated", "held")),
-        relays=np.full((n, slots, copies), NO_NODE, np.int32),
+        relays=np.full((n, slots, copies), NONE, np.int32),
         register=_records(REGISTRATION, n, hashed, none=("key", "high")),
         contacts=_records(CONTACT, n, CONTACTS, none=("broker",)),
     )

@@ -4,10 +4,11 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
+from halfway.core.missing import NONE
 from halfway.protocols.application import DELIVERED, emit_event
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.routing import dispatch, point_message
-from halfway.protocols.georendezvous.tables import NONE, distance_to, is_tried, pruned_place
+from halfway.protocols.georendezvous.tables import distance_to, is_tried, pruned_place
 
 _NO_POINT = np.int32(255)  # received, but over a detour, which says nothing about its point
 

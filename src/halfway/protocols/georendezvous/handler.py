@@ -13,6 +13,7 @@ because a publisher needs to know only whether there is a subscriber.
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
+from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.protocols import reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
@@ -151,7 +152,7 @@ def on_command(state, rules, i, message, out):
 def on_ack_timeout(state, rules, i, message, out):
     """Handle GeoRendezvous's ACK_TIMEOUT: retransmit a hop, or reroute one that failed for good."""
     place = reliable_hop.overdue(state.hops, rules, i, message, out)
-    if place == reliable_hop.NONE:
+    if place == NO_PLACE:
         return
     if messages.ADVERT <= state.hops.record[i, place].kind <= messages.NOTIFY_CLIENT:
         reroute(state, rules, i, place, out)

@@ -9,6 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.georendezvous import messages, tables
@@ -16,7 +17,7 @@ from halfway.protocols.georendezvous.cells import closer
 from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
 from halfway.protocols.georendezvous.replication import ALL, drop_others, leads
 from halfway.protocols.georendezvous.routing import dispatch, point_message
-from halfway.protocols.georendezvous.tables import NONE, OWN
+from halfway.protocols.georendezvous.tables import OWN
 from halfway.protocols.reliable_hop import release_all
 
 _BEACONS_MISSED = 2.5  # a node that missed so many is gone

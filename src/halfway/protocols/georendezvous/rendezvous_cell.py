@@ -8,12 +8,12 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.replication import ALL, is_replica, leads
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
 from halfway.protocols.georendezvous.tables import (
-    NONE,
     OWN,
     direction_of,
     find_entry,

@@ -3,6 +3,7 @@
 "optionally, to conserve resources, keys inside a cell can be divided by the nodes". We divide them
 by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998), because then a member
 that joins or leaves moves no key but its own, and every member can compute the replicas by itself.
+`docs/decisions/0015` has the rules for newcomers and emptied cells.
 """
 
 import numpy as np

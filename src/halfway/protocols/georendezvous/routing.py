@@ -7,10 +7,11 @@ and the members of adjacent cells, known by beacons.
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages, tables
 from halfway.protocols.georendezvous.cells import HOME, decide, direction_between
-from halfway.protocols.georendezvous.tables import NONE, OWN
+from halfway.protocols.georendezvous.tables import OWN
 from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
 
 _FIRST = 5  # from this bit of `flags` on: the direction by which it left the cell of its entry

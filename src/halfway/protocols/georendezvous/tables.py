@@ -3,11 +3,10 @@
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.georendezvous.cells import cell_of, closer, direction_between, point_position
 
-NONE = np.int32(-1)
-NOWHERE = np.int64(-1)
 NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
 OWN = np.int64(8)  # the direction of the own cell
 
@@ -38,7 +37,7 @@ def direction_of_member(state, i, s):
     """Look up the direction of a neighbour table's member by place; -1 unless it is a member."""
     neighbours = state.neighbours
     if neighbours.until[i, s] <= 0.0 or neighbours.is_member[i, s] == 0:
-        return NOWHERE
+        return NO_PLACE
     return np.int64(direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]))
 
 
@@ -47,19 +46,19 @@ def learn_neighbour(state, i, node_id, x, y, is_member, until):
     """Enter a node in the neighbour table until a time. True if that populates an adjacent cell."""
     neighbours = state.neighbours
     direction = direction_of(state, i, x, y)
-    place, known, empty = NOWHERE, NOWHERE, True
+    place, known, empty = NO_PLACE, NO_PLACE, True
     for s in range(neighbours.node_id.shape[1]):
         live = neighbours.until[i, s] > 0.0
         here = live and neighbours.x[i, s] == x and neighbours.y[i, s] == y
         empty = empty and not (here and neighbours.is_member[i, s] == 1)
         if live and neighbours.node_id[i, s] == node_id:
             known = np.int64(s)
-        elif not live and place == NOWHERE:
+        elif not live and place == NO_PLACE:
             place = np.int64(s)
-    if known != NOWHERE:
+    if known != NO_PLACE:
         place = known
-    if direction == -1 or place == NOWHERE:
-        if known != NOWHERE:
+    if direction == -1 or place == NO_PLACE:
+        if known != NO_PLACE:
             neighbours.until[i, known] = -1.0
         state.lost[i, NO_ROOM] += direction != -1
         return False
@@ -142,13 +141,13 @@ def is_near(state, i, node_id):
 def direction_towards(state, i, dx, dy):
     """Look up the direction of the adjacent populated cell closest to d, even if the own is closer;
     -1 if there is none."""
-    best = NOWHERE
+    best = NO_PLACE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]
     for s in range(state.neighbours.node_id.shape[1]):
         x, y = np.int64(state.neighbours.x[i, s]), np.int64(state.neighbours.y[i, s])
         direction = direction_of_member(state, i, s)
         adjacent = 0 <= direction < OWN
-        if adjacent and (best == NOWHERE or closer(x, y, best_x, best_y, dx, dy)):
+        if adjacent and (best == NO_PLACE or closer(x, y, best_x, best_y, dx, dy)):
             best, best_x, best_y = direction, x, y
     return best
 
@@ -169,7 +168,7 @@ def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
         same = store.publisher[i, e] == publisher and store.subscriber[i, e] == subscriber
         if same and is_entry(state, i, e, kind, topic, point, now):
             return e
-    return NOWHERE
+    return NO_PLACE
 
 
 @apart
@@ -177,12 +176,12 @@ def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, 
     """Put an entry in the store's table or extend its life; its place, -1 if the store is full."""
     store = state.store
     e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
-    if e == NOWHERE:
+    if e == NO_PLACE:
         for free in range(store.kind.shape[1]):
             if store.until[i, free] <= now:
                 e = np.int64(free)
                 break
-        if e == NOWHERE:
+        if e == NO_PLACE:
             state.lost[i, NO_ROOM] += 1
             return e
         store.reported[i, e] = 0

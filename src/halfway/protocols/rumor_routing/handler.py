@@ -21,6 +21,7 @@ from typing import NamedTuple
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
 from halfway.core.message import APP, START
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
@@ -28,7 +29,6 @@ from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify
 from halfway.protocols.event_window import record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
-    NONE,
     RumorState,
     add_branch,
     blank_state,
@@ -67,7 +67,6 @@ HOPS_FROM_PUBLISHER = False
 
 def most_emissions(state: RumorState, rules: Rules) -> int:
     """The most records that one call of rumor routing's `handle` emits."""
-    del rules
     return max(int(state.branch_topic.shape[1]) + 2, 3)
 
 
@@ -83,7 +82,10 @@ def send_agent(state, neighbourhood, i, message, second, steps_left, out):
 
 @inlined
 def on_agent(state, neighbourhood, i, message, out):
-    """Exchange shorter paths between a rumor routing agent and a node; the agent may continue."""
+    """Exchange shorter paths between a rumor routing agent and a node; the agent may continue.
+
+    [Braginsky & Estrin 2002] an agent that crosses a path to another event leads to both events.
+    """
     learn_path(state, i, message.topic, message.args[messages.DISTANCE] + 1, message.source)
     second = message.args[messages.SECOND_TOPIC]
     if second == NONE:
@@ -97,7 +99,10 @@ def on_agent(state, neighbourhood, i, message, out):
 
 @inlined
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """Make this rumor routing node a witness of the topic; it may send an agent."""
+    """Make this rumor routing node a witness of the topic; it may send an agent.
+
+    [Braginsky & Estrin 2002] a witness is at distance 0, and creates an agent with a probability.
+    """
     topic = message.topic
     state.next_hop[i, topic] = state.node_id[i]
     state.distance[i, topic] = 0
@@ -139,7 +144,8 @@ def resume_from(state, i, topic, out):
 
 @inlined
 def send_query(state, neighbourhood, i, message, subscriber, number, steps_left, out):
-    """Send a rumor routing query along the path if this node knows one, else a random step on."""
+    """Send a rumor routing query along the path if this node knows one, else a random step on
+    [Braginsky & Estrin 2002]."""
     next_hop = state.next_hop[i, message.topic]
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
@@ -210,6 +216,7 @@ def due_attempt(state, rules, i, message, out):
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back
     if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
+        # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
         if attempt <= rules.retries:
             return attempt
         emit_event(message, messages.UNANSWERED, 0.0, APP, out)

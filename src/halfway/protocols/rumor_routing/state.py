@@ -1,4 +1,8 @@
-"""The state of a rumor routing node: paths to topics, trails of queries, branches."""
+"""The state of a rumor routing node: paths to topics, trails of queries, branches.
+
+The paths are the event table of [Braginsky & Estrin 2002]. We keep trails and branches as well,
+because the paper leaves the way back to the source of a query open.
+"""
 
 from typing import NamedTuple
 
@@ -6,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
+from halfway.core.missing import NONE
 from halfway.core.prng import random_states
 from halfway.protocols.application import no_subscriptions
 from halfway.protocols.event_window import empty_window
-
-NONE = np.int32(-1)
 
 
 class RumorState(NamedTuple):
@@ -73,7 +76,8 @@ def blank_state(
 
 @inlined
 def learn_path(state, i, topic, distance, next_hop):
-    """Keep the shorter of a rumor routing node's path to a topic and the agent's."""
+    """Keep the shorter of a rumor routing node's path to a topic and the agent's
+    [Braginsky & Estrin 2002]."""
     # Paths only get shorter, so each next hop is closer than the node: paths have no cycles.
     if state.distance[i, topic] == NONE or distance < state.distance[i, topic]:
         state.distance[i, topic] = distance

@@ -1,12 +1,15 @@
-"""The random walk of an agent or a query of rumor routing, which avoids recently visited nodes."""
+"""The random walk of an agent or a query of rumor routing, which avoids recently visited nodes.
+
+[Braginsky & Estrin 2002] the list of recently seen nodes straightens the path of an agent.
+"""
 
 import numpy as np
 
 from halfway.core.compiled import inlined
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits
 from halfway.protocols.rumor_routing.messages import AGENT, QUERY, STEPS_LEFT, VISITED, VISITED_END
-from halfway.protocols.rumor_routing.state import NONE
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""Events on the walk overlay, forwarded over the links whose Bloom filters admit them.
+"""Events on the walk overlay, forwarded over the links whose Bloom filters admit them [dwo §III].
 
 The filter of a link covers the subscriptions behind it: the union of a node's own filter and of the
 filters that it received over its other links, recomputed whenever one of these changes. Only the

@@ -3,6 +3,9 @@
 A link is made where a walk steps onto a node outside the overlay, and where it meets another
 fragment. A fragment's id floods its links. A node that receives the same id over two links cuts
 the second one, so that the overlay stays a tree however many walks meet at once.
+
+[dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other; we
+add fragments, because walks of a network start at any time.
 """
 
 import numpy as np

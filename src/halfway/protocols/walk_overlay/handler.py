@@ -10,6 +10,7 @@ from typing import NamedTuple
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.message import APP
+from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
@@ -193,7 +194,7 @@ def on_events(state, rules, i, message, out):
 def on_ack(state, rules, i, message, out):
     """Handle an ACK in the walk overlay: a link is ready, or there is room for due chunks."""
     place = reliable_hop.acknowledged_place(state.hops, i, message)
-    if place == reliable_hop.NONE:
+    if place == NO_PLACE:
         return
     record = state.hops.record[i, place]
     kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
@@ -226,7 +227,7 @@ def act(state, rules, neighbourhood, i, message, out):
         on_ack(state, rules, i, message, out)
     elif kind == reliable_hop.ACK_TIMEOUT:
         place = reliable_hop.overdue(state.hops, rules, i, message, out)
-        if place != reliable_hop.NONE:
+        if place != NO_PLACE:
             repair.hop_failed(state, rules, i, place, message.at, out)
     elif kind == messages.START:
         repair.restart(state, rules, i, message.at, out)

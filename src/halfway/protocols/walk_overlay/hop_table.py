@@ -7,7 +7,8 @@ news never overtakes it. Filter chunks leave a share of the table to other recor
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.protocols.reliable_hop import NONE, TABLE_FULL, receiver, release, track_at
+from halfway.core.missing import NO_PLACE
+from halfway.protocols.reliable_hop import TABLE_FULL, receiver, release, track_at
 from halfway.protocols.walk_overlay import messages
 
 _FREE = 0  # the sequence number of a free place
@@ -17,7 +18,7 @@ _LEFT = 3  # chunks leave one place in so many to other records
 @apart
 def place_for(hops, i, kind, to, chunk):
     """The hop-table place of the overlay hop that a record replaces, else a free one; -1: full."""
-    free = NONE
+    free = NO_PLACE
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence == _FREE:
@@ -37,7 +38,7 @@ def send_reliably(state, rules, i, record, out):
         return
     chunk = record.args[messages.FIRST_WORD]
     place = place_for(state.hops, i, record.kind, receiver(record), chunk)
-    if place == NONE:
+    if place == NO_PLACE:
         state.hops.counts[i, TABLE_FULL] += 1
     else:
         track_at(state.hops, rules, i, place, record, out)
@@ -52,7 +53,7 @@ def has_room(state, rules, i, to, chunk):
     for place in range(hops.record.shape[1]):
         free += hops.record[i, place].sequence == _FREE
     place = place_for(hops, i, messages.CHUNK, to, chunk)
-    if place == NONE:
+    if place == NO_PLACE:
         return False
     return hops.record[i, place].sequence != _FREE or free > hops.record.shape[1] // _LEFT
 

@@ -1,7 +1,8 @@
 """Launches of walk-overlay walks: when a root walks, how often it tries again, when a walk ends.
 
-The paper leaves stopping open. We let a root whose walk met no other fragment launch the next one
-after `relaunch_s`, up to `launches` times, and more rarely after that.
+[dwo Alg. 2] a walk goes on until it intersects another. The paper leaves stopping open. We let a
+root whose walk met no other fragment launch the next one after `relaunch_s`, up to `launches`
+times, and more rarely after that.
 """
 
 import numpy as np

@@ -3,6 +3,7 @@
 A fragment of the overlay has an id: a rank and the node id of its root. Where two fragments link,
 the id of higher rank wins (of equal ranks, the lower root id) and floods the other fragment. State
 refers to neighbours by node id, because positions in a neighbour list shift under churn.
+[dwo §V-B] a node that is not part of a walk keeps only the mark that it is a walk's neighbour.
 """
 
 from typing import NamedTuple

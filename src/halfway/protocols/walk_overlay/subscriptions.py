@@ -1,6 +1,7 @@
 """The walk overlay's catalogue: topics and attribute intervals of subscriptions, as filter items.
 
-A filter holds only items, so an interval is cut into dyadic cells, and an event queries the cell of
+[dwo §III] filters have information about subscriptions only, so there are no advertisements. A
+filter holds only items, so an interval is cut into dyadic cells, and an event queries the cell of
 each length that its value lies in. A subscription is inserted under its narrowest attribute alone,
 as a few cells that cover the interval: every event that it matches queries one of them.
 """

@@ -1,12 +1,17 @@
-"""Events of the walks on the path publisher - meeting - subscriber, buffered until it exists."""
+"""Events of the walks on the path publisher - meeting - subscriber, buffered until it exists.
+
+[drw §3] the nodes of both trails route the data. We buffer events, because the paper does not say
+what happens to an event before the meeting.
+"""
 
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import AFRESH, APP
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import record_among_newest
-from halfway.protocols.walks.messages import DATA, DELIVERED, NEVER, OTHER, UNMATCHED
+from halfway.protocols.walks.messages import DATA, DELIVERED, OTHER, UNMATCHED
 from halfway.protocols.walks.state import BUFFERED, EVENT, EVICTED, LOST, TOPIC, track_hop
 
 
@@ -14,7 +19,7 @@ from halfway.protocols.walks.state import BUFFERED, EVENT, EVICTED, LOST, TOPIC,
 def publish(trails, rules, i, message, out):
     """Publish an event on the path that a topic's walks left; without a path, buffer it."""
     topic = message.topic
-    if trails.met[i, topic] == 0 and trails.forth[i, 2 * topic] == NEVER:
+    if trails.met[i, topic] == 0 and trails.forth[i, 2 * topic] == NONE:
         buffer(trails, rules, i, topic, message.event, out)
     else:
         send_event(trails, rules, i, topic, message.event, out)
@@ -24,7 +29,7 @@ def publish(trails, rules, i, message, out):
 def send_event(trails, rules, i, topic, event, out):
     """Send an event from its publisher towards the meeting of the walks."""
     other = np.int32(0)
-    if trails.forth[i, 2 * topic] != NEVER:
+    if trails.forth[i, 2 * topic] != NONE:
         other = trails.walks[i, 2 * topic].met_other
     # A buffered event leaves when a MATCH arrives; the hops of the MATCH are not the event's.
     forward(trails, rules, i, topic, event, other, AFRESH, out)
@@ -39,7 +44,7 @@ def forward(trails, rules, i, topic, event, other, hops, out):
     # `other` gives the least launch of the trail to follow. Along `back` launches only get later,
     # so an event that follows the trail once stays on it.
     back = trails.back[i, 2 * topic + 1]
-    if back != NEVER and trails.walks[i, 2 * topic + 1].generation >= other:
+    if back != NONE and trails.walks[i, 2 * topic + 1].generation >= other:
         if back == trails.node_id[i]:
             if record_among_newest(trails.delivered, i, topic, event):
                 o = emit(out, DELIVERED, 0.0, APP)
@@ -51,7 +56,7 @@ def forward(trails, rules, i, topic, event, other, hops, out):
     else:
         towards = trails.forth[i, 2 * topic]
         other = trails.walks[i, 2 * topic].met_other
-        if towards == NEVER or towards == trails.node_id[i]:
+        if towards == NONE or towards == trails.node_id[i]:
             trails.counts[i, LOST] += 1
             return
     o = emit(out, DATA, 0.0, towards)

@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
+from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, pick
 from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.launch import make_step, step_input
-from halfway.protocols.walks.messages import NEVER
 from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
 
@@ -188,7 +188,7 @@ def away(state, neighbourhood, i, came_from, walk, value, excluded):
     else:
         for z in range(degree):
             state.weight[i, z] = 0.0
-    if excluded != NEVER and degree > 1:
+    if excluded != NONE and degree > 1:
         for z in range(degree):
             if neighbourhood.who[first + z] == excluded:
                 state.weight[i, z] = _EXCLUDED

@@ -9,9 +9,10 @@ import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick, seeded
-from halfway.protocols.reliable_hop import NONE, release
+from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.state import DIED, LAUNCHED, REDRAWN, is_matched, track_hop
 
@@ -29,7 +30,7 @@ def send_step(trails, rules, i, walk, random, steps, after, towards, came_from, 
     o.args[messages.STEPS] = steps
     o.args[messages.GENERATION] = trails.walks[i, walk].generation
     place = track_hop(trails, rules, i, o, out)
-    if place != NONE:
+    if place != NO_PLACE:
         trails.came_from[i, place] = came_from
         trails.redraws[i, place] = redraws
 
@@ -44,7 +45,7 @@ def step_input(trails, i, message, place):
         random = advanced(
             joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH])
         )
-        return message.args[messages.WALK_ID], random, message.source, messages.NEVER
+        return message.args[messages.WALK_ID], random, message.source, NONE
     failed = trails.hops.record[i, place]
     random = advanced(joined(failed.args[messages.RANDOM_LOW], failed.args[messages.RANDOM_HIGH]))
     return failed.args[messages.WALK_ID], random, trails.came_from[i, place], failed.next
@@ -70,7 +71,7 @@ def make_step(trails, rules, i, message, place, random, towards, out):
 def leave_trail(trails, rules, i, walk, generation, towards_start, now, out):
     """Leave a launched walk's trail: [drw §3] a node that is visited for the first time memorises
     the node that transmitted."""
-    if trails.back[i, walk] != messages.NEVER and generation <= trails.walks[i, walk].generation:
+    if trails.back[i, walk] != NONE and generation <= trails.walks[i, walk].generation:
         return
     trails.back[i, walk] = towards_start
     trails.walks[i, walk].generation = generation
@@ -85,7 +86,7 @@ def leave_trail(trails, rules, i, walk, generation, towards_start, now, out):
 @kernel
 def launch(trails, rules, neighbourhood, i, walk, unanswered, now, out):
     """Launch a walk: [drw Fig. 3, line 1] the initiator selects a neighbour uniformly."""
-    known = trails.back[i, walk] != messages.NEVER
+    known = trails.back[i, walk] != NONE
     generation = trails.walks[i, walk].generation + 1 if known else 0
     leave_trail(trails, rules, i, walk, generation, trails.node_id[i], now, out)
     start_timer(trails, rules, i, messages.RELAUNCH, rules.relaunch_s, walk, unanswered, now, out)
@@ -100,7 +101,7 @@ def launch(trails, rules, neighbourhood, i, walk, unanswered, now, out):
     random = advanced(random)
     towards = neighbourhood.who[first + pick(mixed(random), last - first)]
     after = rules.step_delay_s[walk & 1]
-    send_step(trails, rules, i, walk, random, 1, after, towards, messages.NEVER, 0, out)
+    send_step(trails, rules, i, walk, random, 1, after, towards, NONE, 0, out)
 
 
 @kernel

@@ -7,8 +7,6 @@ several times; the number of a launch, from 0, is the walk's generation.
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
@@ -120,8 +118,6 @@ OPTIONS = {
         1000,
     ),
 }
-
-NEVER = np.int32(-1)
 
 
 class Rules(NamedTuple):

@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.handler import handles
+from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import mixed, pick
 from halfway.protocols.walks import messages, rendezvous
 from halfway.protocols.walks.launch import make_step, step_input
-from halfway.protocols.walks.messages import NEVER
 from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
 
@@ -28,13 +28,12 @@ State = RandomState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
+    node_ids: npt.NDArray[np.int32], _degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """The state of nodes that no random walk has passed. `degree` is unused; both systems take it.
+    """The state of nodes that no random walk has passed. A directional walk reads `_degree`.
 
     sizes: `places`, `window` and `buffer_size` of `trails_of`.
     """
-    del degree
     return RandomState(trails_of(node_ids, topics, seed, **sizes))
 
 
@@ -48,7 +47,7 @@ def any_neighbour(neighbourhood, i, value, excluded):
     """A random walk's next node: any neighbour, equally likely; the excluded one only if there
     is no other."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
-    if excluded == NEVER or last - first == 1:
+    if excluded == NONE or last - first == 1:
         return neighbourhood.who[first + pick(value, last - first)]
     place = place_of(neighbourhood, i, excluded)
     if place < 0:

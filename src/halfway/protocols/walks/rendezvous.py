@@ -7,6 +7,7 @@ import math
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.message import APP, START
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import joined
 from halfway.protocols import reliable_hop
@@ -53,12 +54,12 @@ def receive(trails, rules, neighbourhood, i, message, out):
     is the next step of a walk that just arrived.
     """
     if message.kind == messages.STEP:
-        return not step_arrived(trails, rules, neighbourhood, i, message, out), reliable_hop.NONE
+        return not step_arrived(trails, rules, neighbourhood, i, message, out), NO_PLACE
     if message.kind == reliable_hop.ACK_TIMEOUT:
         place = reliable_hop.overdue(trails.hops, rules, i, message, out)
-        return place != reliable_hop.NONE and can_redraw(trails, neighbourhood, i, place), place
+        return place != NO_PLACE and can_redraw(trails, neighbourhood, i, place), place
     receive_other(trails, rules, neighbourhood, i, message, out)
-    return False, reliable_hop.NONE
+    return False, NO_PLACE
 
 
 @kernel
@@ -81,7 +82,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     if is_matched(trails, i, walk, generation) or message.args[messages.STEPS] >= rules.most_steps:
         return True
     towards, advertised_at = trails.advertiser[i, other], trails.walks[i, other].advertised_at
-    if rules.advertise and towards != messages.NEVER and now - advertised_at <= rules.refresh_s:
+    if rules.advertise and towards != NONE and now - advertised_at <= rules.refresh_s:
         # The hop onto the neighbour that carries the other trail counts as a step.
         random = joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH])
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walk & 1]
@@ -100,7 +101,7 @@ def is_outrun(trails, i, message):
     # where it reaches the other's trail with fewer steps behind it.
     walk, generation = message.args[messages.WALK_ID], message.args[messages.GENERATION]
     known = trails.walks[i, walk]
-    if trails.back[i, walk] == messages.NEVER or generation > known.generation:
+    if trails.back[i, walk] == NONE or generation > known.generation:
         return False
     return generation < known.generation or message.args[messages.STEPS] <= known.steps
 
@@ -117,7 +118,7 @@ def can_redraw(trails, neighbourhood, i, place):
         reliable_hop.release(trails.hops, i, place)
         return False
     if trails.advertiser[i, walk ^ 1] == failed.next:
-        trails.advertiser[i, walk ^ 1] = messages.NEVER
+        trails.advertiser[i, walk ^ 1] = NONE
     degree = neighbourhood.last[i] - neighbourhood.first[i]
     over = generation < trails.walks[i, walk].generation or is_matched(trails, i, walk, generation)
     stuck = degree == 0 or trails.redraws[i, place] >= degree
@@ -148,7 +149,7 @@ def report_meeting(trails, rules, i, walk, hops, generation, other, out):
     if here and is_better(trails, i, walk, generation, other):
         remember_meeting(trails, i, walk, trails.node_id[i], generation, other)
         o = emit(out, messages.MATCHED, 0.0, APP)
-    elif not here and trails.back[i, walk] != messages.NEVER:
+    elif not here and trails.back[i, walk] != NONE:
         o = emit(out, messages.MATCH, 0.0, trails.back[i, walk])
     else:
         return

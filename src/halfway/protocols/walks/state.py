@@ -1,4 +1,8 @@
-"""State of a node of a walk system: trails, meetings, hops in flight, and buffered events."""
+"""State of a node of a walk system: trails, meetings, hops in flight, and buffered events.
+
+[drw §3] a visited node keeps the description of the information, and the node that transmitted it
+first. We add hops in flight and buffers, because the paper excludes loss [drw §2].
+"""
 
 from typing import NamedTuple
 
@@ -6,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import random_states
-from halfway.protocols.reliable_hop import NONE, ReliableHops, reliable_hops, track
-from halfway.protocols.walks.messages import NEVER
+from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
 
 # What a node knows of a walk beside `back`, `advertiser` and `forth`.
 WALK = np.dtype(
@@ -69,7 +73,7 @@ def trails_of(
     buffer_size: events that a publisher can buffer until the meeting.
     """
     n = len(node_ids)
-    unknown = np.full((3, n, 2 * topics), NEVER, np.int32)
+    unknown = np.full((3, n, 2 * topics), NONE, np.int32)
     return Trails(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
@@ -90,25 +94,25 @@ def trails_of(
 @inlined
 def track_hop(trails, rules, i, record, out):
     """Track a walk's record just emitted, if hops are acknowledged. Its place here, or -1."""
-    return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NONE
+    return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NO_PLACE
 
 
 @inlined
 def has_trail(trails, rules, i, walk, now):
     """Whether the state of row i has a trail of that walk that has not expired."""
-    return trails.back[i, walk] != NEVER and now - trails.walks[i, walk].since <= rules.refresh_s
+    return trails.back[i, walk] != NONE and now - trails.walks[i, walk].since <= rules.refresh_s
 
 
 @inlined
 def is_matched(trails, i, walk, generation):
     """Whether the state of row i has a meeting of that walk's launch, or of a later one."""
-    return trails.forth[i, walk] != NEVER and trails.walks[i, walk].met_generation >= generation
+    return trails.forth[i, walk] != NONE and trails.walks[i, walk].met_generation >= generation
 
 
 @inlined
 def is_better(trails, i, walk, generation, other):
     """Whether a meeting of these two walks' launches is later than the one in row i's state."""
     known = trails.walks[i, walk]
-    if trails.forth[i, walk] == NEVER or generation != known.met_generation:
-        return trails.forth[i, walk] == NEVER or generation > known.met_generation
+    if trails.forth[i, walk] == NONE or generation != known.met_generation:
+        return trails.forth[i, walk] == NONE or generation > known.met_generation
     return other > known.met_other

@@ -7,8 +7,8 @@ from html import escape
 from halfway.comparison.evaluation.decision_text import need_text
 from halfway.comparison.evaluation.results import Decision, NeedResult, RankedSystem, Results
 from halfway.report import wording
-from halfway.report.comparison.pareto import pareto
-from halfway.report.comparison.system_marks import badge, mark_numbers
+from halfway.report.comparison.plots.decision_plot import pareto
+from halfway.report.comparison.plots.system_marks import badge, mark_numbers
 from halfway.report.comparison.tables import framed, signed, span
 from halfway.report.document import section
 

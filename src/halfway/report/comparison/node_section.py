@@ -7,7 +7,7 @@ import numpy as np
 
 from halfway.comparison.replay.replay import Replay
 from halfway.report import wording
-from halfway.report.comparison.system_marks import badge
+from halfway.report.comparison.plots.system_marks import badge
 from halfway.report.document import section
 from halfway.sim.metrics.nodes import NodeTable
 

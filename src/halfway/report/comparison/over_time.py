@@ -8,9 +8,9 @@ from typing import Any
 from halfway.comparison.evaluation.results import Results, Timeline
 from halfway.comparison.evaluation.timelines import OVER_TIME
 from halfway.report import wording
-from halfway.report.comparison import frame
-from halfway.report.comparison.axes import Axis, axis, label
-from halfway.report.comparison.system_marks import badge, colour, mark_numbers
+from halfway.report.comparison.plots import frame
+from halfway.report.comparison.plots.axes import Axis, axis, label
+from halfway.report.comparison.plots.system_marks import badge, colour, mark_numbers
 from halfway.report.document import section
 
 _STRIP, _GAP, _TOP = 58.0, 20.0, 16.0  # heights of one metric's plot

@@ -11,13 +11,14 @@ from halfway.comparison.replay.replay import Replay
 from halfway.files import write_whole
 from halfway.pipeline.plan.run import Scalar
 from halfway.report import wording
-from halfway.report.comparison import plots, sweeps, tables
+from halfway.report.comparison import tables
 from halfway.report.comparison.decision_section import decision_section
-from halfway.report.comparison.groups import shown_metrics
 from halfway.report.comparison.map.map_section import map_script, map_section
+from halfway.report.comparison.metric_groups import shown_metrics
 from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.over_time import over_time_section
-from halfway.report.comparison.system_marks import mark_numbers
+from halfway.report.comparison.plots import interval_plots, sweep_plots
+from halfway.report.comparison.plots.system_marks import mark_numbers
 from halfway.report.document import asset, document, header, prose, section
 
 
@@ -34,7 +35,7 @@ def write_comparison_page(
 
 def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
     """The HTML page of a comparison as text; equal results and replays give equal text."""
-    drawn = replays if isinstance(replays, str) else _drawn(results, replays)
+    drawn = replays if isinstance(replays, str) else _map_and_nodes(results, replays)
     body = "".join([
         _head(results), _contents(results, drawn), "<main>", decision_section(results),
         _results(results), drawn,
@@ -49,7 +50,7 @@ def comparison_page(results: Results, replays: Sequence[Replay] | str, command: 
     return document(results.title, style, body, f'"use strict";{script}')
 
 
-def _drawn(results: Results, replays: Sequence[Replay]) -> str:
+def _map_and_nodes(results: Results, replays: Sequence[Replay]) -> str:
     places = mark_numbers(results.systems)
     played = map_section(replays, places, results.title)
     return f"{played}{node_section(replays, places)}"
@@ -81,7 +82,7 @@ def _contents(results: Results, drawn: str) -> str:
     links += [("nodes", "Nodes of one run")] if 'id="nodes"' in drawn else []
     links += [("over-time", "Over time")] if results.timelines else []
     links += [("distributions", "Intervals and distributions")]
-    links += [("sweeps", "Sweeps")] if sweeps.varied(results) else []
+    links += [("sweeps", "Sweeps")] if sweep_plots.varied(results) else []
     links += [("making", "How this page was made")]
     items = "".join(f'<li><a href="#{name}">{text}</a></li>' for name, text in links)
     return f'<nav aria-label="Parts" class="parts"><ul>{items}</ul></nav>'
@@ -117,7 +118,7 @@ def _results(results: Results) -> str:
 
 def _tables(results: Results) -> str:
     """The tables of the page: of the one point, or of each metric and each point of a sweep."""
-    if not sweeps.varied(results):
+    if not sweep_plots.varied(results):
         return tables.tables(results, 0, _point(results.points[0]))
     of_metrics = "".join(tables.sweep_tables(results, one) for one in shown_metrics(results))
     of_points = "".join(
@@ -136,8 +137,8 @@ def _list(texts: Sequence[str]) -> str:
 def _distributions(results: Results) -> str:
     parts = []
     for place, parameters in enumerate(results.points):
-        panels = [plots.latencies(results, place)]
-        panels += [plots.intervals(results, place, metric) for metric in results.metrics]
+        panels = [interval_plots.latencies(results, place)]
+        panels += [interval_plots.intervals(results, place, metric) for metric in results.metrics]
         inner = f'<div class="panels">{"".join(panels)}</div>'
         name = _point(parameters)
         if len(results.points) > 1:
@@ -151,9 +152,11 @@ def _distributions(results: Results) -> str:
 
 
 def _sweeps(results: Results) -> str:
-    if not sweeps.varied(results):
+    if not sweep_plots.varied(results):
         return ""
-    panels = "".join(one for metric in results.metrics for one in sweeps.panels(results, metric))
+    panels = "".join(
+        one for metric in results.metrics for one in sweep_plots.panels(results, metric)
+    )
     note = '<p class="note">Lines connect means. Bands are 95 % intervals.</p>'
     return section("sweeps", "Sweeps", f'{note}<div class="panels">{panels}</div>')
 

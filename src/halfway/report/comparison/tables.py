@@ -6,10 +6,10 @@ from html import escape
 
 from halfway.comparison.evaluation.results import NOTHING, MeanInterval, Metric, ResultCell, Results
 from halfway.report import wording
-from halfway.report.comparison.frame import cell_of
-from halfway.report.comparison.groups import GROUPS, shown_metrics
-from halfway.report.comparison.sweeps import varied
-from halfway.report.comparison.system_marks import badge, mark_numbers
+from halfway.report.comparison.metric_groups import GROUPS, shown_metrics
+from halfway.report.comparison.plots.frame import cell_of
+from halfway.report.comparison.plots.sweep_plots import varied
+from halfway.report.comparison.plots.system_marks import badge, mark_numbers
 from halfway.report.document import plain, prose
 
 _ARROWS = {"more": "↑", "less": "↓"}

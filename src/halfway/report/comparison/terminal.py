@@ -11,9 +11,9 @@ from rich.text import Text
 
 from halfway.comparison.evaluation.results import NOTHING, Decision, Metric, ResultCell, Results
 from halfway.report import wording
-from halfway.report.comparison.frame import cell_of
-from halfway.report.comparison.groups import GROUPS, shown_metrics
-from halfway.report.comparison.sweeps import varied
+from halfway.report.comparison.metric_groups import GROUPS, shown_metrics
+from halfway.report.comparison.plots.frame import cell_of
+from halfway.report.comparison.plots.sweep_plots import varied
 
 _FRAME = 4  # lines of a table beside its rows
 _HEADING = 15  # characters, after which a heading is broken

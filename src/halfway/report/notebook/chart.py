@@ -9,9 +9,9 @@ import altair
 
 from halfway.comparison.evaluation.results import Metric, Results
 from halfway.report import wording
-from halfway.report.comparison.frame import cell_of
-from halfway.report.comparison.sweeps import varied
-from halfway.report.comparison.system_marks import colour, mark_numbers
+from halfway.report.comparison.plots.frame import cell_of
+from halfway.report.comparison.plots.sweep_plots import varied
+from halfway.report.comparison.plots.system_marks import colour, mark_numbers
 from halfway.report.document import asset
 
 alt: Any = altair  # its generated types need too many annotations

@@ -5,9 +5,9 @@ from html import escape
 
 from halfway.comparison.evaluation.results import NOTHING, Metric, Results
 from halfway.report import wording
-from halfway.report.comparison.frame import cell_of
-from halfway.report.comparison.groups import shown_metrics
-from halfway.report.comparison.sweeps import varied
+from halfway.report.comparison.metric_groups import shown_metrics
+from halfway.report.comparison.plots.frame import cell_of
+from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.sim.metrics.outcome import Outcome
 
 # Columns of a cell's table; `found.frame()` and the page have all metrics.

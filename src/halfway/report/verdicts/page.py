@@ -5,13 +5,13 @@ from html import escape
 from pathlib import Path
 
 from halfway.files import write_whole
-from halfway.pipeline.study import Figure, Paper, Plot, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Summary
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.report import wording
 from halfway.report.document import asset, document, header, section
 from halfway.report.embedded import embedded
 from halfway.report.verdicts import plots
-from halfway.report.verdicts.rows import SLUG, table
+from halfway.report.verdicts.html_table import SLUG, table
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 # The first colour of the palette is too dark for a dark page, where the style sheet replaces it.

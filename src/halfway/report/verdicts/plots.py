@@ -9,7 +9,7 @@ import altair
 import vl_convert
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.study import Plot, Summary
+from halfway.pipeline.reproduction.figures import Plot, Summary
 from halfway.report import wording
 
 alt: Any = altair  # its generated types need too many annotations

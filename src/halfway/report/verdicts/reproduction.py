@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import halfway
-from halfway.pipeline.reproduce import Result
-from halfway.pipeline.study import Figure, Paper, Scale
+from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
+from halfway.pipeline.reproduction.reproduce import Result
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from halfway.pipeline.study import Figure, Paper
-from halfway.pipeline.verdict import Opinion, Verdict
+from halfway.pipeline.reproduction.figures import Figure, Paper
+from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 from halfway.report import wording
-from halfway.report.verdicts import verdict_table
+from halfway.report.verdicts import terminal_table
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 _INDENT = (0, 0, 0, 2)
@@ -35,14 +35,14 @@ def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[
     if not verdicts:
         out.print(Padding(Text("no judged values: see the picture on the page"), _INDENT))
     else:
-        out.print(verdict_table.verdict_table(verdicts, out.width))
+        out.print(terminal_table.verdict_table(verdicts, out.width))
         _print_reasons(out, verdicts)
         _print_interpretations(out, verdicts)
     for interpretation in figure.interpretations:
         out.print(Padding(Text.assemble(("interpretation: ", "dim"), interpretation), _INDENT))
     if verdicts:
         line = tally_text(verdicts)
-        if (networks := verdict_table.networks_behind(verdicts)) is not None:
+        if (networks := terminal_table.networks_behind(verdicts)) is not None:
             line.append(f" · {networks} networks per value", style="dim")
         out.print(Padding(line, _INDENT))
 
@@ -51,7 +51,7 @@ def tally_text(verdicts: Sequence[Verdict]) -> Text:
     """The tally line of verdicts for a terminal, with the number that agrees in colour."""
     line = Text(wording.tally_line(verdicts))
     first, *_ = line.plain.split(" · ")
-    line.stylize(f"{verdict_table.STYLE['agrees']} bold", 0, len(first))
+    line.stylize(f"{terminal_table.STYLE['agrees']} bold", 0, len(first))
     return line
 
 
@@ -81,7 +81,7 @@ def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
         first = f"{wording.cell(rows[0].cell)} {rows[0].metric}".strip()
         where = first if len(rows) == 1 else f"{first} and {len(rows) - 1} more"
         line = Text.assemble(
-            verdict_table.verdict_text(opinion), f"  {where}: ", (reason, "italic")
+            terminal_table.verdict_text(opinion), f"  {where}: ", (reason, "italic")
         )
         out.print(Padding(line, _INDENT))
     if (left := len(reasons) - _MOST_REASONS) > 0:

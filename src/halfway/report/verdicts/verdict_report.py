@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from halfway.pipeline.study import Figure, Paper, Scale, Summary
-from halfway.pipeline.verdict import Verdict
+from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summary
+from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.report import wording
 
 

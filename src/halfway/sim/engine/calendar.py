@@ -2,6 +2,7 @@
 
 The current bucket is a sorted run and a small heap. Each later bucket is a linked list through the
 slots. Entries beyond the last bucket are in a heap.
+`docs/decisions/0007` compares it with other queues.
 """
 
 from typing import Any, NamedTuple

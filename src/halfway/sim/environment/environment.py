@@ -1,4 +1,7 @@
-"""The environment of a run: nodes in reach of each other, what they know of it, and its changes."""
+"""The environment of a run: nodes in reach of each other, what they know of it, and its changes.
+
+`docs/decisions/0008` says which changes nodes learn late.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,8 +26,9 @@ class Environment:
     """The environment of a run: a static network, or moving nodes, with faults, window by window.
 
     `reach`: which nodes receive which. `neighbourhood`: what nodes know of it. They learn of new
-    and lost neighbours `discovery_delay_s` late, and know positions as they were at the last
-    multiple of it, as if every node sent a hello that often (the hellos themselves are not sent).
+    and lost neighbours `discovery_delay_s` late. They know positions as these were at the last
+    multiple of this delay. This is the knowledge of nodes that send a hello at this interval, but
+    no hello is sent.
     Both are one object where nothing changes. discovery_delay_s = inf: nodes know the start only.
     mortal: the caller may take nodes down for good, at the beginning of a window.
     Raises Problem unless exactly one of network and motion is given, and for impossible faults.

@@ -15,8 +15,8 @@ from halfway.world.mobility.moving_grid import MovingGrid
 from halfway.world.outages import LINK_DOWN, FaultEvents
 
 
-class Course(Protocol):
-    """A course: a source of mobility, window by window, so that no run holds all of its motion."""
+class MotionSource(Protocol):
+    """A source of motion, window by window, so that no run holds all of its motion."""
 
     @property
     def n(self) -> int:
@@ -30,7 +30,7 @@ class Course(Protocol):
 class Motion:
     """The mobility of nodes in a run: their motion, and the reach of their radios."""
 
-    course: Legs | Course
+    course: Legs | MotionSource
     radius: float  # in the units of the legs
     presence: Presence | None = None  # when nodes exist; absent nodes are down
     window_s: float = 1.0  # window of the links, unless the discovery delay sets it

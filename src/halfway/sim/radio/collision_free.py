@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from halfway.core.compiled import inlined
+from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, declare
@@ -29,57 +29,44 @@ class LinkModel(NamedTuple):
     received: Callable[..., Any]
 
 
-_MODELS: dict[type, LinkModel] = {}
+# The same functions by type of radio, for the compiler.
+_DELAY_OF: dict[type, Callable[..., Any]] = {}
+_NEXT_TURN: dict[type, Callable[..., Any]] = {}
+_ALL_AT_ONCE: dict[type, Callable[..., Any]] = {}
+_RECEIVED: dict[type, Callable[..., Any]] = {}
 
 
 def declare_links(radio: type, model: LinkModel) -> None:
     """Declare a type of collision-free radio by its link model."""
-    _MODELS[radio] = model
+    _DELAY_OF[radio], _NEXT_TURN[radio] = model.delay_of, model.next_turn
+    _ALL_AT_ONCE[radio], _RECEIVED[radio] = model.all_at_once, model.received
     declare(radio, depart, arrive, changed)
 
 
 def delay_of(radio: Any, place: Any) -> Any:
     """Return the collision-free radio's delay (seconds) over the link at that place."""
-    return _MODELS[type(radio)].delay_of(radio, place)
+    return _DELAY_OF[type(radio)](radio, place)
 
 
 def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
     """Return the place of collision-free receiver number `cursor`, in a row from `first`."""
-    return _MODELS[type(radio)].next_turn(radio, first, cursor)
+    return _NEXT_TURN[type(radio)](radio, first, cursor)
 
 
 def all_at_once(radio: Any) -> Any:
     """Whether a collision-free transmission reaches every neighbour at the same time."""
-    return _MODELS[type(radio)].all_at_once(radio)
+    return _ALL_AT_ONCE[type(radio)](radio)
 
 
 def received(radio: Any, place: Any) -> Any:
     """Draw whether a collision-free reception over the link at that place succeeds."""
-    return _MODELS[type(radio)].received(radio, place)
+    return _RECEIVED[type(radio)](radio, place)
 
 
-@overload(delay_of, jit_options={"forceinline": True})
-def _delay_of(radio, place):
-    chosen = _MODELS[radio.instance_class].delay_of
-    return lambda radio, place: chosen(radio, place)
-
-
-@overload(next_turn, jit_options={"forceinline": True})
-def _next_turn(radio, first, cursor):
-    chosen = _MODELS[radio.instance_class].next_turn
-    return lambda radio, first, cursor: chosen(radio, first, cursor)
-
-
-@overload(all_at_once, jit_options={"forceinline": True})
-def _all_at_once(radio):
-    chosen = _MODELS[radio.instance_class].all_at_once
-    return lambda radio: chosen(radio)
-
-
-@overload(received, jit_options={"forceinline": True})
-def _received(radio, place):
-    chosen = _MODELS[radio.instance_class].received
-    return lambda radio, place: chosen(radio, place)
+chosen_by_type(delay_of, 0, _DELAY_OF)
+chosen_by_type(next_turn, 0, _NEXT_TURN)
+chosen_by_type(all_at_once, 0, _ALL_AT_ONCE)
+chosen_by_type(received, 0, _RECEIVED)
 
 
 @inlined

@@ -167,7 +167,7 @@ def retry(engine, radio, i, slot, now):
 
 
 @inlined
-def continue_delivery(engine, radio, reach, slot, cursor):
+def continue_delivery(engine, radio, slot, cursor):
     """Continue a CSMA frame exchange after a delivery: next receiver, or acknowledgement."""
     message = engine.out.pool[slot]
     if message.next == EVERYONE:
@@ -192,7 +192,7 @@ def arrive(engine, radio, reach, slot, cursor):
     message = engine.out.pool[slot]
     i, now = np.int64(message.source), message.at
     if cursor != FRESH:
-        return continue_delivery(engine, radio, reach, slot, cursor)
+        return continue_delivery(engine, radio, slot, cursor)
     phase = engine.flight.phase[slot]
     if phase == backoff.WAITING:
         return on_access(engine, radio, reach, i, slot, now)

@@ -130,7 +130,7 @@ def _always(radio, place):
 
 
 @inlined
-def _drawn(radio, place):
+def _with_losses(radio, place):
     radio.random_state[0] = advanced(radio.random_state[0])
     share = radio.success[0] if radio.success.shape[0] == 1 else radio.success[place]
     return uniform(mixed(radio.random_state[0])) < share
@@ -138,4 +138,4 @@ def _drawn(radio, place):
 
 declare_links(Ideal, LinkModel(_same_delay, _in_order, _yes, _always))
 declare_links(Distances, LinkModel(_own_delay, _by_delay, _no, _always))
-declare_links(Lossy, LinkModel(_inner_delay, _inner_turn, _inner_at_once, _drawn))
+declare_links(Lossy, LinkModel(_inner_delay, _inner_turn, _inner_at_once, _with_losses))

@@ -65,7 +65,7 @@ def wired(
 
 
 @inlined
-def enqueue(engine, radio, reach, slot, place, now):
+def enqueue(engine, radio, slot, place, now):
     """Append a record to a wired link's queue; its slot is due at its arrival, now if dropped."""
     message = engine.out.pool[slot]
     begins = max(now, radio.free_at[place])
@@ -95,7 +95,7 @@ def depart(engine, radio, reach, slot):
     if message.next != EVERYONE:
         place = place_of(reach, sender, message.next)
         if place >= 0:
-            enqueue(engine, radio, reach, slot, place, now)
+            enqueue(engine, radio, slot, place, now)
             return
     else:
         for place in range(np.int64(reach.first[sender]) + 1, np.int64(reach.last[sender])):
@@ -105,9 +105,9 @@ def depart(engine, radio, reach, slot):
             out.tally[0] -= 1
             copy = out.free[np.uint32(out.tally[0])]
             out.pool[copy] = message
-            enqueue(engine, radio, reach, copy, place, now)
+            enqueue(engine, radio, copy, place, now)
         if reach.first[sender] < reach.last[sender]:
-            enqueue(engine, radio, reach, slot, np.int64(reach.first[sender]), now)
+            enqueue(engine, radio, slot, np.int64(reach.first[sender]), now)
             return
     engine.flight.phase[slot] = OVER
     push(engine.queue, now, reserved(engine.queue, 1), slot)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import kernel
+from halfway.world.graphs.breadth_first import spread
 from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
@@ -64,30 +65,12 @@ def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
     )
 
 
-@inlined
-def label_component(start, who, root, number, component, queue):
-    """Number all rows of the component of `root` that have none (< 0); return their count."""
-    component[root] = number
-    queue[0] = root
-    head, tail = _u4(0), _u4(1)
-    while head < tail:
-        i = _u4(queue[head])
-        head += _u4(1)
-        for k in range(start[i], start[_u4(i + _u4(1))]):
-            j = _u4(who[_u4(k)])
-            if component[j] < 0:
-                component[j] = number
-                queue[tail] = j
-                tail += _u4(1)
-    return tail
-
-
 @kernel
 def reaches_everyone(start, who):
     """Return whether row 0 reaches every row of a graph, so that it has one component."""
     n = start.shape[0] - 1
     component = np.full(n, -1, np.int32)
-    return np.int64(label_component(start, who, _u4(0), 0, component, np.empty(n, np.int32))) == n
+    return np.int64(spread(start, who, _u4(0), 0, 0, component, np.empty(n, np.int32))) == n
 
 
 @kernel
@@ -98,6 +81,6 @@ def _components(start, who):
     number = 0
     for i in range(n):
         if component[i] < 0:
-            label_component(start, who, _u4(i), number, component, queue)
+            spread(start, who, _u4(i), number, 0, component, queue)
             number += 1
     return component

@@ -5,6 +5,7 @@ ascending order without a sort. `labels` are the indices of the given positions.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -77,6 +78,15 @@ def connected_unit_disk(
             if connected(network):
                 return ConnectedDraw(network, draw)
     raise _unconnected(n, radius, f"none of {most_draws:,} drawn networks was connected")
+
+
+@lru_cache(maxsize=2)
+def kept_draw(n: int, radius: float, seed: int) -> ConnectedDraw:
+    """Draw a connected unit disk graph, and keep the last two draws.
+
+    The runs on one network follow each other on a worker. So only the first of them draws it.
+    """
+    return connected_unit_disk(n, radius, seed)
 
 
 def _network(position: npt.NDArray[np.float64], radius: float, name: str) -> Network:

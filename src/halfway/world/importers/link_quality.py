@@ -9,7 +9,7 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.importers.link_table import TextTable, is_symmetric
-from halfway.world.importers.network import table_of
+from halfway.world.importers.network_file import table_of
 
 
 def measured_success(

@@ -46,6 +46,30 @@ class Cursors(NamedTuple):
     interval: npt.NDArray[np.int64]  # [n] the first interval of presence that did not end
 
 
+class NearPieces(NamedTuple):
+    """Pieces of paths that may come within range of each other: a graph of the pieces."""
+
+    start: npt.NDArray[np.uint32]  # [pieces + 1] row r is near the rows who[start[r]:start[r + 1]]
+    who: npt.NDArray[np.int32]
+    rank: npt.NDArray[np.int32]  # [pieces] the row of each piece
+    label: npt.NDArray[np.int32]  # [pieces] the piece of each row
+
+
+class OpenLinks(NamedTuple):
+    """The links that are open at a moment of the search for crossings, by a, then b."""
+
+    a: npt.NDArray[np.int32]
+    b: npt.NDArray[np.int32]
+
+
+class Contacts(NamedTuple):
+    """The contacts of one node in a search for crossings: with which node, and when (seconds)."""
+
+    other: npt.NDArray[np.int32]
+    begin: npt.NDArray[np.float64]
+    end: npt.NDArray[np.float64]
+
+
 def room(n: int, pieces: int) -> Pieces:
     """Allocate the path pieces of n moving nodes for the search for crossings."""
     t0, t1, x, y, vx, vy = (np.empty(pieces) for _ in range(6))
@@ -167,19 +191,20 @@ def _sort(other, begin, end, m):
 
 
 @inlined
-def _collect(pieces, i, start, who, rank, label, radius, other, begin, end):
+def _collect(pieces, i, near, radius, contacts):
     # Collect the contacts of node i with each later node, in order; return their number.
     m = 0
     for p in range(pieces.first[i], pieces.first[i + 1]):
-        row = rank[p]
-        for e in range(start[row], start[row + 1]):
-            q = label[who[e]]
+        row = near.rank[p]
+        for e in range(near.start[row], near.start[row + 1]):
+            q = near.label[near.who[e]]
             if pieces.node[q] > i:
                 t0, t1 = _contact(pieces, p, q, radius)
                 if t0 < t1:
-                    other[m], begin[m], end[m] = pieces.node[q], t0, t1
+                    contacts.other[m] = pieces.node[q]
+                    contacts.begin[m], contacts.end[m] = t0, t1
                     m += 1
-    _sort(other, begin, end, m)
+    _sort(contacts.other, contacts.begin, contacts.end, m)
     return m
 
 
@@ -190,9 +215,10 @@ def _record(out, count, t, a, b, up):
 
 
 @inlined
-def _replay(other, begin, end, k, m, i, until, was_open, out, count):
+def _replay(contacts, k, m, i, until, was_open, out, count):
     # Write the changes of one pair, with contacts from k on. Return the start of the next pair,
     # the number of changes, and whether the link is open at the end.
+    other, begin, end = contacts
     b = other[k]
     while True:
         t0, t1 = begin[k], end[k]
@@ -211,27 +237,30 @@ def _replay(other, begin, end, k, m, i, until, was_open, out, count):
 
 
 @inlined
-def _most_entries(pieces, start, rank):
+def _most_entries(pieces, near):
     most = np.int64(0)
     for i in range(pieces.first.shape[0] - 1):
         entries = np.int64(0)
         for p in range(pieces.first[i], pieces.first[i + 1]):
-            entries += np.int64(start[rank[p] + 1]) - np.int64(start[rank[p]])
+            row = near.rank[p]
+            entries += np.int64(near.start[row + 1]) - np.int64(near.start[row])
         most = max(most, entries)
     return most
 
 
 @kernel
-def joined(pieces, start, who, rank, label, radius, now, until, old_a, old_b, new_a, new_b, out):
-    """Write crossings in [now, until) to `out`, open links to new_a, new_b; return both counts.
+def joined(pieces, near, radius, now, until, before, after, out):
+    """Write the crossings in [now, until) to `out`; return their number, and that of open links.
 
-    The links open before, old_a and old_b, have the same order: by a, then b.
+    before, after: the `OpenLinks` at `now`, and the array of those at `until`, to be written.
     """
-    most = _most_entries(pieces, start, rank)
-    other, begin, end = np.empty(most, np.int32), np.empty(most), np.empty(most)
+    most = _most_entries(pieces, near)
+    contacts = Contacts(np.empty(most, np.int32), np.empty(most), np.empty(most))
+    other, begin, _ = contacts
+    old_a, old_b = before
     count, opened, o, links = 0, 0, 0, old_a.shape[0]
     for i in range(pieces.first.shape[0] - 1):
-        m = _collect(pieces, i, start, who, rank, label, radius, other, begin, end)
+        m = _collect(pieces, i, near, radius, contacts)
         k = 0
         while k < m or (o < links and old_a[o] == i):
             previous = o < links and old_a[o] == i and (k == m or old_b[o] <= other[k])
@@ -243,8 +272,8 @@ def joined(pieces, start, who, rank, label, radius, now, until, old_a, old_b, ne
                 o += 1
             if same or not previous:
                 b = other[k]
-                k, count, stays = _replay(other, begin, end, k, m, i, until, was_open, out, count)
+                k, count, stays = _replay(contacts, k, m, i, until, was_open, out, count)
                 if stays:
-                    new_a[opened], new_b[opened] = i, b
+                    after.a[opened], after.b[opened] = i, b
                     opened += 1
     return count, opened

@@ -13,7 +13,15 @@ import numpy.typing as npt
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
-from halfway.world.mobility.crossings import Cursors, LinkChanges, cut, joined, room
+from halfway.world.mobility.crossings import (
+    Cursors,
+    LinkChanges,
+    NearPieces,
+    OpenLinks,
+    cut,
+    joined,
+    room,
+)
 from halfway.world.mobility.motion import Legs, Presence, always, check_legs, positions
 
 _ROUNDING = 1.0 + 1e-6  # search pieces slightly farther away than necessary
@@ -46,7 +54,7 @@ class MovingGrid:
         self._pieces = room(legs.n, 2 * legs.n + 64)
         now = network_at(legs, self.radius, self.at, presence)
         a = np.repeat(np.arange(legs.n, dtype=np.int32), now.degree)
-        self._open = a[a < now.who], now.who[a < now.who]
+        self._open = OpenLinks(a[a < now.who], now.who[a < now.who])
 
     def links(self) -> Network:
         """Return the moving grid's network at `at`: row = node, neighbours ascending."""
@@ -74,13 +82,13 @@ class MovingGrid:
         paths = (self.legs, self.presence, self._cursors, self.piece, self.at, end)
         while (count := cut(*paths, self._pieces)) < 0:
             self._pieces = room(self.legs.n, 2 * len(self._pieces.node))
-        who, start, rank, label = _near(self._pieces.middle[:count], self.radius + self.piece)
-        links = len(who) // 2 + 1
-        new = np.empty(links, np.int32), np.empty(links, np.int32)
-        changing = _room(2 * links + len(self._open[0]))
-        args = (self._pieces, start, who, rank, label, self.radius, self.at, end)
-        changes, opened = joined(*args, *self._open, *new, changing)
-        self._open = new[0][:opened].copy(), new[1][:opened].copy()
+        near = _near(self._pieces.middle[:count], self.radius + self.piece)
+        links = len(near.who) // 2 + 1
+        after = OpenLinks(np.empty(links, np.int32), np.empty(links, np.int32))
+        changing = _room(2 * links + len(self._open.a))
+        times = (self.radius, self.at, end)
+        changes, opened = joined(self._pieces, near, *times, self._open, after, changing)
+        self._open = OpenLinks(after.a[:opened].copy(), after.b[:opened].copy())
         t, a, b = changing.t[:changes], changing.a[:changes], changing.b[:changes]
         order = np.lexsort((b, a, t))
         return LinkChanges(t[order], a[order], b[order], changing.up[order])
@@ -151,15 +159,13 @@ def _room(changes: int) -> LinkChanges:
     return LinkChanges(np.empty(changes), a, b, np.empty(changes, bool))
 
 
-def _near(
-    middle: npt.NDArray[np.float64], reach: float
-) -> tuple[Rows, npt.NDArray[np.uint32], Rows, Rows]:
-    """Return the moving grid's rows of near pieces, each piece's row, and each row's piece."""
+def _near(middle: npt.NDArray[np.float64], reach: float) -> NearPieces:
+    """Return the moving grid's pieces that are near each other."""
     rank = np.empty(len(middle), np.int32)
     if not len(middle):
-        return rank, np.zeros(1, np.uint32), rank, rank
+        return NearPieces(np.zeros(1, np.uint32), rank, rank, rank)
     near = unit_disk(middle, reach * _ROUNDING)
     assert near.labels is not None
     label = near.labels.astype(np.int32)
     rank[label] = np.arange(len(middle))
-    return near.who, near.start, rank, label
+    return NearPieces(near.start, near.who, rank, label)

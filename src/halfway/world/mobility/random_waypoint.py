@@ -48,13 +48,13 @@ def random_waypoint(
     nodes gather in the centre. Discard the beginning, or avoid this start.
     Raises Problem for bad values.
     """
-    course = Wandering(
+    course = WaypointMotion(
         n, width, height, speed=speed, pause=pause, seconds=seconds, seed=seed, start=start
     )
     return course.legs(0.0, seconds)
 
 
-class Wandering:
+class WaypointMotion:
     """Random waypoint paths window by window: the same paths, without keeping past legs.
 
     Arguments as of `random_waypoint`. A window before the end of the last one restarts the model.

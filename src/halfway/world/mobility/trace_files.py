@@ -19,7 +19,7 @@ from halfway.world.mobility.tracks import (
     DuplicateFixError,
     Fix,
     Leg,
-    Row,
+    NodeTrack,
     Traces,
     traces_of,
     traces_of_fixes,
@@ -138,7 +138,7 @@ def read_setdest(path: str | Path) -> Traces:
     rows = []
     for number, node in sorted(nodes.items()):
         try:
-            rows.append(Row(_legs_of(node), _intervals(node)))
+            rows.append(NodeTrack(_legs_of(node), _intervals(node)))
         except ValueError as error:
             raise Problem(f"node {number} {error}", where=f"{where}:{node.line}") from None
     return traces_of(rows, [str(number) for number in sorted(nodes)])

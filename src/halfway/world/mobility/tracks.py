@@ -29,7 +29,7 @@ class Fix(NamedTuple):
     segment: int = 0  # the node does not exist between two segments
 
 
-class Row(NamedTuple):
+class NodeTrack(NamedTuple):
     """The legs of one node of a trace, and the intervals in which it exists."""
 
     legs: list[Leg]
@@ -44,7 +44,7 @@ class DuplicateFixError(ValueError):
         super().__init__(f"duplicate fix of node {name} at {fix.t:g} s")
 
 
-def traces_of(rows: Sequence[Row], names: list[str]) -> Traces:
+def traces_of(rows: Sequence[NodeTrack], names: list[str]) -> Traces:
     """Return the traces of nodes from their legs and intervals."""
 
     def ragged(lists: Sequence[Sequence[object]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -78,5 +78,5 @@ def traces_of_fixes(fixes: Mapping[str, Sequence[Fix]], *, lasting: bool = False
             ends = pairwise(part if len(part) > 1 else [*part, *part])
             legs += [(a.t, b.t, a.x, a.y, b.x, b.y) for a, b in ends]
         spans = [(-np.inf, np.inf)] if lasting else [(part[0].t, part[-1].t) for part in parts]
-        rows.append(Row(legs, spans))
+        rows.append(NodeTrack(legs, spans))
     return traces_of(rows, list(fixes))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.problem import Problem
+from halfway.world.graphs.breadth_first import spread
 from halfway.world.graphs.network import Network
 
 _u4 = np.uint32
@@ -20,7 +21,7 @@ def distances(network: Network, source: int) -> Rows:
     if not 0 <= source < network.n:
         raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
-    _spread(network.start, network.who, source, hops, queue)
+    spread(network.start, network.who, source, 0, 1, hops, queue)
     return hops
 
 
@@ -75,24 +76,6 @@ def _checked_targets(n: int, permutations: npt.NDArray[np.integer]) -> Rows:
 
 
 @inlined
-def _spread(start, who, source, hops, queue):
-    # Breadth first; hops is -1 everywhere before. Returns the number of rows reached.
-    hops[source] = 0
-    queue[0] = source
-    head, tail = _u4(0), _u4(1)
-    while head < tail:
-        i = _u4(queue[head])
-        head += _u4(1)
-        for k in range(start[i], start[_u4(i + _u4(1))]):
-            j = _u4(who[_u4(k)])
-            if hops[j] < 0:
-                hops[j] = hops[i] + 1
-                queue[tail] = j
-                tail += _u4(1)
-    return tail
-
-
-@inlined
 def _nearer(start, who, hops, i, word):
     # A uniform neighbour of i one hop nearer to the source; i itself if it is the source.
     wanted = hops[i] - 1
@@ -120,7 +103,7 @@ def add_shortest_path_load(start, who, targets, seed, load):
     many, n = targets.shape
     hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
     for source in range(n):
-        reached = _spread(start, who, source, hops, queue)
+        reached = spread(start, who, source, 0, 1, hops, queue)
         for p in range(many):
             i = _u4(targets[p, source])
             word = seeded(seed, p * n + source)
@@ -195,7 +178,7 @@ def _longest(start, who):
     hops, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
     longest = np.int64(0)
     for source in range(n):
-        reached = _spread(start, who, source, hops, queue)
+        reached = spread(start, who, source, 0, 1, hops, queue)
         for k in range(reached):
             i = _u4(queue[_u4(k)])
             if hops[i] > longest:

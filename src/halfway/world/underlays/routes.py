@@ -1,6 +1,7 @@
 """Weighted shortest paths over an underlay, as its routers would choose; ties by the lowest row.
 
 These functions see the whole network; protocols must not import them.
+`docs/decisions/0017` has the reasons for routes of fewest hops.
 """
 
 from collections.abc import Iterable

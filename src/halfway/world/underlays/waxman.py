@@ -49,10 +49,10 @@ class Waxman(NamedTuple):
 def waxman(parameters: Waxman, seed: int) -> Underlay:
     """Draw a Waxman underlay; the same bytes from the same seed in [0, 2^64) on every machine.
 
-    `labels` number the nodes as they joined, `position` is in kilometres, a link's delay is its
-    length over the speed of light, bandwidths run from least to most (in Mb/s; of "constant"
-    all are the least, of "exponential" the least is the mean). Raises Problem for parameters out
-    of range.
+    `labels` number the nodes as they joined. `position` is in kilometres. The delay of a link is
+    its length over the speed of light. Bandwidths are in Mb/s, from `least` to `most`: "constant"
+    gives `least` to all links, and "exponential" has the mean `least`. Raises Problem for
+    parameters out of range.
     """
     _check(parameters, seed)
     n, m = parameters.n, parameters.m

@@ -4,7 +4,7 @@ import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, uniform
-from halfway.world.portable import exponential, logarithm
+from halfway.world.portable_math import exponential, logarithm
 
 _EMPTY = np.int64(-1)
 _LEAST_CROWD, _MOST_CROWD = 10.0, 10e9  # nodes in a square: a Pareto tail of exponent 1 between

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
-from halfway.world.outages import exponential_time
-from halfway.world.portable import exponential, logarithm
+from halfway.world.portable_math import exponential, logarithm
+from halfway.world.workload.arrivals import gap_before
 from halfway.world.workload.roles import DRAWN, GivenRoles, Period
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
@@ -184,7 +184,7 @@ class Drawn:
         return [np.sort(rows[:publishing]) for rows in order], subscribers
 
     def _gap(self, event: int) -> float:
-        return float(_gap(np.uint64(self.seed), event, self.every_s))
+        return float(gap_before(np.uint64(self.seed), _WHEN + 1, event, self.every_s))
 
     def next_at(self) -> float:
         """Return the time of a drawn demand's next publication in seconds; inf after the last."""
@@ -283,12 +283,6 @@ def _draw_lots(seed, topic, lot):
 def _weigh(exponent, weight):
     for k in range(weight.shape[0]):
         weight[k] = exponential(-exponent * logarithm(k + 1.0))
-
-
-@kernel
-def _gap(seed, event, mean):
-    _, gap = exponential_time(seeded(seeded(seed, _WHEN + 1), event), mean)
-    return gap
 
 
 @kernel

@@ -1,4 +1,7 @@
-"""Reader of recorded workloads: events and subscriptions from CSV, Parquet and log files."""
+"""Reader of recorded workloads: events and subscriptions from CSV, Parquet and log files.
+
+`docs/decisions/0033` says why this reader belongs to the room `world`.
+"""
 
 import math
 from collections.abc import Mapping

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from halfway.core.compiled import kernel
 from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
-from halfway.world.outages import exponential_time
+from halfway.world.workload.arrivals import gap_before
 from halfway.world.workload.demand import Publications
 from halfway.world.workload.roles import Period
 
@@ -61,7 +61,7 @@ class NumberIntervals:
         self._taken, self._due = 0, self.start_s + self._gap(0)
 
     def _gap(self, event: int) -> float:
-        return float(_gap(np.uint64(self.seed), event, 1.0 / self.rate))
+        return float(gap_before(np.uint64(self.seed), _EVENT + 1, event, 1.0 / self.rate))
 
     def next_at(self) -> float:
         """Return the time of the next number published, in seconds; inf after the last."""
@@ -124,12 +124,6 @@ def _draw_subscribers(seed, drawn):
             word = advanced(word)
             bell += uniform(mixed(word))
         drawn[i, 2] = bell
-
-
-@kernel
-def _gap(seed, event, mean):
-    _, gap = exponential_time(seeded(seeded(seed, _EVENT + 1), event), mean)
-    return gap
 
 
 @kernel

@@ -13,7 +13,7 @@ from halfway.files import write_whole
 from halfway.pipeline.plan.provenance import code_digest
 from halfway.report.comparison.map.map_section import SCRIPTS, map_section
 from halfway.report.comparison.node_section import node_section
-from halfway.report.comparison.system_marks import mark_numbers
+from halfway.report.comparison.plots.system_marks import mark_numbers
 
 _ASSETS = ("map.css", *SCRIPTS)
 _NAME = ".map"  # the first line is the key, the rest is HTML

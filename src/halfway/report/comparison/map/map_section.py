@@ -10,7 +10,7 @@ import numpy as np
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import ReplayWorld
 from halfway.report.comparison.map.packing import Packed, packed_replay, packed_world
-from halfway.report.comparison.system_marks import badge
+from halfway.report.comparison.plots.system_marks import badge
 from halfway.report.document import asset, section
 
 MOST_BYTES = 4_400_000  # of all replays together; the whole page stays below 5 MB

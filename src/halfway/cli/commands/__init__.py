@@ -1,0 +1,1 @@
+"""The commands of Halfway, one per file."""

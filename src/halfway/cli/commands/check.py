@@ -1,0 +1,52 @@
+"""`halfway check`: what a comparison on a scenario would build and run, before it runs."""
+
+import os
+
+import typer
+
+from halfway.cli.terminal import options
+from halfway.cli.terminal.screen import assignments, console, spinner
+from halfway.comparison.defaults import REPLICATES
+
+
+def check(
+    scenario: options.ScenarioFile,
+    systems: options.Systems = None,
+    system: options.OwnSystems = None,
+    replicates: options.Replicates = REPLICATES,
+    changes: options.Changed = None,
+    sweep: options.Swept = None,
+    seed: options.RootSeed = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Check a scenario without running it: network, roles, events, systems, runs.
+
+    \b
+    The command builds the network, the roles and the faults of the first replicate
+    of `halfway compare` with the same options. It prints cut nodes, bridges, and
+    the nodes of the network file that are not in the run. It counts the events
+    that fit into the run. It prints why a system cannot run, the number of runs
+    and a rough estimate of the time. The estimate does not cover compiling.
+
+    \b
+    halfway check examples/scenarios/office-mesh.toml
+    halfway check mesh.toml --set network.over=0.9 --json | jq .survey.topology
+
+    Exit status: 0 the scenario can run, 2 it cannot.
+    """
+    given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep")
+    named = [name for some in systems or [] for name in some.split(",")]
+    with spinner("reading the scenario"):
+        from halfway.comparison.request import read_request
+        from halfway.comparison.scenario_check import check as checked
+        from halfway.report.terminal.check_report import check_json, print_check
+
+        request = read_request(
+            scenario, named, user_systems=system or [], replicates=replicates,
+            changes=given, sweeps=swept,
+        )  # fmt: skip
+        found = checked(request, cores=os.cpu_count() or 1, seed=seed)
+    if as_json:
+        typer.echo(check_json(found))
+    else:
+        print_check(console(), found)

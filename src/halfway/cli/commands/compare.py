@@ -1,0 +1,164 @@
+"""`halfway compare`: systems compared on one scenario."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.terminal import options
+from halfway.cli.terminal.screen import (
+    RUNS_FAILED,
+    assignments,
+    command_line,
+    console,
+    elapsed_s,
+    interruptible,
+    spinner,
+    warn,
+)
+from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
+from halfway.problem import Problem
+
+if TYPE_CHECKING:
+    from halfway.comparison.compare import Completed
+    from halfway.comparison.evaluation.results import Results
+    from halfway.comparison.request import Request
+    from halfway.report.study_folders import StudyPage
+
+PAGE = "comparison.html"
+_NAMES = (PAGE, "comparison.csv", "comparison-over-time.csv", "comparison.jsonl", "comparison.json")
+_SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
+
+
+def compare(
+    scenario: options.ScenarioFile,
+    systems: options.Systems = None,
+    system: options.OwnSystems = None,
+    replicates: options.Replicates = REPLICATES,
+    baseline: options.Baseline = None,
+    until: options.UntilTight = None,
+    most: options.Most = MAX_REPLICATES,
+    changes: options.Changed = None,
+    sweep: options.Swept = None,
+    need: options.Needed = None,
+    minimise: options.Minimised = "",
+    seed: options.RootSeed = None,
+    out: options.Out = Path("halfway-comparison"),
+    master: options.Master = None,
+    mapped: options.Mapped = True,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare systems on a scenario: same networks, same workload, same faults.
+
+    \b
+    Prints which system to choose by --need and --minimise, and means with 95 %
+    intervals. A star marks a system that is significantly better than every
+    other that delivers as much. Writes to DIR/TITLE a page (comparison.html)
+    with plots and a map of one run of each system, and tables (.csv, .jsonl,
+    .json). DIR/index.html lists all studies. The same command resumes in DIR.
+
+    \b
+    halfway compare examples/scenarios/sensor-field.toml
+    halfway compare mesh.toml --systems gossip,flooding --replicates 30
+    halfway compare mesh.toml --need delivery-ratio=0.95 --minimise energy
+    halfway compare mesh.toml --until half-width=2%,energy
+    halfway compare mesh.toml --sweep workload.events=10,20,40 --set seconds=90
+    halfway compare mesh.toml --system my_protocol.py --baseline gossip
+    docs/comparing.md: the metrics, the statistics, and how to add a protocol.
+    """
+    given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep", *_SWEEPING)
+    needs, names = assignments(need, "--need", "delivery-ratio=0.95"), _names(systems)
+    with spinner("reading the scenario"):
+        from halfway.comparison.request import read_request
+
+        request = read_request(
+            scenario, names, user_systems=system or [], baseline=baseline, replicates=replicates,
+            until=until, max_replicates=most, changes=given, sweeps=swept,
+            needs=needs, minimise=minimise,
+        )  # fmt: skip
+    _warn_of(request)
+    completed, page = _completed(request, out, master, seed, mapped, as_json)
+    _show(completed, page, as_json)
+
+
+def _names(systems: list[str] | None) -> list[str]:
+    """The names in `--systems`; Problem if the option has none."""
+    names = [name for some in systems or [] for name in some.split(",")]
+    if systems and not any(name.strip() for name in names):
+        remedy = "name systems, such as --systems gossip,flooding, or leave the option out"
+        raise Problem("--systems: expected at least one name", remedy=remedy)
+    return names
+
+
+def _warn_of(request: "Request") -> None:
+    """Warn of what `halfway compare` left out of the files, and of systems that cannot run."""
+    for remark in request.remarks:
+        warn(remark)
+    for name, why in request.unsupported.items():
+        warn(f"{name} cannot run here: {why}")
+
+
+def _show(completed: "Completed", page: Path, as_json: bool) -> None:
+    """Print the results of `halfway compare`; exit status RUNS_FAILED if runs failed."""
+    results = completed.results
+    if as_json:
+        from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
+
+        typer.echo(cells_jsonl(results) + decisions_jsonl(results), nl=False)
+    else:
+        from halfway.report.comparison.terminal import print_results
+
+        print_results(console(), results, page=str(page))
+    if results.errors:
+        warn(f"{results.errors} runs failed; the first: {completed.first_error}")
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _completed(
+    request: "Request", out: Path, master: str | None, seed: int | None, mapped: bool, quiet: bool
+) -> "tuple[Completed, Path]":
+    """Make the runs of `halfway compare`, show progress, and write the files of its study."""
+    from halfway.comparison.compare import compare as run
+    from halfway.comparison.study_name import study_name
+    from halfway.pipeline.store.store import Store
+    from halfway.report.comparison.files import write_results
+    from halfway.report.comparison.page import write_comparison_page
+    from halfway.report.study_folders import begin_study, check_output, finish_study
+    from halfway.report.terminal.progress import ProgressDisplay
+
+    store = Store(out / "runs")
+    folder = check_output(out, study_name(request, store, seed), _NAMES)
+    bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
+        completed = run(request, store, master, display, seed, compiling=display.compiling)
+        begin_study(out, _described(completed.results))
+        write_results(folder, completed.results)  # kept if the map is interrupted
+        drawn = ""
+        if mapped:
+            from halfway.report.comparison.map.kept_map import map_of_comparison
+
+            tracing = partial(display.count, "tracing", "maps")
+            drawn = map_of_comparison(folder, request, completed, tracing)
+        display.phase("writing the page")
+        results = completed.results.lasting(elapsed_s())
+        write_results(folder, results)
+        write_comparison_page(results, drawn, folder / PAGE, command_line())
+        finish_study(out, _described(results))
+    return completed._replace(results=results), folder / PAGE
+
+
+def _described(results: "Results") -> "StudyPage":
+    """The entry of a comparison in the list of studies."""
+    from halfway.pipeline.store.manifest import timestamp
+    from halfway.report.study_folders import StudyPage
+    from halfway.report.wording import count
+
+    systems = count(len(results.systems), "system")
+    replicates = count(results.replicates, "replicate")
+    points = f", {count(len(results.points), 'point')}" if len(results.points) > 1 else ""
+    return StudyPage(
+        results.study, "comparison", results.title, PAGE, timestamp(),
+        f"{systems}, {replicates}{points}", results.digest, command_line(),
+    )  # fmt: skip

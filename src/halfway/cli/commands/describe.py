@@ -1,0 +1,56 @@
+"""`halfway list` and `halfway options`: papers, figures, systems, and their options."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.terminal.options import AsJson, DescribedSystem
+from halfway.cli.terminal.screen import console
+
+if TYPE_CHECKING:
+    from halfway.adapters.interface import System
+
+
+def list_papers() -> None:
+    """List all papers, figures and systems. Each figure has its number of runs.
+
+    [bold]halfway reproduce[/bold] takes the names of papers and figures.
+    [bold]halfway compare[/bold] and [bold]halfway simulate[/bold] take the names of systems.
+    """
+    from halfway.papers import PAPERS
+    from halfway.report.terminal.listing import print_papers
+
+    print_papers(console(), PAPERS.values())
+
+
+def list_options(system: DescribedSystem = None, as_json: AsJson = False) -> None:
+    """List the options of a system, or of all systems: default, range, meaning.
+
+    \b
+    halfway options gossip
+    halfway options my_protocol.py
+    halfway options --json | jq 'select(.option == "retries")'
+    """
+    from halfway.adapters.registry import TABLE
+    from halfway.report.terminal.listing import OptionRow, options_json, print_options
+
+    chosen = TABLE.values() if system is None else [_system(system)]
+    options = {
+        one.name: [OptionRow(one.name, name, *about) for name, about in one.options.items()]
+        for one in chosen
+    }
+    if as_json:
+        typer.echo(options_json(options), nl=False)
+    else:
+        print_options(console(), options)
+
+
+def _system(name: str) -> "System":
+    """The system of that name, or of a user's file."""
+    from halfway.adapters.registry import named
+
+    if not name.endswith(".py"):
+        return named(name)
+    from halfway.adapters.user_protocol import read_user_system, user_system
+
+    return user_system(read_user_system(name))

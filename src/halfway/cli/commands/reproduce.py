@@ -1,0 +1,112 @@
+"""`halfway reproduce`: the figures of a paper, published and measured."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.terminal.options import AsJson, Master, Out, Partitions, RootSeed, ScaleName, What
+from halfway.cli.terminal.screen import (
+    RUNS_FAILED,
+    command_line,
+    console,
+    elapsed_s,
+    interruptible,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from halfway.report.verdicts.verdict_report import VerdictReport
+
+
+def reproduce(
+    what: What = None,
+    scale: ScaleName = "quick",
+    out: Out = Path("halfway-results"),
+    as_json: AsJson = False,
+    master: Master = None,
+    partitions: Partitions = None,
+    seed: RootSeed = None,
+) -> None:
+    """Measure a paper's figures and judge each cell against the published value.
+
+    \b
+    The command prints published values, and measured values with 95 % intervals.
+    The command writes to a folder of DIR with the name of the figures: a page
+    with the plots (index.html), verdicts.csv, verdicts.jsonl, summaries.csv and
+    figures/. DIR/index.html lists all studies of DIR. The verdict "differs" is a
+    result, not an error. You may interrupt the command. The same command then
+    resumes.
+
+    \b
+    halfway reproduce                                everything, quickly
+    halfway reproduce directional-walks/figure-6 --scale paper
+    halfway reproduce drip/figure-3a drip/figure-3b  several, on one page
+    halfway reproduce --json | jq 'select(.verdict == "differs")'
+    """
+    from halfway.papers import PAPERS
+    from halfway.report.terminal.listing import chosen
+
+    figures = chosen(PAPERS, what or ())  # a wrong name is reported before Spark is loaded
+    from halfway.report.study_folders import check_output
+    from halfway.report.verdicts.output_folder import NAMES, study_of
+
+    every = sum(len(paper.figures) for paper in PAPERS.values())
+    study = study_of(figures, scale, seed, every)
+    check_output(out, study, NAMES)
+    from halfway.pipeline.reproduction.reproduce import reproduce as run
+    from halfway.report.terminal.progress import ProgressDisplay
+    from halfway.report.verdicts.reproduction import verdict_report
+
+    bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
+    with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
+        runs = out / "runs"
+        result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
+        display.phase("writing the page")
+        report = verdict_report(figures, scale, result, command_line(), elapsed_s())
+        page = _write(out, study, report)
+    _print_result(report, page, as_json)
+    _check_runs(report, out)
+
+
+def _check_runs(report: "VerdictReport", out: Path) -> None:
+    """End `halfway reproduce` with its exit status and a warning, if runs failed."""
+    if report.errors:
+        warn(
+            f"{report.errors} runs ended in errors. {out / 'runs'} contains their messages. "
+            f"The first: {' '.join(report.first_error.split())}"
+        )
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _write(out: Path, study: str, report: "VerdictReport") -> Path:
+    """Write the study of `halfway reproduce`, and renew the list of studies."""
+    from halfway.pipeline.store.manifest import timestamp
+    from halfway.report.study_folders import StudyPage, begin_study, finish_study
+    from halfway.report.verdicts.output_folder import write_report
+    from halfway.report.wording import tally_line
+
+    titles = [f"{paper.name}/{figure.name}" for paper, figure in report.figures]
+    title = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
+    described = StudyPage(
+        study, "figures", f"{title} ({report.scale})", "index.html", timestamp(),
+        tally_line(report.verdicts), report.digest, report.command,
+    )  # fmt: skip
+    begin_study(out, described)
+    page = write_report(out / study, report)
+    finish_study(out, described)
+    return page
+
+
+def _print_result(report: "VerdictReport", page: Path, as_json: bool) -> None:
+    from halfway.report.verdicts.files import verdicts_jsonl
+    from halfway.report.verdicts.terminal import print_figure, print_run
+
+    if as_json:
+        typer.echo(verdicts_jsonl(report.verdicts), nl=False)
+        return
+    screen = console()
+    for paper, figure in report.figures:
+        print_figure(screen, paper, figure, report.of(paper, figure))
+    print_run(screen, report, page)

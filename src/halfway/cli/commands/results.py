@@ -1,0 +1,70 @@
+"""`halfway results`: what a result folder holds, whether it is intact, which runs failed."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.terminal.options import AsJson, Master, ResultFolder, RetryFailed
+from halfway.cli.terminal.screen import RUNS_FAILED, Interrupted, console, warn
+from halfway.problem import Problem
+
+if TYPE_CHECKING:
+    from halfway.pipeline.store.store import Store
+
+
+def results(
+    folder: ResultFolder,
+    retry_failed: RetryFailed = False,
+    master: Master = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a folder of results, and list its contents, damaged files and failed runs.
+
+    \b
+    The command checks every file against its checksum, and every run against
+    its digest. The command changes no file. With --retry-failed, the command
+    repeats the failed runs from their stored parameters.
+
+    \b
+    halfway results halfway-results                  check the folder
+    halfway results halfway-results --json | jq .failures
+    halfway results halfway-results --retry-failed   repeat, after you fixed the cause
+
+    Exit status: 0 intact, 1 some runs failed, 2 some files are damaged.
+    """
+    from halfway.pipeline.audit import audit, audit_json, results_in
+    from halfway.report.terminal.results_report import print_results
+
+    store = results_in(folder)
+    if retry_failed:
+        _retry(store, master, quiet=as_json)
+    found = audit(store)
+    if as_json:
+        typer.echo(audit_json(found))
+    else:
+        print_results(console(), found)
+    if found.damage:
+        first, many = found.damage[0], len(found.damage)
+        files = "1 file is damaged:" if many == 1 else f"{many} files are damaged, the first:"
+        remedy = "move the batch of a damaged file out of the folder, and repeat the command"
+        raise Problem(f"{files} {first.file} {first.what}", where=found.folder, remedy=remedy)
+    if found.errors:
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _retry(store: "Store", master: str | None, *, quiet: bool) -> None:
+    from halfway.pipeline.retry import retry_failed
+    from halfway.report.terminal.progress import ProgressDisplay
+
+    bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    try:
+        with ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
+            report = retry_failed(store.folder, master, display)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted: finished runs are kept") from None
+    if report is None:
+        warn("no failed run can be repeated")
+    else:
+        succeeded = report.made - report.errors
+        warn(f"{report.made} failed runs were repeated, and {succeeded} of these runs succeed now")

@@ -1,0 +1,31 @@
+"""`halfway schema`: the JSON schema of the scenario file, for editors."""
+
+import sys
+
+import typer
+
+from halfway.cli.terminal.options import SchemaOut
+
+
+def schema(out: SchemaOut = None) -> None:
+    """Print the JSON schema of the scenario file, or write it to a file for an editor.
+
+    \b
+    An editor with a TOML language server (Even Better TOML in VS Code, taplo in
+    others) then completes fields, shows their meanings, and marks errors. The first
+    line of the scenario names the schema:
+      #:schema ./halfway.schema.json
+
+    \b
+    halfway schema -o halfway.schema.json
+    """
+    from halfway.scenario.json_schema import json_schema
+
+    text = json_schema()
+    if out is None:
+        sys.stdout.write(text)
+        return
+    from halfway.files import write_whole
+
+    write_whole(out, text)
+    typer.echo(f"wrote {out}: begin a scenario with the line `#:schema ./{out.name}`")

@@ -1,0 +1,162 @@
+"""`halfway simulate`: one system on a scenario, message by message."""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.terminal.options import (
+    AsJson,
+    Changed,
+    Debug,
+    NodesFile,
+    ScenarioFile,
+    ScenarioSeed,
+    SystemName,
+    TraceFile,
+)
+from halfway.cli.terminal.screen import assignments, console, spinner, warn
+from halfway.problem import Problem
+
+if TYPE_CHECKING:
+    from halfway.comparison.plan import SystemSource
+    from halfway.scenario.build import Prepared
+    from halfway.scenario.schema import Scenario
+    from halfway.sim.metrics.outcome import Outcome
+    from halfway.sim.simulation import Simulation
+
+
+def simulate(
+    scenario: ScenarioFile,
+    system: SystemName = None,
+    seed: ScenarioSeed = None,
+    changes: Changed = None,
+    trace: TraceFile = None,
+    nodes: NodesFile = None,
+    debug: Debug = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run one system on a scenario, message by message, and print its metrics.
+
+    \b
+    A scenario is a TOML file. The folder examples/scenarios has examples:
+      system = "gossip"            seconds = 60        seed = 1
+      \\[network]   kind = "unit-disk" (n, degree or radius), "file" (path, …),
+                  "random-waypoint" (n, width, height, radius, speed, pause)
+                  "waxman" (n, m, side), wired, or "recorded" (path, radius)
+      \\[radio]     kind = "ideal", "distance", "contention" or "wired"
+      \\[workload]  topics, publishers_each, subscribers_each, events, every_s,
+                  publishers and subscribers by name, or kind = "recorded" (path)
+      \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
+      \\[options.gossip]  the options of a system (a wrong name lists all names)
+    docs/scenarios.md lists every field with its unit, default and range.
+
+    \b
+    halfway simulate examples/scenarios/sensor-field.toml
+    halfway simulate mesh.toml --system flooding --seed 7 --json
+    halfway simulate mesh.toml --set workload.events=100 --trace run.parquet
+    halfway simulate mesh.toml --nodes nodes.csv
+    halfway simulate mesh.toml --system my_protocol.py --debug --set network.n=50
+    docs/comparing.md: how to write and to debug a protocol.
+    """
+    if debug:
+        _interpret()
+    from halfway.scenario.reading import read_scenario
+
+    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
+    mine = _own(system)
+    read = read_scenario(scenario, given, {mine.name: mine.system()} if mine.text else {})
+    _check_outputs(trace, nodes)
+    run, outcome = _run(read, mine, system, trace, debug=debug)
+    _show(run, outcome, nodes, as_json)
+    if trace is not None:
+        from halfway.sim.trace.writer import rows_of
+
+        warn(f"wrote {trace}: {rows_of(trace):,} rows (docs/replaying.md describes the columns)")
+
+
+def _own(system: str | None) -> "SystemSource":
+    """The user's protocol of `halfway simulate`; one without text if a built-in system runs."""
+    from halfway.comparison.plan import SystemSource
+
+    if system is None or not system.endswith(".py"):
+        return SystemSource("")
+    from halfway.adapters.user_protocol import read_user_system
+
+    return SystemSource(*read_user_system(system))
+
+
+def _check_outputs(trace: Path | None, nodes: Path | None) -> None:
+    """Raise Problem, before the run of `halfway simulate`, for a file that it cannot write."""
+    if trace is not None:
+        from halfway.sim.trace.writer import checked_target
+
+        checked_target(trace)
+    if nodes is not None:
+        from halfway.report.terminal.node_report import checked_nodes_file
+
+        checked_nodes_file(nodes)
+
+
+def _show(run: "Simulation", outcome: "Outcome", nodes: Path | None, as_json: bool) -> None:
+    """Print the outcome of `halfway simulate`, and write its nodes to the file."""
+    from halfway.report.terminal.node_report import print_highest_loads, write_nodes
+    from halfway.report.terminal.outcome_report import outcome_json, print_outcome
+    from halfway.sim.node_table import nodes_of
+
+    table = None if nodes is None else nodes_of(run)
+    if nodes is not None and table is not None:
+        write_nodes(nodes, table)
+    if as_json:
+        typer.echo(outcome_json(outcome, table))
+        return
+    print_outcome(console(), outcome)
+    if nodes is not None and table is not None:
+        print_highest_loads(console(), nodes, table)
+
+
+def _prepared(scenario: "Scenario") -> "Prepared":
+    """The network and the workload of `halfway simulate`; warns of what its files left out."""
+    from halfway.scenario.build import prepared
+    from halfway.scenario.remarks import remarks_of
+
+    with spinner("reading the network"):
+        ready = prepared(scenario)
+        remarks = remarks_of(scenario, ready)
+    for remark in remarks:
+        warn(remark)
+    return ready
+
+
+def _run(
+    read: "Scenario", mine: "SystemSource", system: str | None, trace: Path | None, *, debug: bool
+) -> "tuple[Simulation, Outcome]":
+    """The run of `halfway simulate` and its outcome; a user's protocol is tried first."""
+    from halfway.adapters.user_errors import user_errors
+    from halfway.comparison.trial import try_first, watch
+    from halfway.scenario.build import simulation_on, system_of
+
+    if mine.text and not debug:
+        with spinner(f"trying {mine.name} interpreted, on a few nodes"):
+            try_first(read, [mine])
+    chosen = system_of(read, mine.system() if mine.text else system)
+    ready = _prepared(read)
+    doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
+    with spinner(doing), user_errors(*mine):
+        run = simulation_on(ready, read, chosen, trace)
+        if debug:
+            watch(run)
+        return run, run.run()
+
+
+def _interpret() -> None:
+    """Switch the compiler off for this process of `halfway simulate`."""
+    if "numba" in sys.modules and os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        remedy = "set NUMBA_DISABLE_JIT=1 before Halfway is imported"
+        raise Problem("--debug: expected a process that has compiled nothing", remedy=remedy)
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    # Random numbers wrap around, which only interpreted code warns about.
+    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)

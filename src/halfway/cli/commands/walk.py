@@ -1,0 +1,92 @@
+"""`halfway walk`: two walks on a network, until they meet."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from halfway.cli.terminal import options
+from halfway.cli.terminal.screen import spinner, warn
+
+if TYPE_CHECKING:
+    from halfway.bulk.walks.walks import Meeting
+    from halfway.world.graphs.network import Network
+
+
+def walk(
+    network: options.NetworkName,
+    source: options.From = None,
+    target: options.To = None,
+    system: options.WalkSystemName = "directional-walk",
+    interpretation: options.WalkInterpretation = "heard",
+    k: options.WalkSteps = 1,
+    seed: options.WalkSeed = 1,
+    plot: options.PlotFile = None,
+    largest: options.Largest = False,
+    positions: options.Positions = None,
+    radius: options.Radius = None,
+    quality: options.QualityColumn = None,
+    quality_back: options.QualityBackColumn = None,
+    over: options.Over = None,
+    under: options.Under = None,
+    both_ways: options.BothWays = True,
+    as_json: options.AsJson = False,
+) -> None:
+    """Run a publisher's and a subscriber's walk on a network until they meet.
+
+    \b
+    The command prints the steps of both walks, the meeting point, the loop-erased
+    path between A and B, and the stretch of this path over a shortest path. A and
+    B are node ids of the file. By default, the seed draws A and B.
+
+    \b
+    halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png
+    halfway walk mesh.graphml --from alice --to bob
+    halfway walk links.csv --quality pdr --over 0.9 --largest
+    halfway walk links.csv --positions motes.csv --plot walk.svg
+    """
+    from halfway.bulk.walks.walks import walk_pair
+    from halfway.report.terminal.walk_report import lines, walked, walked_json
+    from halfway.world.underlays.paths import distances
+
+    draw = _drawing(plot)
+    part, a, b = _network_and_ends(
+        network, source, target, seed, radius=radius, largest=largest,
+        quality=[name for name in (quality, quality_back) if name], threshold=over, under=under,
+        both_ways=both_ways, positions_from=positions,
+    )  # fmt: skip
+    with spinner("walking (the first walk compiles the system)"):
+        met = walk_pair(part, a, b, system=system, interpretation=interpretation, k=k, seed=seed)
+    draw(part, met)
+    result = walked(
+        part, met, int(distances(part, a)[b]), system=system, reading=interpretation, k=k,
+        seed=seed, picture=str(plot) if plot else None,
+    )  # fmt: skip
+    typer.echo(walked_json(result) if as_json else "\n".join(lines(result)))
+
+
+def _network_and_ends(
+    name: str, source: str | None, target: str | None, seed: int, **given: Any
+) -> "tuple[Network, int, int]":
+    """The network of `halfway walk` and the rows of both ends; warns of what is left out."""
+    from halfway.cli.terminal.named_network import ends, named_network
+
+    with spinner("reading the network"):
+        whole = named_network(name, **given)
+    for remark in whole.remarks:
+        warn(remark)
+    part, a, b, outside = ends(whole, source, target, seed)
+    if outside:
+        warn(f"{whole.name} is disconnected: the walks use {part.n} of {whole.n} nodes")
+    return part, a, b
+
+
+def _drawing(plot: Path | None) -> "Callable[[Network, Meeting], None]":
+    """The function that draws the picture of `halfway walk`, if any; its file is checked first."""
+    if plot is None:
+        return lambda _network, _meeting: None
+    from halfway.report.pictures.network_picture import checked_format, draw_walk
+
+    checked_format(plot)
+    return lambda network, meeting: draw_walk(network, meeting, plot)

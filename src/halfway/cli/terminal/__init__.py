@@ -1,0 +1,1 @@
+"""The terminal side of the command line: options, completion, errors and progress."""

@@ -1,0 +1,115 @@
+"""The declaration of a paper: its figures as points, plots and judgements. Names no paper."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from halfway.pipeline.plan.run import Point, Scalar
+from halfway.pipeline.reproduction.verdict import Verdict
+
+Scale = Literal["quick", "paper"]
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A study's summary of a metric at a point; intervals are 95 %, networks as clusters."""
+
+    parameters: dict[str, Scalar]
+    metric: str
+    networks: int  # number of replicates
+    units: int  # number of observations
+    mean: float
+    mean_low: float
+    mean_high: float
+    median: float
+    median_low: float
+    median_high: float
+    lower_quartile: float
+    upper_quartile: float
+    lower_whisker: float  # the last value within 1.5 interquartile ranges of the box
+    upper_whisker: float
+    minimum: float
+    maximum: float
+    # Bootstrap replicates over networks, the same for every point, so that ratios and differences
+    # between points on the same networks stay paired.
+    boot_mean: tuple[float, ...]
+    boot_median: tuple[float, ...]
+    outliers: float = 0.0  # share of the values beyond the whiskers
+
+
+@dataclass(frozen=True)
+class Summaries:
+    """The summaries of a study, selected by metric and parameters."""
+
+    rows: Sequence[Summary]
+
+    def find(self, metric: str, **parameters: Scalar) -> Summary:
+        """The study's one summary with that metric whose parameters include the given ones.
+
+        Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
+        """
+        found = self.select(metric, **parameters)
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} summaries of {metric} at {parameters}, expected one")
+        return found[0]
+
+    def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
+        """Every summary of a study with that metric whose parameters include the given ones."""
+        rows = (row for row in self.rows if row.metric == metric)
+        return [row for row in rows if parameters.items() <= row.parameters.items()]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A declared figure's plot in the paper's form: boxes or bars of a metric, in panels."""
+
+    form: Literal["boxplot", "bars"]
+    metric: str
+    x: str  # parameter along the axis
+    panel: str  # parameter that makes the panels
+    x_title: str
+    y_title: str
+    colour: str | None = None  # parameter shown by colour within a panel
+    where: dict[str, Scalar] = field(default_factory=dict)  # only points with these parameters
+    statistic: Literal["median", "mean", "maximum"] = "median"  # bars only
+    log: bool = False
+    # Published values to draw: (x value, panel value, colour value or None, published value).
+    published: tuple[tuple[Scalar, Scalar, Scalar | None, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A declared figure's picture of one run instead of a statistic; `svg` draws it."""
+
+    svg: Callable[[], str]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The declaration of one table, figure or set of claims of a paper."""
+
+    name: str  # "figure-6"
+    title: str
+    points: Callable[[Scale], list[Point]]
+    replicates: dict[Scale, int]
+    judge: Callable[[Summaries], Iterable[Verdict]]
+    interpretations: tuple[str, ...]  # interpretations of the paper, printed under the table
+    plots: tuple[Plot, ...] = ()
+    drawing: Drawing | None = None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The declaration of a paper and its reproduced figures."""
+
+    name: str  # "directional-walks"
+    title: str
+    authors: str
+    year: int
+    figures: tuple[Figure, ...]
+
+    def figure(self, name: str) -> Figure | None:
+        """The paper's declared figure of that name, or None."""
+        return next((figure for figure in self.figures if figure.name == name), None)

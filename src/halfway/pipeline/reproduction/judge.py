@@ -1,0 +1,79 @@
+"""Opinions on a measured value: compared with a published number, range or order. Pure."""
+
+import math
+
+from halfway.pipeline.reproduction.verdict import Opinion
+
+WIDEST = 0.25  # maximum half-width of an interval, as a share of the value, for "agrees"
+Judged = tuple[Opinion, str]
+
+
+def judge_number(
+    published: float, measured: float, low: float, high: float, *,
+    relative: float, rounding: float = 0.5,
+) -> Judged:  # fmt: skip
+    """Judge a measured value against a paper's printed number.
+
+    The value agrees in two cases: it is within `relative` (0.1 is ±10 %) of the printed value, or
+    the printed value with its rounding lies inside our 95 % interval [low, high]. Otherwise it
+    differs. An interval wider than `WIDEST` cannot make a value agree. Without an interval (nan:
+    one network), a value out of tolerance is not comparable: the deviation may be chance.
+    """
+    if math.isnan(measured):
+        return "not comparable", "nothing was measured"
+    off = f"{measured:+.4g} from a printed 0"
+    if published != 0:
+        off = f"{100 * (measured / published - 1):+.1f} % from the printed value"
+    if abs(measured - published) <= relative * abs(published):
+        return "agrees", f"{off}, inside ±{100 * relative:g} %"
+    if math.isnan(low) or math.isnan(high):
+        return "not comparable", f"{off}, and one network gives no interval"
+    interval = f"[{low:.4g}, {high:.4g}]"
+    if low - rounding <= published <= high + rounding:
+        if high - low > 2 * WIDEST * abs(measured):
+            return "not comparable", f"{off}, and our interval {interval} is too wide to decide"
+        return "agrees", f"{off}, the printed value is inside our interval {interval}"
+    return "differs", f"{off}, outside ±{100 * relative:g} % and outside our interval {interval}"
+
+
+def judge_range(
+    least: float, most: float, measured: float, low: float, high: float, *, rounding: float = 0.5
+) -> Judged:
+    """Judge a measured value against a paper's printed range.
+
+    Agrees if the value lies in the range, plus or minus its rounding, or if our interval overlaps
+    the range; else differs.
+    """
+    if math.isnan(measured):
+        return "not comparable", "nothing was measured"
+    printed = f"{least:g} to {most:g}"
+    if least - rounding <= measured <= most + rounding:
+        return "agrees", f"{measured:.4g} is within {printed}"
+    outside = f"{measured:.4g} is not in {printed}"
+    if math.isnan(low) or math.isnan(high):
+        return "not comparable", f"{outside}; one network, no interval"
+    interval = f"[{low:.4g}, {high:.4g}]"
+    if high >= least - rounding and low <= most + rounding:
+        return "agrees", f"{outside}, but our interval {interval} overlaps it"
+    return "differs", f"{measured:.4g} {interval} is not in {printed}"
+
+
+def judge_order(value: float, low: float, high: float, *, equal: float = 1.0) -> Judged:
+    """Judge the order "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
+
+    Agrees if the 95 % interval lies below equality, differs if above; same trend if only the
+    estimate lies below. For "greater", pass b/a.
+    """
+    if math.isnan(value):
+        return "not comparable", "nothing was measured"
+    what = "ratio" if equal else "difference"
+    shown = f"{what} {value:.4g} [{low:.4g}, {high:.4g}]"
+    if math.isnan(low) or math.isnan(high):
+        shown = f"{what} {value:.4g}, one network, no interval"
+    if high < equal:
+        return "agrees", f"{shown}, below {equal:g}"
+    if low > equal:
+        return "differs", f"{shown}, above {equal:g}"
+    if value < equal:
+        return "same trend", f"{shown}, does not exclude {equal:g}"
+    return "not comparable", f"{shown}, does not differ significantly from {equal:g}"

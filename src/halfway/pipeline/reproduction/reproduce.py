@@ -1,0 +1,118 @@
+"""The reproduction of declared figures: plan, simulate, summarise, judge. Prints nothing."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
+from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summaries
+from halfway.pipeline.reproduction.summarise import is_small, summaries, summaries_here
+from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.pipeline.spark.on_demand import OnDemand
+from halfway.pipeline.store.digest import digest
+from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import StudyPlan
+from halfway.pipeline.sweep import Progress, SweepReport, sweep
+from halfway.problem import Problem
+
+Studied = tuple[Paper, Figure]
+FigureName = tuple[str, str]  # of a paper and its figure
+Planned = dict[FigureName, tuple[pa.Table, int]]  # and the number of replicates
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """The result of a reproduction. Figures are identified by (paper, figure)."""
+
+    verdicts: list[Verdict]
+    summaries: dict[FigureName, Summaries]
+    interpretations: dict[FigureName, tuple[str, ...]]
+    report: SweepReport
+    digest: str  # canonical, of the runs of these figures; empty if they have none
+
+
+def reproduce(
+    figures: Sequence[Studied],
+    scale: Scale,
+    store: Store | Path | str,
+    master: str | None = None,
+    progress: Progress | None = None,
+    *,
+    partitions: int | None = None,
+    seed: int | None = None,
+) -> Result:
+    """Reproduce declared figures: make the missing runs, and judge the figures in their order.
+
+    progress: called with (finished runs, all runs) about five times a second, from this thread.
+    seed: of networks, pairs and random numbers (default: `ROOT_SEED`). Raises Problem for a store
+    or a master that does not work, and if too many runs failed to judge a figure.
+    """
+    root = ROOT_SEED if seed is None else seed
+    store = store if isinstance(store, Store) else Store(store)
+    plans: Planned = {}
+    for paper, figure in figures:
+        count = figure.replicates[scale]
+        plans[paper.name, figure.name] = plan(figure.points(scale), count, root), count
+    interpretations = {
+        (paper.name, figure.name): figure.interpretations for paper, figure in figures
+    }
+    whole = together([table for table, _ in plans.values()])
+    titles = {(paper.name, figure.name): figure.title for paper, figure in figures}
+    requested = ((name, table) for name, (table, _) in plans.items() if len(table))
+    studies = {
+        f"{'/'.join(name)} ({scale})": StudyPlan(table, titles[name]) for name, table in requested
+    }
+    if not whole.num_rows:  # the figures are drawings only
+        nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
+        return Result([], {name: Summaries([]) for name in plans}, interpretations, nothing, "")
+    with OnDemand(master) as spark:
+        # The cause of an error may be fixed since.
+        report = sweep(
+            spark, store, whole, progress, partitions=partitions, retry_errors=True, studies=studies
+        )
+        found = _measured(spark, store, plans)
+    verdicts = [v for studied in figures for v in _judged(studied, found, report)]
+    return Result(
+        verdicts, found, interpretations, report, digest(store, set(whole["key"].to_pylist()))
+    )
+
+
+def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
+    """Summaries of each reproduced figure over its own points and replicates; shared ones once."""
+    wanted = {
+        count: together([table for table, own in plans.values() if own == count])["key"].to_pylist()
+        for count in sorted({count for _, count in plans.values()})
+    }
+    if not spark.opened and is_small(store):
+        found = summaries_here(store, wanted)
+    else:
+        from halfway.pipeline.spark.failure import spark_errors
+
+        session = spark.get()
+        with spark_errors(store.folder):
+            found = summaries(session, store, wanted)
+    measured = {}
+    for name, (table, count) in plans.items():
+        columns = (table[column].to_pylist() for column in ("measurement", "parameters"))
+        points = dict.fromkeys(zip(*columns, strict=True))
+        rows = [row for point in points for row in found.get((*point, count), [])]
+        measured[name] = Summaries(rows)
+    return measured
+
+
+def _judged(
+    studied: Studied, found: dict[FigureName, Summaries], report: SweepReport
+) -> list[Verdict]:
+    paper, figure = studied
+    try:
+        return list(figure.judge(found[paper.name, figure.name]))
+    except KeyError as missing:
+        if not report.errors:
+            raise  # the figure judges a point that it does not plan
+        raise Problem(
+            f"{report.errors} runs failed, the first: {report.first_error}",
+            where=f"{paper.name}/{figure.name}",
+            remedy="fix the cause and run the command again",
+        ) from missing

@@ -1,0 +1,1 @@
+"""Output of single commands on a terminal, and the same as JSON."""

@@ -1,0 +1,80 @@
+"""The report of `halfway check`: what a comparison would build and run, as text and JSON."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from halfway.comparison.scenario_check import Check
+
+_SHOWN = 8  # names in a list
+
+
+def check_json(found: Check) -> str:
+    """The check of a comparison as one JSON object."""
+    return msgspec.json.encode(found).decode()
+
+
+def print_check(console: Console, found: Check) -> None:
+    """Print the check of a comparison: network, weak points, roles, systems, runs, warnings."""
+    console.print(Text(found.title, style="bold"))
+    table = Table(box=box.SIMPLE, show_header=False, show_edge=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _facts(found):
+        table.add_row(Text(name), Text(text))
+    console.print(table, highlight=False)
+    for name, why in found.unsupported.items():
+        console.print(Text(f"{name} cannot run here: {why}"))
+    for warning in found.survey.warnings:
+        console.print(Text(f"warning: {warning}"))
+
+
+def _facts(found: Check) -> Iterator[tuple[str, str]]:
+    """The rows of a printed check."""
+    topology, roles = found.survey.topology, found.survey.roles
+    moving = ", moving (links at time 0)" if topology.moving else ""
+    yield "network", f"{topology.nodes:,} nodes, {topology.links:,} links{moving}"
+    parts = f"{topology.components:,} (the largest has {topology.largest_component:,} nodes)"
+    yield "components", parts
+    low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree
+    yield "degree", f"mean {mean:.3g}, from {low:,} to {high:,}"
+    yield "positions", "yes" if topology.positions else "no"
+    yield "cut nodes", _listed(topology.cut_nodes)
+    yield "bridges", _listed([f"{a} - {b}" for a, b in topology.bridges])
+    dropped = [f"{count:,} {kind}" for kind, count in topology.left_out.items()]
+    if dropped:
+        yield "left out", ", ".join(dropped)
+    if topology.left_out_nodes:
+        yield "outside", _listed(topology.left_out_nodes)
+    yield "topics", f"{roles.topics:,}"
+    yield "publishers", _listed(roles.publishers)
+    yield "subscribers", _listed(roles.subscribers)
+    least = "" if roles.counted_all else "at least "
+    asked = f" of {roles.events:,}" if roles.events >= 0 else ""
+    yield "events", f"{least}{roles.events_that_fit:,}{asked} fit into the run"
+    yield "faults", f"{found.survey.faults:,}"
+    yield "systems", f"{len(found.systems)}: {', '.join(found.systems)}"
+    points = f"{found.points:,} points × " if found.points > 1 else ""
+    runs = f"{points}{len(found.systems)} systems × {found.replicates:,} replicates"
+    yield "runs", f"{found.runs:,} = {runs}"
+    yield "time", f"{_minutes(found.estimated_minutes)} on {found.cores} cores, a rough estimate"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The count of a check's names, and the first of them."""
+    if not names:
+        return "0"
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f"{len(names):,}: {', '.join(names[:_SHOWN])}{more}"
+
+
+def _minutes(minutes: float) -> str:
+    if minutes < 1.0:
+        return "less than 1 minute"
+    if minutes < 120.0:
+        return f"about {minutes:.0f} min"
+    return f"about {minutes / 60.0:,.0f} h"

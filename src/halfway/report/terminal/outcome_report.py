@@ -1,0 +1,98 @@
+"""The metrics of one simulated run: tables for a terminal, and JSON."""
+
+import json
+import math
+
+from rich.console import Console
+from rich.table import Table
+
+from halfway.report.terminal.plain_table import plain_table
+from halfway.sim.metrics.nodes import NodeTable
+from halfway.sim.metrics.outcome import Outcome
+
+_SPREAD = ("mean", "p50", "p95", "p99", "max")
+
+
+def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
+    """The outcome of one simulated run as one JSON object; metrics without a value are null.
+
+    nodes: added as `per_node`, one object for each node.
+    """
+    plain = outcome.to_dict() | {"seed": str(outcome.seed)}  # many readers round above 2^53
+    plain |= {} if nodes is None else {"per_node": list(nodes.rows())}
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False)
+
+
+def print_outcome(console: Console, outcome: Outcome) -> None:
+    """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind."""
+    console.print(
+        f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "
+        f"({outcome.records:,} records delivered; seed {outcome.seed})"
+    )
+    for table in (_metrics(outcome), _spreads(outcome), _kinds(outcome)):
+        console.print(table, highlight=False)
+    digest = f"digest {outcome.digest} (equal seeds give equal digests on any machine)"
+    console.print(digest, highlight=False)
+
+
+def _metrics(outcome: Outcome) -> Table:
+    table = plain_table("metric", "value", "meaning", numbers=["value"])
+    load = outcome.load
+    unpublished = (
+        f". {outcome.unpublished:,} events were not published, because their nodes were down"
+    )
+    rows = [
+        ("delivery ratio", _short(outcome.delivery_ratio),
+         f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "
+         f"{outcome.published:,} events" + (unpublished if outcome.unpublished else "")),
+        ("duplicates, late", f"{outcome.duplicates:,}, {outcome.late:,}",
+         "repeated notifications, and notifications after an event was closed"),
+        ("messages / notification", _short(outcome.sent_per_notification),
+         f"{sum(outcome.sent.values()):,} transmissions, {outcome.bytes_sent:,} bytes"),
+        ("receptions / notification", _short(outcome.received_per_notification),
+         f"{sum(outcome.received.values()):,} receptions, {outcome.bytes_received:,} bytes"),
+        ("max node load", _short(load.max),
+         f"messages sent and received: mean {_short(load.mean)}, median {_short(load.median)}, "
+         f"Gini {_short(load.gini)}"),
+        ("transmitting nodes", f"{outcome.transmitting_nodes:,}", "nodes that sent a message"),
+        ("energy [J]", _short(outcome.energy_j),
+         f"sending {outcome.energy_tx_j:.3g}, receiving {outcome.energy_rx_j:.3g}, idle "
+         f"{outcome.energy_idle_j:.3g}, max node energy {outcome.max_node_energy_j:.3g}"),
+        ("state / node [bytes]", f"{outcome.state_bytes_per_node:,.0f}", "memory of one node"),
+    ]  # fmt: skip
+    if outcome.lifetime is not None:
+        first = outcome.lifetime.first_dead_s
+        when = "no battery is used up" if math.isnan(first) else f"the first is dead at {first:g} s"
+        rows.append(("nodes alive", f"{outcome.lifetime.alive:,}", f"by their batteries: {when}"))
+    if outcome.caught_up:
+        why = "notifications of subscribers that were down when the event was published"
+        rows.append(("caught up", f"{outcome.caught_up:,}", why))
+    if outcome.unsolicited:
+        why = "notifications of applications without a subscription"
+        rows.append(("unsolicited", f"{outcome.unsolicited:,}", why))
+    rows += [(name, f"{count:,}", "counted by the radio") for name, count in outcome.radio.items()]
+    why = "counted by the protocol, and notifications may have been lost"
+    rows += [(name, f"{count:,}", why) for name, count in outcome.shortfalls.items()]
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _spreads(outcome: Outcome) -> Table:
+    table = plain_table("notifications", *_SPREAD, numbers=_SPREAD)
+    table.add_row("latency [s]", *map(_short, outcome.latency_s))
+    table.add_row("hops", *map(_short, outcome.hops))
+    table.add_row("stretch", *map(_short, outcome.stretch))
+    return table
+
+
+def _kinds(outcome: Outcome) -> Table:
+    table = plain_table("message kind", "sent", "received", numbers=["sent", "received"])
+    for kind in dict.fromkeys([*outcome.sent, *outcome.received]):
+        sent, received = outcome.sent.get(kind, 0), outcome.received.get(kind, 0)
+        table.add_row(kind, f"{sent:,}", f"{received:,}")
+    return table
+
+
+def _short(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4g}"

@@ -1,0 +1,26 @@
+"""The limit of records at one instant of a simulation: an endless loop of timers is an error."""
+
+from dataclasses import dataclass
+
+from halfway.problem import Problem
+
+
+@dataclass
+class InstantLimit:
+    """The records of a simulation at one instant; a run at which time stands still ends here."""
+
+    most: int  # records at one instant
+    at: float = -1.0  # seconds
+    first: int = 0  # records that were delivered when this instant was first seen
+
+    def check(self, at: float, delivered: int, system: str) -> None:
+        """Compare the time of the simulation's next record with that of the last call.
+
+        delivered: records so far. Raises Problem if too many records are due at one instant.
+        """
+        if at > self.at:
+            self.at, self.first = at, delivered
+        elif delivered - self.first > self.most:
+            what = f"more than {self.most:,} records at {at:g} s, and time does not advance"
+            remedy = "a node sends itself a timer of 0 s again and again: use a delay above 0"
+            raise Problem(what, where=system, remedy=remedy)

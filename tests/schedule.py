@@ -1,0 +1,63 @@
+"""The order in which the workers of pytest-xdist take the files of tests.
+
+A file is never divided, so that its tests share engines and fixtures. The files that use the Spark
+session are one piece of work, so that one worker starts one JVM. The longest pieces go first: a
+long piece at the end would run on one core, while the other core has nothing to do.
+"""
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+ROOT = Path(__file__).parents[1]
+SPARK = "Spark"
+# The pieces with much CPU time and few tests. The others follow in the order of their number of
+# tests.
+LONGEST = (
+    SPARK,
+    "tests/comparison/test_trial.py",
+    "tests/sim/radio/test_csma_theory.py",
+    "tests/core/compiler/test_callees.py",
+    "tests/adapters/test_walk_overlay.py",
+    "tests/sim/test_simulation.py",
+    "tests/papers/test_directional_walks.py",
+    "tests/protocols/drip/test_drip.py",
+    "tests/test_interrupts.py",
+    "tests/report/verdicts/test_page.py",
+    "tests/papers/test_georendezvous.py",
+    "tests/examples/test_programs.py",
+    "tests/comparison/test_decision.py",
+)
+_USES_SPARK = re.compile(r"^def test_\w+\([^)]*\bspark\b", re.MULTILINE)
+
+
+@cache
+def piece(file: str) -> str:
+    """The piece of work that contains a file of tests, a path from the root of the repository."""
+    return SPARK if _USES_SPARK.search((ROOT / file).read_text("utf-8")) else file
+
+
+def put_longest_first(items: list[pytest.Item]) -> None:
+    """Sort the collected tests by piece; the order inside a piece stays."""
+    pieces = [piece(item.nodeid.partition("::")[0]) for item in items]
+    tests = Counter(pieces)
+    rank = {name: (number, 0) for number, name in enumerate(LONGEST)}
+    others = len(LONGEST)
+    keys = [(*rank.get(name, (others, -tests[name])), name) for name in pieces]
+    items[:] = [items[k] for k in sorted(range(len(items)), key=keys.__getitem__)]
+
+
+class InPieces(LoadFileScheduling):
+    """The scheduler of `--dist loadfile`, with this module's pieces in the order of the tests."""
+
+    def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
+        config.option.loadscopereorder = False
+        super().__init__(config, log)
+
+    def _split_scope(self, nodeid: str) -> str:
+        return piece(super()._split_scope(nodeid))

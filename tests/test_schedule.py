@@ -1,0 +1,33 @@
+"""The order of the tests on several workers: Spark's files together, long pieces first."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from tests.schedule import LONGEST, ROOT, SPARK, piece, put_longest_first
+
+
+def items(*files: str) -> list[Any]:
+    """Collected tests of files, two of each."""
+    return [SimpleNamespace(nodeid=f"{file}::test_{k}[a::b]") for file in files for k in (0, 1)]
+
+
+def test_the_files_that_use_the_spark_session_are_one_piece() -> None:
+    sweep, source = "tests/pipeline/test_sweep.py", "tests/comparison/test_spark_source.py"
+    assert piece(sweep) == piece(source) == SPARK
+    judge = "tests/pipeline/test_judge.py"
+    assert piece(judge) == judge
+
+
+def test_the_longest_pieces_are_first_then_those_of_most_tests() -> None:
+    few, many, sweep = (f"tests/{one}.py" for one in ("test_cli", "api/test_pages",
+                                                      "pipeline/test_sweep"))  # fmt: skip
+    long = LONGEST[-1]
+    given = [*items(few, many, long, sweep), *items(many)]
+    put_longest_first(given)
+    files = [item.nodeid.partition("::")[0] for item in given]
+    assert files == [sweep] * 2 + [long] * 2 + [many] * 4 + [few] * 2
+    assert given[4:6] == items(many)  # their order stays
+
+
+def test_the_longest_pieces_exist() -> None:
+    assert [one for one in LONGEST if one != SPARK and not (ROOT / one).is_file()] == []
