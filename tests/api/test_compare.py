@@ -187,6 +187,14 @@ def test_a_dict_is_compared_like_its_file(folder, tmp_path):
         ({"set": {"seconds": sys}}, "expected a value of TOML, not module"),
         ({"set": {"seconds": "8"}}, "seconds = '8': expected `float`, got `str`"),
         ({"sweep": {"seconds": 8}}, "sweep seconds = 8: expected a list of values, not int"),
+        ({"sweep": {"seed": [8]}}, "sweep.seed: this cannot be swept"),
+        ({"set": {"seed": 3}}, "set seed: a comparison sets this field in each run (use the opti"),
+        ({"set": {"network.kind.x": 3}}, "set network.kind.x: the scenario has no such table"),
+        ({"until": "half-width=3"}, "until = half-width=3: expected a half-width above 0 and"),
+        ({"until": "fast"}, "until = fast: expected a stopping rule (use half-width=2% or"),
+        ({"until": "half-width=2%", "replicates": 9, "max_replicates": 3}, "most 3 (the maximum)"),
+        ({"user_systems": "no.py"}, "system no.py: no such file or directory"),
+        ({"master": "sparky"}, "master sparky: expected a Spark master (for example local[4],"),
         ({"need": 0.9}, "need = 0.9: expected a dict, not float (write need="),
         ({"out": 3}, "out = 3: expected a path, not int"),
         ({"progress": 3}, "progress = '3': expected true, false or a function"),
@@ -197,6 +205,7 @@ def test_a_wrong_argument_is_one_line_with_a_remedy(given, message, tmp_path):
     with pytest.raises(halfway.Problem) as raised:
         halfway.compare(**arguments)
     assert message in str(raised.value)
+    assert "--" not in raised.value.where + raised.value.what  # an option of the command
     assert "\n" not in str(raised.value)
 
 

@@ -78,6 +78,8 @@ def test_a_user_protocol_is_simulated():
         ({"system": "cell-hash"}, "'cell-hash' has a new name (use 'georendezvous')"),
         ({"seed": 1.5}, "seed = 1.5: expected a whole number, not float (write seed=1)"),
         ({"set": ["seconds=3"]}, "set = ['seconds=3']: expected a dict from field to value"),
+        ({"set": {"network.kind.x": 3}}, "set network.kind.x: the scenario has no such table"),
+        ({"system": "no.py"}, "system no.py: no such file or directory"),
         ({"sconds": 3}, "unknown field `sconds`; allowed here: network, system,"),
         ({"trace": 3}, 'trace = 3: expected a path, not int (write trace="run.parquet")'),
         ({"trace": "chain.csv"}, "the file exists and is not a Parquet file"),
@@ -87,4 +89,5 @@ def test_a_wrong_argument_is_one_line(given, message):
     with pytest.raises(halfway.Problem) as raised:
         halfway.simulate(**{"scenario": PATH, **given})
     assert message in str(raised.value)
+    assert "--" not in raised.value.where + raised.value.what  # an option of the command
     assert "\n" not in str(raised.value)

@@ -18,7 +18,7 @@ def test_the_check_names_network_systems_and_runs(
     out = capsys.readouterr().out
     assert "40 nodes" in out
     assert "georendezvous cannot run here" in out
-    assert "3 = 1 systems × 3 replicates" in out
+    assert "3 = 1 system × 3 replicates" in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["scenario.toml"]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from halfway.adapters.registry import TABLE
 from halfway.cli import main
+from halfway.core.compiler import cache
 from halfway.protocols import ABOUT, SYSTEMS
 
 MINE = Path(__file__).parents[2] / "examples" / "my_protocol.py"
@@ -49,3 +50,16 @@ def test_the_options_of_a_users_protocol(capsys: pytest.CaptureFixture[str]) -> 
 def test_an_unknown_system_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["options", name]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/cache")
+    assert main(["schema"]) == 0
+    assert "cannot be written" not in capsys.readouterr().err
+    monkeypatch.setattr(cache, "CACHE_FOLDER", Path("/tmp/halfway-cache-x1"))  # a temporary one
+    assert main(["schema"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("halfway: /proc/cache/halfway: cannot be written: compiled code is not")
+    assert "set XDG_CACHE_HOME to a writable folder" in line

@@ -54,7 +54,7 @@ def test_it_plans_what_the_command_plans(scenario):
     source = HalfwaySource(options)
     assert source.schema().simpleString() == (
         "struct<key:string,measurement:string,system:string,workload_events:bigint,replicate:int,"
-        "metric:string,unit:int,value:double,error:string>"
+        "metric:string,unit:int,value:double,t0_s:double,t1_s:double,error:string>"
     )
     pairs = _planned(source)
     request = read_request(scenario, ["flooding", "gossip"], replicates=3, changes={"seconds": "5"},
@@ -97,6 +97,25 @@ def test_an_unsupported_system_is_a_row(scenario, monkeypatch):
         {"system": "gossip"},
     )
     assert [words["system"] for row, words in pairs if row["key"]] == ["flooding", "flooding"]
+
+
+def test_a_metric_over_time_has_the_ends_of_its_bins(scenario):
+    source = HalfwaySource(
+        {"scenario": str(scenario), "systems": "flooding", "replicates": "1", "set.seconds": "30"}
+    )
+    reader = source.reader(source.schema())
+    (partition,) = reader.partitions()
+    rows = [row for batch in reader.read(partition) for row in batch.to_pylist()]
+    sent = [row for row in rows if row["metric"] == "messages-over-time"]
+    assert [row["t0_s"] for row in sent] == pytest.approx([k / 2 for k in range(60)])
+    assert [row["t1_s"] for row in sent] == pytest.approx([(k + 1) / 2 for k in range(60)])
+    ratio = [row for row in rows if row["metric"] == "delivery-ratio-over-time"]
+    assert 0 < len(ratio) < 60  # a bin without a publication has no row
+    assert all(row["t1_s"] - row["t0_s"] == pytest.approx(0.5) for row in ratio)
+    others = [row for row in rows if not row["metric"].endswith("-over-time")]
+    assert others
+    assert all(row["t0_s"] is None is row["t1_s"] for row in others)
+    assert not [row for row in rows if "t0_s" in row["metric"] or "bins" in row["metric"]]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_look_at_each_bin_changes_no_run(tmp_path: Path) -> None:
 def test_missing_bins_survive_as_observations() -> None:
     column = np.full(BINS, np.nan)
     column[[3, 7]] = 0.5, 0.25
-    observed = encoded({RATIO: column})
+    observed = encoded({RATIO: column}, 7.3)
     assert all(np.isfinite(values).all() for values in observed.values())
     again = decoded({name: tuple(values) for name, values in observed.items()}, RATIO)
     assert np.array_equal(again, column, equal_nan=True)
@@ -58,10 +58,11 @@ def test_missing_bins_survive_as_observations() -> None:
 def test_means_are_over_the_networks_that_have_a_value() -> None:
     one, other = np.full((2, BINS), np.nan)
     one[:2], other[1] = (0.2, 0.4), 0.8
+    observed = [encoded({RATIO: column}, 30.0) for column in (one, other)]
     runs = [
         FinishedRun(0, "gossip", k, 1, "ok", "", "",
-                    {name: tuple(values) for name, values in encoded({RATIO: column}).items()})
-        for k, column in enumerate((one, other))
+                    {name: tuple(values) for name, values in found.items()})
+        for k, found in enumerate(observed)
     ]  # fmt: skip
     (line_of,) = timelines_of_runs(runs, [30.0])
     assert (line_of.system, line_of.metric, line_of.seconds) == ("gossip", RATIO, 30.0)

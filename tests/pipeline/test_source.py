@@ -39,6 +39,7 @@ def _expected(planned: pa.Table) -> set[tuple[object, ...]]:
 
 _FIRST = ["key", "measurement", "study", "title", "point"]
 _COLUMNS = ["key", "n", "system", "replicate", "metric", "unit", "value", "error"]
+_TIMES = ["t0_s", "t1_s"]
 
 
 def test_a_finished_folder_as_tidy_rows(reading, store):
@@ -52,14 +53,14 @@ def test_a_finished_folder_as_tidy_rows(reading, store):
             (batch / "_SUCCESS").touch()
             write_manifest(batch, planned.num_rows)
     frame = reading.read.format("halfway").load(str(store.folder))
-    assert frame.columns == [*_FIRST, "fault", *_COLUMNS[1:]]
+    assert frame.columns == [*_FIRST, "fault", *_COLUMNS[1:-1], *_TIMES, "error"]
     assert dict(frame.dtypes)["n"] == "bigint"
     assert frame.rdd.getNumPartitions() == 3
     rows = frame.select(_COLUMNS).collect()
     assert len(rows) == 8 * 43 + 3 + 1
     assert set(map(tuple, rows)) == _expected(good) | _expected(bad)
     narrow = reading.read.format("halfway").option("parameters", "system").load(str(store.folder))
-    assert narrow.columns == [*_FIRST, "system", *_COLUMNS[3:]]
+    assert narrow.columns == [*_FIRST, "system", *_COLUMNS[3:-1], *_TIMES, "error"]
     assert {row.study for row in frame.select("study").distinct().collect()} == {None}
 
 
@@ -89,7 +90,7 @@ def test_a_run_has_rows_for_each_study_and_point_that_needs_it(reading, store):
     made = table.to_pylist()
     made[0]["observations"][0]["values"][0] += 1.0
     pq.write_table(pa.Table.from_pylist(made, table.schema), file)
-    with pytest.raises(PySparkException, match="1 runs do not match their digest"):
+    with pytest.raises(PySparkException, match="runs that do not match their digest: 1"):
         reading.read.format("halfway").load(str(store.folder)).collect()
 
 

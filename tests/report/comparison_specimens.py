@@ -14,6 +14,7 @@ from halfway.comparison.evaluation.results import (
 )
 from halfway.comparison.replay.replay import Replay
 from halfway.comparison.replay.world import Columns, ReplayWorld
+from halfway.sim.metrics.nodes import NodeTable
 from halfway.world.graphs.unit_disk import connected_unit_disk
 
 SYSTEMS = ("flooding", "gossip", "directional-walk", "drip")
@@ -102,6 +103,16 @@ def _results(sweep: bool, replicates: int) -> Results:
 # Names that would break a page which did not escape them, and plain ones.
 HOSTILE = ('<b id="x">&amp;', "</script><script>alert(1)</script>", "<!--<script>", "a\u202e b")
 NAMES = (*HOSTILE, *(f"mesh-{k:03d}" for k in range(4, 200)))
+
+
+def nodes(n: int = 200, placed: bool = True) -> NodeTable:
+    """Nodes of falling load; three of four lost notifications."""
+    generator = np.random.default_rng(1)
+    load = np.arange(n)[::-1].copy()
+    return NodeTable(
+        NAMES[:n], generator.random((n, 2)) if placed else None, load, load, load * 112,
+        load * 112, load * 0.01, np.full(n, 20.0), np.full(n, 3), np.arange(n) % 4,
+    )  # fmt: skip
 
 
 def world(

@@ -195,6 +195,8 @@ def test_axes_hold_all_values_and_end_on_ticks() -> None:
     low = with_intervals([2.0, 9.0], [1e-6, 12.0])  # an end near 0 leaves room for the values
     assert min(low) > 0.1
     assert max(low) == 12.0
+    shares = with_intervals([0.0, 0.02, 0.3], [1e-7, 0.4])  # 0 is drawn, so the end is 0
+    assert sorted(shares) == [0.0, 0.0, 0.02, 0.3, 0.4]
     assert [label(value) for value in (0.0, 0.25, 1500.0, 25_000.0, 2e-5)] == [
         "0", "0.25", "1,500", "25,000", "2e-5",
     ]  # fmt: skip

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from halfway.cli.terminal.screen import PLAIN
-from halfway.comparison.evaluation.results import MeanInterval, Results
+from halfway.comparison.evaluation.decision import DecisionRule, decide
+from halfway.comparison.evaluation.results import MeanInterval, Need, Results
 from halfway.protocols import SYSTEMS as BUILT_IN
 from halfway.report.comparison.files import cells_jsonl, decisions_jsonl
 from halfway.report.comparison.page import comparison_page
@@ -22,7 +23,7 @@ from halfway.report.comparison.plots.frame import WIDTH, ticks_across
 from halfway.report.comparison.plots.system_marks import colour, dashes, mark, mark_numbers
 from halfway.report.comparison.terminal import print_results
 from tests.report.browser import CHROMIUM, Browser
-from tests.report.comparison_specimens import SYSTEMS, results
+from tests.report.comparison_specimens import SYSTEMS, nodes, replay, results, world
 
 LONG = MeanInterval(1_036_068.4, 935_000.0, 1_390_112.0)
 FITS = (
@@ -82,7 +83,7 @@ def test_a_sweep_has_one_table_a_metric_on_a_terminal() -> None:
     text = printed(results(sweep=True), 120)
     assert len(re.findall(r"^energy \[J\], less is better", text, re.MULTILINE)) == 1
     rows = [line.split() for line in text.splitlines() if re.match(r"(10|30|100)\s", line)]
-    assert len(rows) == 4 * 3
+    assert len(rows) == 5 * 3  # four metrics, and the decisions
     assert text.count("flooding") < 20
     assert len(text.splitlines()) < 70
 
@@ -92,8 +93,25 @@ def test_the_decision_is_at_the_top() -> None:
     whole = results()
     assert " ".join(text.split()).startswith(f"{whole.title} {whole.decisions[0].sentence}")
     assert "directional-walk: fails, delivery ratio 0.7" in text
-    point = printed(results(sweep=True), 400)
-    assert "workload.events=10: Choose " in point
+
+
+def test_a_sweep_has_one_row_of_decisions_for_each_point() -> None:
+    whole = results(sweep=True)
+    table, *_ = printed(whole, 120).split("\n\n")
+    assert "Which system to choose: delivery ratio ≥ 0.8, latency p50 ≤ 2 s, least energy" in table
+    rows = [line for line in table.splitlines() if re.match(r"(10|30|100)\s", line)]
+    for row, decision in zip(rows, whole.decisions, strict=True):
+        assert decision.chosen is not None
+        assert row.split()[1] == decision.chosen
+    assert "no need was stated" not in table
+    many = tuple(
+        replace(one, stated=False, chosen=None, systems=tuple(
+            replace(system, verdict="open") for system in one.systems
+        )) for one in whole.decisions
+    )  # fmt: skip
+    table, *_ = printed(replace(whole, decisions=many), 120).split("\n\n")
+    assert table.count("4 systems") == 3
+    assert "(no need was stated)" in table
 
 
 def test_a_decision_is_an_object_of_the_json_lines() -> None:
@@ -168,6 +186,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     folder = tmp_path_factory.mktemp("results")
     for name, whole in (("one", wide()), ("sweep", wide(sweep=True))):
         (folder / f"{name}.html").write_text(comparison_page(whole, []), "utf-8")
+    replays = [replay(system, world())._replace(nodes=nodes()) for system in SYSTEMS[:2]]
+    (folder / "nodes.html").write_text(comparison_page(results(), replays), "utf-8")
     with Browser(folder / "profile") as found:
         found.folder = folder  # type: ignore[attr-defined]
         yield found
@@ -186,6 +206,39 @@ def test_tables_are_whole_on_a_screen_on_a_phone_and_on_paper(browser: Browser, 
     for width, media in ((1400, "screen"), (390, "screen"), (718, "print")):
         opened(browser, name, width, media)
         assert browser.tell(FITS), (width, media)
+
+
+def test_paper_has_the_nodes_of_the_highest_load(browser: Browser) -> None:
+    rows = (
+        "[...document.querySelectorAll('.nodes tbody')].map((body) => [...body.rows]"
+        ".filter((row) => getComputedStyle(row).display !== 'none').length)"
+    )
+    note = "getComputedStyle(document.querySelector('.on-paper')).display"
+    opened(browser, "nodes", 1400)
+    assert (browser.tell(rows), browser.tell(note)) == ([100, 100], "none")
+    opened(browser, "nodes", 718, "print")
+    assert (browser.tell(rows), browser.tell(note)) == ([10, 10], "block")
+    browser.tell("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    wide = "Math.max(...[...document.querySelectorAll('.nodes td')].map((one) => one."
+    assert browser.tell(f"{wide}getBoundingClientRect().right))") <= 718
+
+
+def test_the_front_is_readable_on_a_phone(browser: Browser) -> None:
+    opened(browser, "one", 390)
+    name = "document.querySelector('.pareto .name')"
+    assert browser.tell(f"{name}.getBoundingClientRect().height") > 9.0
+    assert browser.tell(f"getComputedStyle({name}).paintOrder").startswith("stroke")
+    assert browser.tell("document.documentElement.scrollWidth") == 390
+
+
+def test_without_a_choice_no_column_compares_with_it() -> None:
+    head = "difference to the chosen system"
+    chosen, known = comparison_page(results(), []), results()
+    rule = DecisionRule((Need("delivery-ratio", 0.99999), Need("latency-p50", 0.001)), "energy")
+    none = replace(known, decisions=(decide(0, known.metrics, known.cells, rule),))
+    assert none.decisions[0].chosen is None
+    assert f'<th scope="col" class="n">{head}</th>' in chosen
+    assert head not in comparison_page(none, [])
 
 
 def test_a_phone_shows_cards_with_the_name_of_each_value(browser: Browser) -> None:

@@ -18,8 +18,8 @@ from halfway.report.comparison.files import timelines_csv
 from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.over_time import over_time_section
 from halfway.report.comparison.page import comparison_page
-from halfway.sim.metrics.nodes import COLUMNS, NodeTable
-from tests.report.comparison_specimens import NAMES, SYSTEMS, replay, results, world
+from halfway.sim.metrics.nodes import COLUMNS
+from tests.report.comparison_specimens import SYSTEMS, nodes, replay, results, world
 from tests.report.verdicts.test_page import Outline
 
 SCENARIO = """
@@ -28,15 +28,6 @@ kind = "unit-disk"
 n = 40
 degree = 9.0
 """
-
-
-def nodes(n: int = 200, placed: bool = True) -> NodeTable:
-    generator = np.random.default_rng(1)
-    load = np.arange(n)[::-1].copy()
-    return NodeTable(
-        NAMES[:n], generator.random((n, 2)) if placed else None, load, load, load * 112,
-        load * 112, load * 0.01, np.full(n, 20.0), np.full(n, 3), np.arange(n) % 4,
-    )  # fmt: skip
 
 
 def timeline(system: str, metric: str, point: int = 0) -> Timeline:
@@ -92,6 +83,20 @@ def test_each_system_has_its_plots_over_time_and_faults_are_marked() -> None:
     assert section.count('class="fault"') == len(SYSTEMS)
     assert "partition, from 10 s" in section
     assert over_time_section(results(), ["all"]) == ""
+
+
+def test_a_bin_without_messages_is_drawn_at_0() -> None:
+    known = with_timelines()
+    lines = list(known.timelines)  # type: ignore[attr-defined]
+    k = next(k for k, line in enumerate(lines) if line.metric == "messages-over-time")
+    values = (0.0, *np.geomspace(1.0, 1000.0, BINS - 2).tolist(), 0.0)  # a logarithmic scale
+    lines[k] = replace(lines[k], mean=values)
+    section = over_time_section(replace(known, timelines=tuple(lines)), ["all"])  # type: ignore[arg-type,type-var]
+    drawn = re.findall(r'class="line" d="M([^"]*)"', section)
+    place = [line for line in lines if line.system == lines[k].system].index(lines[k])
+    assert drawn[place].count("L") == BINS - 1
+    heights = [float(point.split()[1]) for point in drawn[place].split("L")]
+    assert heights[0] == heights[-1] == max(heights)
 
 
 def test_rows_over_time_have_the_ends_of_their_bin() -> None:

@@ -154,6 +154,9 @@ def test_movement_that_ends_early_is_named(tmp_path: Path) -> None:
         remarks(scenario, network__begin_s="30")
 
 
-def test_a_scenario_file_that_is_too_large_is_refused_at_once() -> None:
-    with pytest.raises(Problem, match="/dev/zero: expected a scenario file of at most 4 MB"):
-        read_scenario("/dev/zero")
+def test_a_scenario_file_that_is_too_large_is_refused_at_once(tmp_path: Path) -> None:
+    large = tmp_path / "large.toml"
+    with large.open("wb") as file:
+        file.truncate(1 << 40)  # a sparse file of a terabyte
+    with pytest.raises(Problem, match=r"large\.toml: expected a file of at most 4 MB"):
+        read_scenario(large)

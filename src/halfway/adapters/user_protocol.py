@@ -21,12 +21,12 @@ from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.core.handler import is_claimed
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option
-from halfway.files import write_whole
+from halfway.files import read_limited, write_whole
 from halfway.problem import Problem
 
 FACE = ("State", "Rules", "state", "handle", "most_emissions", "KINDS")
 _MODEL = "halfway/protocols/flooding.py"
-_MOST_TEXT = 1 << 20
+_MOST_BYTES = 1_000_000  # of a user's protocol
 _LOW, _HIGH = -1e9, 1e9  # of an option without a range
 
 
@@ -42,12 +42,12 @@ def read_user_system(given: str) -> UserSource:
 
     Raises Problem for anything else, and for a file with the name of a built-in system.
     """
-    where = f"--system {given}"
+    where = f"system {given}"
     path = Path(given)
     if path.suffix != ".py" and not path.exists():
         path = _module_file(given, where)
     try:
-        text = path.read_text("utf-8")
+        text = read_limited(path, _MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         what = str(getattr(error, "strerror", None) or "expected text in UTF-8").lower()
         raise Problem(what, where=where) from None
@@ -55,8 +55,6 @@ def read_user_system(given: str) -> UserSource:
     if not re.fullmatch("[A-Za-z][A-Za-z0-9-]{0,39}", name):
         what = "expected a file name of up to 40 letters, digits and _"
         raise Problem(what, where=where, remedy="rename the file")
-    if len(text) > _MOST_TEXT:
-        raise Problem("expected a file below 1 MB", where=where, remedy="move its data elsewhere")
     if name in TABLE:
         raise Problem(f"'{name}' is a built-in system", where=where, remedy="rename the file")
     return UserSource(name, text)

@@ -16,7 +16,7 @@ from halfway.comparison.evaluation import timelines
 from halfway.comparison.evaluation.decision import decide
 from halfway.comparison.evaluation.metrics import LATENCY
 from halfway.comparison.evaluation.results import COLUMNS, STUDY, Decision, Metric, Results
-from halfway.comparison.evaluation.timelines import BINS_OF, OVER_TIME
+from halfway.comparison.evaluation.timelines import OF_BINS
 from halfway.comparison.request import Request, decision_rule, read_request
 from halfway.pipeline import frames
 from halfway.pipeline.plan.run import Scalar
@@ -157,7 +157,7 @@ class Comparison:
             if run.status != "ok":
                 yield {**known, "error": run.error}
             for metric, values in run.observed.items():
-                if metric not in (LATENCY, *OVER_TIME, *BINS_OF.values()):
+                if metric not in (LATENCY, *OF_BINS):
                     yield from ({**known, "metric": metric, "value": value} for value in values)
 
 

@@ -170,7 +170,7 @@ def _on_stopping(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> Iter
     if rule is None:
         return
     if not any(cell.replicates for cell in cells if cell.metric == rule.metric):
-        yield f"No system has a value of {rule.metric}, so --until added no replicates."
+        yield f"No system has a value of {rule.metric}, so the stopping rule added no replicates."
     elif wide := list(dict.fromkeys(cell.system for cell in too_wide(rule, cells))):
         yield (
             "The limit of replicates was reached. For some systems, "

@@ -61,10 +61,10 @@ def read_request(
     "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs and minimise replace
     those of the file. Raises Problem naming what is wrong.
     """
-    for field, option in (("seed", "--seed"), ("system", "--systems")):
+    for field, option in (("seed", "seed"), ("system", "systems")):
         if field in (changes or {}):
-            what = f"--set {field}: a comparison sets this field in each run"
-            raise Problem(what, remedy=f"use {option}")
+            what = f"set {field}: a comparison sets this field in each run"
+            raise Problem(what, remedy=f"use the option {option}")
     sources = [read_user_system(one) for one in user_systems]
     of_user = {source.name: user_system(source) for source in sources}
     chosen = [SystemSource(name) for name in _chosen(systems)]
@@ -76,8 +76,8 @@ def read_request(
     if not 1 <= replicates <= _MOST_REPLICATES:
         raise Problem(f"replicates = {replicates}: expected 1 to {_MOST_REPLICATES:,}")
     if rule is not None and max_replicates < replicates:
-        what = f"replicates = {replicates}: expected at most {max_replicates}, where --until stops"
-        raise Problem(what, remedy="lower --replicates, or raise --most")
+        what = f"replicates = {replicates}: expected at most {max_replicates} (the maximum)"
+        raise Problem(what, remedy="lower it, or raise the maximum (--most, max_replicates)")
     base, points = read_sweep(scenario, changes, sweeps, of_user)
     base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
     supported, unsupported, remarks = _sorted_out(points, chosen)
@@ -106,10 +106,10 @@ def stopping_rule(until: str | None) -> StoppingRule | None:
     names = [metric.name for metric in METRICS]
     if not match or (match[3] and match[3] not in names):
         remedy = f"use half-width=2% or half-width=0.02,METRIC; metrics: {', '.join(names)}"
-        raise Problem(f"--until {until}: invalid stopping rule", remedy=remedy)
+        raise Problem(f"until = {until}: expected a stopping rule", remedy=remedy)
     width = float(match[1]) / (100.0 if match[2] else 1.0)
     if not 0.0 < width < 1.0:
-        what = f"--until {until}: expected a half-width above 0 and below 1 (100%)"
+        what = f"until = {until}: expected a half-width above 0 and below 1 (100%)"
         raise Problem(what, remedy="write 2 percent as half-width=2% or half-width=0.02")
     return StoppingRule(width, match[3] or "delivery-ratio")
 

@@ -14,7 +14,7 @@ from halfway.pipeline.plan.run import scenario_seed, unsigned
 from halfway.pipeline.retry import codes_here, why_not
 from halfway.pipeline.spark.simulate import SCHEMA
 from halfway.pipeline.store import manifest
-from halfway.pipeline.store.store import Store, altered, chosen, read_rows
+from halfway.pipeline.store.store import Store, altered, chosen, damaged_runs, read_rows
 from halfway.pipeline.store.studies import StudyRequest, read_requests
 from halfway.problem import Problem
 
@@ -157,7 +157,7 @@ def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) ->
         try:
             found.append(read_rows(file, _SMALL))
             if keys := _altered(file):
-                bad.setdefault(file, f"{len(keys)} runs do not match their digest, first {keys[0]}")
+                bad.setdefault(file, damaged_runs(file, keys).what)
         except (Problem, OSError, pa.ArrowException) as error:
             bad.setdefault(file, getattr(error, "what", str(error)).splitlines()[0])
     damage += [Damage(str(f.relative_to(store.folder)), what) for f, what in sorted(bad.items())]

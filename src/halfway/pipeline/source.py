@@ -6,7 +6,7 @@ A row is one observation. A failed run is one row with the message in `error` an
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
+from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.pipeline.spark.shipping import use_unpacked_copy
 from halfway.problem import Problem
 
@@ -27,6 +28,8 @@ _LAST = [
     ("metric", pa.string()),  # null in the row of a failed run
     ("unit", pa.int32()),
     ("value", pa.float64()),
+    ("t0_s", pa.float64()),  # of a metric over time; null for all others
+    ("t1_s", pa.float64()),
     ("error", pa.string()),  # null except in the row of a failed run
 ]
 _RESERVED = {name for name, _ in (*_FIRST, *_LAST)}
@@ -43,8 +46,8 @@ class ResultSource(DataSource):
     """The Spark data source of finished result folders: option `path`, or `load(path)`.
 
     Columns: key, measurement, study, title, point, one for each parameter, replicate, metric, unit,
-    value, error. Option `parameters` selects parameters ("system,n"), as a long scenario may be one
-    of them. A run that several studies or points need is read once for each.
+    value, t0_s, t1_s, error. Option `parameters` selects parameters ("system,n"), as a long
+    scenario may be one of them. A run that several studies or points need is read once for each.
     """
 
     @classmethod
@@ -222,14 +225,14 @@ def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> 
     given: the parameters of each.
     """
     made = [_pieces(row) for row in rows]
-    counts = np.array([len(value) for _, _, value, _ in made])
+    counts = np.array([len(one.value) for one in made])
     run = np.repeat(np.arange(len(rows)), counts)
     columns: dict[str, Any] = {
-        "metric": pa.array([m for metric, _, _, _ in made for m in metric], pa.string()),
-        "unit": pa.array([u for _, unit, _, _ in made for u in unit], pa.int32()),
-        "value": pa.array([v for _, _, value, _ in made for v in value], pa.float64()),
-        "error": pa.array([error for _, _, _, error in made], pa.string()).take(run),
+        name: pa.array([cell for one in made for cell in getattr(one, name)], kind)
+        for name, kind in _LAST
+        if name in _Pieces._fields
     }
+    columns["error"] = pa.array([_error(row) for row in rows], pa.string()).take(run)
     for field in schema:
         if field.name not in columns:
             source = rows if field.name in _RESERVED else given
@@ -240,16 +243,35 @@ def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> 
     return pa.record_batch([columns[field.name] for field in schema], schema)
 
 
-def _pieces(row: Fields) -> tuple[list[Any], list[Any], list[Any], str | None]:
-    """[values] data source row of a run: metric, unit, value, error; one of nulls if it failed."""
+class _Pieces(NamedTuple):
+    """The values of a run in the data source, one each row; one of nulls if the run failed."""
+
+    metric: list[str | None]
+    unit: list[int | None]
+    value: list[float | None]
+    t0_s: list[float | None]
+    t1_s: list[float | None]
+
+
+def _pieces(row: Fields) -> _Pieces:
+    """The values of a run of the data source, and when each begins and ends."""
     if row["status"] != "ok":
-        return [None], [None], [None], row["error"]
-    metrics, units, values = list[Any](), list[Any](), list[Any]()
-    for metric, observed in row["observations"].items():
-        metrics += [metric] * len(observed)
-        units += range(len(observed))
-        values += list(observed)
-    return metrics, units, values, None
+        return _Pieces([None], [None], [None], [None], [None])
+    made, observations = _Pieces([], [], [], [], []), row["observations"]
+    for metric, observed in observations.items():
+        if metric.endswith((STARTS, ENDS)):
+            continue
+        none = [None] * len(observed)
+        made.metric.extend([metric] * len(observed))
+        made.unit.extend(range(len(observed)))
+        made.value.extend(observed)
+        made.t0_s.extend(observations.get(metric + STARTS, none))
+        made.t1_s.extend(observations.get(metric + ENDS, none))
+    return made
+
+
+def _error(row: Fields) -> str | None:
+    return None if row["status"] == "ok" else str(row["error"])
 
 
 def column_type(kinds: set[type]) -> pa.DataType:

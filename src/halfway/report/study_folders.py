@@ -42,7 +42,7 @@ def check_output(out: Path, study: str, names: Iterable[str]) -> Path:
     file in place of a folder, a folder that cannot be written to, and a file of another program
     that would be replaced.
     """
-    remedy = "name another folder with --out"
+    remedy = "choose another folder for out"
     for folder in (out, out / study):
         if folder.exists() and not folder.is_dir():
             raise Problem("this is a file: expected a folder", where=str(folder), remedy=remedy)

@@ -64,7 +64,7 @@ def system_of(scenario: Scenario, system: str | System | None = None) -> System:
     """Return the scenario's own system, or another one. Raises Problem for an unknown name."""
     if system is None:
         return named(scenario.system, "system")
-    return system if isinstance(system, System) else named(system, "--system")
+    return system if isinstance(system, System) else named(system, "system")
 
 
 def prepared(scenario: Scenario) -> Prepared:

@@ -11,6 +11,7 @@ import msgspec
 
 from halfway.adapters.interface import System, check_option
 from halfway.adapters.registry import TABLE, unknown
+from halfway.files import read_limited
 from halfway.problem import Problem
 from halfway.scenario import schema
 from halfway.scenario.schema import FromFile, Recorded, Scenario, Waypoint, converted
@@ -48,7 +49,7 @@ def plain_scenario(
     """The content of a scenario with the changes, unchecked. Raises Problem."""
     plain = _content(scenario)
     for field, value in (changes or {}).items():
-        put(plain, field, written(value, f"--set {field}"), f"--set {field}")
+        put(plain, field, written(value, f"set {field}"), f"set {field}")
     return plain
 
 
@@ -60,13 +61,7 @@ def _content(scenario: ScenarioSource) -> dict[str, Any]:
         return dict(plain_value(scenario, "scenario"))
     path = Path(scenario)
     try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            what = f"expected a scenario file of at most {_MOST_BYTES // 1_000_000} MB"
-            raise Problem(
-                what, where=str(path), remedy="put networks and tables in files of their own"
-            )
+        data = read_limited(path, _MOST_BYTES)
         # Some editors begin a file with a byte order mark.
         return tomllib.loads(data.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:

@@ -71,9 +71,9 @@ def read_sweep(
 
 def _values(text: str, field: str) -> list[SweepValue]:
     """A sweep's values separated by commas, as in TOML; bare words are strings."""
-    found = written(f"[{text}]", f"--sweep {field}")
+    found = written(f"[{text}]", f"sweep {field}")
     if isinstance(found, str):
-        found = [written(one.strip(), f"--sweep {field}") for one in text.split(",")]
+        found = [written(one.strip(), f"sweep {field}") for one in text.split(",")]
     return list(found)
 
 

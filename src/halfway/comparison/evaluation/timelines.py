@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.evaluation.results import Results
+from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.simulation import Simulation
@@ -18,8 +19,8 @@ OVER_TIME = {
     "latency-p50-over-time": "latency p50 [s]",
     "messages-over-time": "messages / s",
 }
-# The bins in which each metric of a run has a value: an observation has no missing values.
-BINS_OF = {metric: metric.replace("-over-time", "-bins") for metric in OVER_TIME}
+# Observations of a run that describe bins, beside those of the metrics with one value.
+OF_BINS = {name for metric in OVER_TIME for name in (metric, metric + STARTS, metric + ENDS)}
 COLUMNS = ("system", "metric", "t0_s", "t1_s", "mean", "networks")
 
 
@@ -34,19 +35,23 @@ def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats
     return counted[first], np.diff(upto) * (BINS / simulation.seconds)
 
 
-def encoded(columns: Mapping[str, Floats]) -> dict[str, Floats]:
-    """The observations of metrics over time: the values, and the bins that have one."""
+def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
+    """The observations of metrics over time: the bins with a value, when they begin and end."""
     found: dict[str, Floats] = {}
     for metric, column in columns.items():
+        # An observation has no missing values.
         known = np.flatnonzero(np.isfinite(column))
-        found |= {metric: column[known], BINS_OF[metric]: known.astype(np.float64)}
+        found[metric] = column[known]
+        found[metric + STARTS] = seconds * known / BINS
+        found[metric + ENDS] = seconds * (known + 1) / BINS
     return found
 
 
 def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
     """A metric of a run over time, [BINS], from its observations; nan for bins without a value."""
     column = np.full(BINS, np.nan)
-    column[np.array(observed.get(BINS_OF[metric], ()), np.int64)] = observed.get(metric, ())
+    starts, ends = (np.array(observed.get(metric + which, ())) for which in (STARTS, ENDS))
+    column[np.rint(starts / (ends - starts)).astype(np.int64)] = observed.get(metric, ())
     return column
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from halfway.files import check_regular
 from halfway.pipeline.plan.run import Scalar
 from halfway.problem import Problem
 
@@ -22,6 +23,7 @@ def name_of(file: str) -> str:
     path = Path(file)
     inner = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else ""
     try:
+        check_regular(path)
         stat = path.stat()
         digest = _digest(file, stat.st_mtime_ns, stat.st_size)
     except OSError as error:

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 Scalar = str | int | float | bool
-# metric -> [units] one value per unit (a pair, a node); the unit's id is its index
+# metric -> [units] one value per unit (a pair, a node); the unit's id is its index. The values of a
+# metric over time begin and end at the times in the observations metric + STARTS and metric + ENDS.
+STARTS, ENDS = ":t0_s", ":t1_s"
 Observations = Mapping[str, npt.NDArray[np.float64]]
 Measurement = Callable[["Run"], Observations]
 

@@ -24,7 +24,7 @@ def chosen_master(given: str | None) -> str:
     if not _MASTER.fullmatch(master):
         raise Problem(
             "expected a Spark master",
-            where=_where(master),
+            where=origin(master),
             remedy="for example local[4], spark://host:7077, yarn or sc://host",
         )
     # Spark itself accepts any number of tasks.
@@ -32,7 +32,7 @@ def chosen_master(given: str | None) -> str:
     if tasks > (most := max(_MOST_TASKS, 4 * cpus)):
         raise Problem(
             f"{tasks} tasks at once on a machine of {cpus} cores: expected at most {most}",
-            where=_where(master),
+            where=origin(master),
             remedy="local[*] uses every core",
         )
     return master
@@ -68,10 +68,10 @@ def check_reachable(master: str) -> None:
             reasons.append(str(error))
         else:
             return
-    raise Problem(f"cannot connect: {reasons[0]}", where=_where(master))
+    raise Problem(f"cannot connect: {reasons[0]}", where=origin(master))
 
 
-def _where(master: str) -> str:
+def origin(master: str) -> str:
     """The origin of a Spark master, for errors: the option, or the environment."""
-    name = "SPARK_REMOTE" if os.environ.get("SPARK_REMOTE") == master else "--master"
+    name = "SPARK_REMOTE" if os.environ.get("SPARK_REMOTE") == master else "master"
     return f"{name} {master}"

@@ -21,7 +21,13 @@ from pyspark.sql import SparkSession
 
 from halfway.pipeline.spark import class_archive
 from halfway.pipeline.spark.java import Jvm, find_java, first_line, start_jvm
-from halfway.pipeline.spark.masters import check_reachable, chosen_master, is_local, tasks_of
+from halfway.pipeline.spark.masters import (
+    check_reachable,
+    chosen_master,
+    is_local,
+    origin,
+    tasks_of,
+)
 from halfway.pipeline.spark.shipping import ARCHIVE, packed
 from halfway.problem import Problem
 
@@ -136,7 +142,7 @@ def _connected(jvm: Jvm, master: str) -> SparkSession:
         return SparkSession(SparkContext(gateway=gateway))
     except (Py4JError, OSError) as error:
         reason = str(getattr(error, "java_exception", "") or first_line(jvm.folder / "log"))
-        raise Problem(reason.splitlines()[0], where=f"--master {master}") from error
+        raise Problem(reason.splitlines()[0], where=origin(master)) from error
     finally:
         for name in connection:
             del os.environ[name]
@@ -169,7 +175,7 @@ def _remote(master: str) -> Iterator[SparkSession]:
     except ImportError as error:
         raise Problem(
             f"Spark Connect needs more packages: {error}",
-            where=f"--master {master}",
+            where=origin(master),
             remedy="pip install 'pyspark[connect]'",
         ) from error
     try:

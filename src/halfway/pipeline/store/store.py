@@ -30,6 +30,7 @@ from halfway.problem import Problem
 
 FORMAT = 2  # 1 had other names of folders and columns
 _OWN_NAMES = {"manifest.json", "lock", "batches", "studies"}
+_REPAIR = "move its batch out of the folder and repeat the command: it makes these runs again"
 
 
 class FolderManifest(msgspec.Struct):
@@ -212,9 +213,8 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
     """The Problem of a result folder's file with runs that fail their digest."""
-    what = f"{len(keys)} runs do not match their digest, first {keys[0]}"
-    remedy = "move its batch out of the folder and repeat the command: it makes these runs again"
-    return Problem(what, where=str(file), remedy=remedy)
+    what = f"runs that do not match their digest: {len(keys):,} (first {keys[0]})"
+    return Problem(what, where=str(file), remedy=_REPAIR)
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
@@ -231,6 +231,7 @@ def _file_errors(path: Path, verb: str) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        remedy = "free some space" if getattr(error, "errno", 0) == errno.ENOSPC else ""
+        remedy = _REPAIR if isinstance(error, pa.ArrowException) else ""
+        remedy = "free some space" if getattr(error, "errno", 0) == errno.ENOSPC else remedy
         what = f"cannot {verb} results: {reason}"
         raise Problem(what, where=str(path), remedy=remedy) from error

@@ -12,6 +12,8 @@ from halfway.report.comparison.plots.system_marks import badge, mark_numbers
 from halfway.report.comparison.tables import framed, signed, span
 from halfway.report.document import section
 
+_EXTRA = "difference to the chosen system"
+
 
 def decision_section(results: Results) -> str:
     """The section of the page with the decision of every point; "" without a decision."""
@@ -54,8 +56,11 @@ def _table(results: Results, decision: Decision) -> str:
     heads = '<th scope="col">verdict</th>'
     heads += "".join(f'<th scope="col" class="n">{escape(text)}</th>' for text in texts)
     heads += f'<th scope="col" class="n">{escape(price)}</th>'
-    heads += '<th scope="col" class="n">difference to the chosen system</th>'
-    rows = "".join(_row(one, marks[one.system], texts, price) for one in decision.systems)
+    compared = any(one.extra is not None for one in decision.systems)
+    heads += f'<th scope="col" class="n">{_EXTRA}</th>' if compared else ""
+    rows = "".join(
+        _row(one, marks[one.system], texts, price, compared=compared) for one in decision.systems
+    )
     caption = (
         "Systems by verdict, then cost. Below a mean: its 95 % interval, and the one-sided "
         "confidence that the mean meets the need"
@@ -63,7 +68,9 @@ def _table(results: Results, decision: Decision) -> str:
     return framed("system", caption, heads, rows, "ranking")
 
 
-def _row(one: RankedSystem, number: int, texts: Sequence[str], price: str) -> str:
+def _row(
+    one: RankedSystem, number: int, texts: Sequence[str], price: str, *, compared: bool
+) -> str:
     needs = ""
     for text, need in zip(texts, one.needs, strict=True):
         value = "" if math.isnan(need.value.value) else f' data-value="{need.value.value:.12g}"'
@@ -74,17 +81,19 @@ def _row(one: RankedSystem, number: int, texts: Sequence[str], price: str) -> st
         )
     value = "" if math.isnan(one.cost.value) else f' data-value="{one.cost.value:.12g}"'
     cost = f"{one.cost.texts[0]}{span(one.cost)}"
-    extra, order = "", ""
+    extra = f'<td class="n" data-name="{_EXTRA}"></td>' if compared else ""
     if one.extra is not None:
         mean, low, high = (signed(text) for text in one.extra.texts)
-        extra = f'{mean}<span class="span">{low} to {high}</span>'
         order = "" if math.isnan(one.extra.value) else f' data-value="{one.extra.value:.12g}"'
+        extra = (
+            f'<td class="n" data-name="{_EXTRA}"{order}>'
+            f'{mean}<span class="span">{low} to {high}</span></td>'
+        )
     kind = one.verdict.replace(" ", "-")
     return (
         f'<tr class="{kind}"><th scope="row">{badge(number)} {escape(one.system)}</th>'
         f'<td data-name="verdict"><b class="word">{one.verdict}</b></td>{needs}'
-        f'<td class="n" data-name="{escape(price)}"{value}>{cost}</td>'
-        f'<td class="n" data-name="difference to the chosen system"{order}>{extra}</td></tr>'
+        f'<td class="n" data-name="{escape(price)}"{value}>{cost}</td>{extra}</tr>'
     )
 
 

@@ -12,6 +12,7 @@ from halfway.report.document import section
 from halfway.sim.metrics.nodes import NodeTable
 
 _MOST_ROWS = 100  # of a table; `halfway simulate --nodes` writes all
+_MOST_PRINTED = 10  # on paper
 _MOST_BARS = 60
 _CLASSES = 10  # of the heat map
 _SIZE, _MARGIN = 340.0, 8.0
@@ -60,6 +61,8 @@ def _table(system: str, nodes: NodeTable, order: Sequence[int]) -> str:
         if left > 0
         else ""
     )
+    if len(order) > _MOST_PRINTED:
+        more += f'<p class="note on-paper">The {_MOST_PRINTED} nodes of the highest load.</p>'
     caption = f"Nodes of {escape(system)}, by load"
     return (
         f'<div><div class="scroll node-rows" role="region" tabindex="0" aria-label="{caption}">'

@@ -92,7 +92,7 @@ def _strip(
     points = [
         (across.at((k + 0.5) * line.seconds / bins), up.at(value), value)
         for k, value in enumerate(line.mean)
-        if math.isfinite(value) and (value > 0.0 or not up.log)
+        if math.isfinite(value) and (value > 0.0 or not up.log or 0.0 in up.ticks)
     ]
     if points:
         steps = "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in points)

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from halfway.comparison.evaluation.decision_text import need_text
 from halfway.comparison.evaluation.results import NOTHING, Decision, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import GROUPS, shown_metrics
@@ -19,14 +20,21 @@ _FRAME = 4  # lines of a table beside its rows
 _HEADING = 15  # characters, after which a heading is broken
 _INDENT = (0, 0, 0, 2)
 _STYLES = {"chosen": "bold green", "fails": "red"}
+_NAMED = 2  # names in a cell of a table
+_DECIDED = (
+    ("choose", ("chosen",)), ("not clearly worse", ("not clearly worse",)), ("open", ("open",)),
+    ("fails, or costs more", ("fails", "costs more")),
+)  # fmt: skip
 Column = tuple[str, Sequence[Text]]  # heading and cells
 
 
 def print_results(out: Console, results: Results, *, page: str = "") -> None:
     """Print a comparison: decision, tables, unsupported systems, notes, page path."""
     out.print(Text(results.title, style="bold"))
-    for decision in results.decisions:
-        _print_decision(out, results, decision)
+    if len(results.decisions) == 1:
+        _print_decision(out, results.decisions[0])
+    elif results.decisions:
+        _print_decisions(out, results)
     out.print()
     if varied(results):
         _print_sweep(out, results)
@@ -44,18 +52,44 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
     out.print(f"{done}{f', {page}' if page else ''}", soft_wrap=True)
 
 
-def _print_decision(out: Console, results: Results, decision: Decision) -> None:
-    """Print what to choose; at a single point also why each other system is not chosen."""
-    point = results.points[decision.point]
-    head = Text(f"{wording.cell(point)}: " if point else "", style="dim")
+def _print_decision(out: Console, decision: Decision) -> None:
+    """Print what to choose, and why each other system is not chosen."""
     first, colon, rest = decision.sentence.partition(": ")
-    out.print(head + Text.assemble((f"{first}{colon}", "bold"), rest))
-    if point:
-        return
+    out.print(Text.assemble((f"{first}{colon}", "bold"), rest))
     for one in decision.systems:
         style = _STYLES.get(one.verdict, "")
         line = Text.assemble((f"{one.system}: {one.verdict}", style), f", {one.reason}")
         out.print(Padding(line, _INDENT))
+
+
+def _print_decisions(out: Console, results: Results) -> None:
+    """Print what to choose at each point of a sweep: a row a point, a column a verdict."""
+    metrics, first = {metric.name: metric for metric in results.metrics}, results.decisions[0]
+    needs = [need_text(need, metrics[need.metric]) for need in first.needs]
+    stated = "" if first.stated else " (no need was stated)"
+    least = f"least {metrics[first.minimise].heading}"
+    columns: list[Column] = [
+        (heading, [_named(one, verdicts) for one in results.decisions])
+        for heading, verdicts in _DECIDED
+    ]
+    points = [results.points[one.point] for one in results.decisions]
+    keys: list[Column] = [
+        (field.replace(".", ".\n"), [Text(wording.scalar(point[field])) for point in points])
+        for field in varied(results)
+    ]
+    title = f"Which system to choose: {', '.join([*needs, least])}{stated}"
+    print_fitting(out, title, keys, columns)
+
+
+def _named(decision: Decision, verdicts: Sequence[str]) -> Text:
+    """The systems of a terminal's decision with one of these verdicts: two names, or their number.
+
+    The chosen system is always named.
+    """
+    names = [one.system for one in decision.systems if one.verdict in verdicts]
+    style = "bold green" if names == [decision.chosen] else ""
+    text = ", ".join(names) if len(names) <= _NAMED else wording.count(len(names), "system")
+    return Text(text or NOTHING, style=style)
 
 
 def _print_legend(out: Console, results: Results) -> None:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from halfway.comparison.scenario_check import Check
+from halfway.report.wording import count
 
 _SHOWN = 8  # names in a list
 
@@ -37,15 +38,15 @@ def _facts(found: Check) -> Iterator[tuple[str, str]]:
     """The rows of a printed check."""
     topology, roles = found.survey.topology, found.survey.roles
     moving = ", moving (links at time 0)" if topology.moving else ""
-    yield "network", f"{topology.nodes:,} nodes, {topology.links:,} links{moving}"
-    parts = f"{topology.components:,} (the largest has {topology.largest_component:,} nodes)"
+    yield "network", f"{count(topology.nodes, 'node')}, {count(topology.links, 'link')}{moving}"
+    parts = f"{topology.components:,} (the largest has {count(topology.largest_component, 'node')})"
     yield "components", parts
     low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree
     yield "degree", f"mean {mean:.3g}, from {low:,} to {high:,}"
     yield "positions", "yes" if topology.positions else "no"
     yield "cut nodes", _listed(topology.cut_nodes)
     yield "bridges", _listed([f"{a} - {b}" for a, b in topology.bridges])
-    dropped = [f"{count:,} {kind}" for kind, count in topology.left_out.items()]
+    dropped = [f"{number:,} {kind}" for kind, number in topology.left_out.items()]
     if dropped:
         yield "left out", ", ".join(dropped)
     if topology.left_out_nodes:
@@ -59,9 +60,10 @@ def _facts(found: Check) -> Iterator[tuple[str, str]]:
     yield "faults", f"{found.survey.faults:,}"
     yield "systems", f"{len(found.systems)}: {', '.join(found.systems)}"
     points = f"{found.points:,} points × " if found.points > 1 else ""
-    runs = f"{points}{len(found.systems)} systems × {found.replicates:,} replicates"
+    runs = f"{points}{count(len(found.systems), 'system')} × {count(found.replicates, 'replicate')}"
     yield "runs", f"{found.runs:,} = {runs}"
-    yield "time", f"{_minutes(found.estimated_minutes)} on {found.cores} cores, a rough estimate"
+    cores = count(found.cores, "core")
+    yield "time", f"{_minutes(found.estimated_minutes)} on {cores}, a rough estimate"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 from halfway.files import write_whole
 from halfway.problem import Problem
 from halfway.report.output_files import csv_text
+from halfway.report.wording import count
 from halfway.sim.metrics.nodes import COLUMNS, NodeTable
 
 _MOST_PRINTED = 5
@@ -43,4 +44,4 @@ def print_highest_loads(console: Console, path: Path, nodes: NodeTable) -> None:
         numbers = f"{nodes.sent[row]:,}", f"{nodes.received[row]:,}", f"{nodes.energy_j[row]:.4g}"
         table.add_row(Text(nodes.name[row]), *numbers, f"{nodes.lost[row]:,}")
     console.print(table, highlight=False)
-    console.print(Text(f"{path}: {len(nodes.name):,} nodes"), soft_wrap=True)
+    console.print(Text(f"{path}: {count(len(nodes.name), 'node')}"), soft_wrap=True)

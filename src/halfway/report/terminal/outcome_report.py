@@ -27,7 +27,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind."""
     console.print(
         f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "
-        f"({outcome.records:,} records delivered; seed {outcome.seed})"
+        f"({outcome.records:,} records processed; seed {outcome.seed})"
     )
     for table in (_metrics(outcome), _spreads(outcome), _kinds(outcome)):
         console.print(table, highlight=False)
@@ -38,9 +38,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
 def _metrics(outcome: Outcome) -> Table:
     table = plain_table("metric", "value", "meaning", numbers=["value"])
     load = outcome.load
-    unpublished = (
-        f". {outcome.unpublished:,} events were not published, because their nodes were down"
-    )
+    unpublished = f". Events not published, as their nodes were down: {outcome.unpublished:,}"
     rows = [
         ("delivery ratio", _short(outcome.delivery_ratio),
          f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "

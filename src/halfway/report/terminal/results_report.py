@@ -102,7 +102,7 @@ def _print_rest(out: Console, found: Audit) -> None:
         missing = sum(study.runs - study.made for study in incomplete)
         names = ", ".join(study.name for study in incomplete[:3])
         more = " …" if len(incomplete) > 3 else ""
-        out.print(f"incomplete: {names}{more}: {missing:,} runs are missing")
+        out.print(f"incomplete: {names}{more}: {wording.count(missing, 'run')} missing")
     if not (found.damage or found.errors or found.unchecked or incomplete):
         out.print(Text("intact: every file and every run matches its digest", style="green"))
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from halfway.bulk.walks.walks import Meeting
-from halfway.report import wording
+from halfway.report.wording import count
 from halfway.world.graphs.network import Network
 
 _SHOWN = 12  # nodes of a path before its middle is left out
@@ -61,15 +61,15 @@ def lines(pair: WalkResult) -> list[str]:
     """The result of `halfway walk` for a terminal, a label and a value per line."""
     first, second = pair.steps_each
     rows = [
-        ("network", f"{pair.network}: {pair.nodes:,} nodes, {pair.links:,} links"),
+        ("network", f"{pair.network}: {count(pair.nodes, 'node')}, {count(pair.links, 'link')}"),
         ("walks", f"{pair.system}, {pair.reading}, 1 step to {pair.k}, seed {pair.seed}"),
         ("from", f"{pair.source} to {pair.target}"),
         ("steps", f"{pair.steps:,} ({first:,} + {second:,})"),
         ("meeting", pair.meeting or "none within the step limit"),
     ]
-    shortest = wording.count(pair.shortest_hops, "hop")
+    shortest = count(pair.shortest_hops, "hop")
     if pair.path_hops is not None:
-        hops = wording.count(pair.path_hops, "hop")
+        hops = count(pair.path_hops, "hop")
         rows.append(("path", f"{hops}, loop-erased: {_shortened(pair.path)}"))
         shortest += f"; stretch {pair.stretch:.2f}"
     rows.append(("shortest", shortest))

@@ -13,6 +13,7 @@ from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
+from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
@@ -31,6 +32,7 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
     """
     from pyarrow import ArrowInvalid, parquet
 
+    check_regular(path)
     try:
         file = parquet.ParquetFile(path)
         about = json.loads(file.metadata.metadata[b"halfway"])

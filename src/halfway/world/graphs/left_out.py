@@ -21,7 +21,7 @@ def left_out_remarks(
     found = [f"left out {', '.join(dropped)}"] if dropped else []
     if UNPLACED in counts:
         some = counted(UNPLACED, counts[UNPLACED]) + listed(names[UNPLACED])
-        found.append(f"all positions are ignored, because there are {some}")
+        found.append(f"all positions are ignored, because of {some}")
     return tuple(found)
 
 

@@ -1,20 +1,25 @@
 """Reading of user files: bytes (unpacked from .gz) or UTF-8 text, or a Problem with the reason."""
 
 import gzip
+import io
 import zlib
 from pathlib import Path
 
+from halfway.files import read_limited
 from halfway.problem import Problem
+
+_MOST_BYTES = 1_000_000_000  # of a file, packed and unpacked
 
 
 def content(path: Path) -> bytes:
-    """Return the bytes of a user's file, unpacked if it is .gz; raises Problem if unreadable."""
-    if path.is_dir():
-        raise Problem("this is a directory: expected a file", where=str(path))
+    """Return the bytes of a user's file of at most 1 GB, unpacked if it is .gz.
+
+    Raises Problem if the file is unreadable, empty, too large, or not a regular file.
+    """
     try:
-        data = path.read_bytes()
+        data = read_limited(path, _MOST_BYTES)
         if path.suffix.lower() == ".gz":
-            data = gzip.decompress(data) if data else b""
+            data = _unpacked(path, data)
     except FileNotFoundError:
         raise Problem("no such file", where=str(path)) from None
     except EOFError:
@@ -30,6 +35,15 @@ def content(path: Path) -> bytes:
     if not data.strip():
         raise Problem("the file is empty", where=str(path))
     return data
+
+
+def _unpacked(path: Path, data: bytes) -> bytes:
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        found = file.read(_MOST_BYTES + 1)
+    if len(found) > _MOST_BYTES:
+        what = f"expected at most {_MOST_BYTES / 1e6:,.0f} MB after unpacking"
+        raise Problem(what, where=str(path))
+    return found
 
 
 def text(path: Path) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.world.importers.link_table import TextTable, blank_table, csv_table
 from halfway.world.workload.roles import NamedSubscription
@@ -117,6 +118,7 @@ def _parquet_table(path: Path) -> TextTable:
     from pyarrow import parquet
 
     try:
+        check_regular(path)
         found = parquet.read_table(path)
     except (OSError, pa.ArrowException) as error:
         what = str(error).splitlines()[0] if str(error) else "the file cannot be read"

@@ -73,14 +73,16 @@ def _step(least: float) -> float:
 def with_intervals(values: Iterable[float], ends: Iterable[float]) -> list[float]:
     """Values for a plot's axis: those drawn, and ends of intervals as far as they may reach.
 
-    An end that is close to 0 would leave no room for the values on a logarithmic axis.
+    An end that is close to 0 would leave no room for the values on a logarithmic axis. Where 0 is
+    drawn, such an end is 0; elsewhere it stays in sight of the least value.
     """
     known = [value for value in values if math.isfinite(value)]
     positive = [value for value in known if value > 0.0]
     if not positive or min(known) < 0.0:
         return [*known, *(end for end in ends if math.isfinite(end))]
-    least = 0.0 if 0.0 in known else min(positive) / _BELOW
-    return [*known, *(max(end, least) for end in ends if math.isfinite(end))]
+    least = min(positive) / _BELOW
+    low = 0.0 if 0.0 in known else least
+    return [*known, *(end if end >= least else low for end in ends if math.isfinite(end))]
 
 
 def _logarithmic(low: float, high: float, first: float, last: float, zero: bool) -> Axis:

@@ -41,7 +41,7 @@ def ticks_across(
         if centre - half >= free:
             where = f'x="{centre:.1f}" y="{bottom + 15:.1f}"'
             parts.append(f'<text class="tick" {where}>{escape(text)}</text>')
-            free = centre + half + _CHARACTER
+            free = centre + half + 2 * _CHARACTER
     if title:
         middle = (across.first + across.last) / 2
         where = f'x="{middle:.1f}" y="{bottom + 33:.1f}"'
