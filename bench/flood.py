@@ -38,7 +38,7 @@ SEED = 3
 HOP = WAIT = 1e-3  # seconds
 FEW = 10  # events of the slow candidates, whose rate is what counts
 MILLION = 10**6
-WINDOW = 16  # events that nodes remember; each is over before the next is published
+PUBLISHERS = 2  # that nodes remember; each event is over before the next is published
 
 
 class Flood(NamedTuple):
@@ -115,7 +115,7 @@ class InEngine:
     def run(self) -> tuple[flooding.FloodState, Engine]:
         """Flood everything."""
         n = self.flood.network.n
-        state = flooding.state(np.arange(n, dtype=np.int32), WINDOW, 1)
+        state = flooding.state(np.arange(n, dtype=np.int32), PUBLISHERS, 1)
         engine, lend = new_engine(n, self.flood.slots, 16, self.journal), Lender()
         for event, row in enumerate(self.flood.publishers):
             engines.post(engine, float(event), int(row), application.PUBLISH, 0, 0, event, lend)
@@ -145,7 +145,7 @@ class InEngine:
         used = int((engine.out.pool.kind != 0).sum())
         pooled = held((engine.out, engine.flight, engine.queue)) - engine.queue.ring.nbytes
         whole = held(
-            (state, self.neighbourhood[:3], engine.incarnation, engine.counters, engine.queue.ring)
+            (state, self.neighbourhood[:3], engine.turns, engine.counters, engine.queue.ring)
         )
         if isinstance(self.radio, Distances):
             whole += held((self.radio.delay, self.radio.turn))

@@ -22,13 +22,16 @@ from halfway.core.message import EVERYONE
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols import application
 from halfway.protocols.application import (
+    EVENT_FIELDS,
     PUBLISH,
     SUBSCRIBE,
+    UNSUBSCRIBE,
+    change_subscription,
     emit_event,
     no_subscriptions,
     notify_application,
 )
-from halfway.protocols.event_window import empty_window, record_if_new
+from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -37,10 +40,10 @@ COPY = KINDS.network(
     2,
     "copy",
     "the sender passes an event to every neighbour",
-    "topic event",
+    EVENT_FIELDS,
     on_map=MapRole.EVENT_HOP,
 )
-REPEAT = KINDS.timer(3, "repeat", "the wait is over: repeat the event", "topic event")
+REPEAT = KINDS.timer(3, "repeat", "the wait is over: repeat the event", EVENT_FIELDS)
 
 # What a user may set in [options.my-protocol]: (default, low, high, meaning).
 OPTIONS = {
@@ -61,17 +64,17 @@ class State(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    seen: npt.NDArray[np.int32]  # [n, window] the newest events received
+    seen: EventWindows  # the newest events received of each publisher
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
-def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> State:
+def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> State:
     """Nodes that have received no event. A protocol without random numbers omits `seed`."""
     n = len(node_ids)
     return State(
         node_ids,
         random_states(node_ids, seed),
-        empty_window(n, window),
+        empty_windows(n, publishers),
         no_subscriptions(n, topics),
     )
 
@@ -86,7 +89,7 @@ def most_emissions(state: State, rules: Rules) -> int:
 def handle(state, rules, neighbourhood, i, message, out):
     """Let node i receive one message. This is compiled: use loops, numbers and arrays only."""
     if message.kind in (COPY, PUBLISH):
-        if record_if_new(state.seen, i, message.event):
+        if record_if_new(state.seen, i, message):
             neighbours = neighbourhood.last[i] - neighbourhood.first[i]
             chosen = uniform(random_bits(state, i)) * neighbours < rules.repeats
             if chosen or message.kind == PUBLISH:
@@ -96,8 +99,8 @@ def handle(state, rules, neighbourhood, i, message, out):
             notify_application(state, i, message, out)
     elif message.kind == REPEAT:
         emit_event(message, COPY, 0.0, EVERYONE, out)
-    elif message.kind == SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):
+        change_subscription(state, i, message)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ _HEAD = """# Messages
 
 A record has the same layout for every system (`halfway.core.message.MESSAGE`). The tables list the
 fields that each kind fills. Other fields are blank: `topic`, `event`, `target` and `publisher` are
--1, and all other fields are 0. The driver fills `at`, `hops`, `source`, `next` and `incarnation`.
+-1, and all other fields are 0. The driver fills `at`, `hops`, `source`, `next` and
+`incarnation`, and `publisher` and `epoch` of a command that carries an event.
 Some fields hold something else than their names say. Then the table states the content after the
 field: "`topic` the sender's parent".
 `args` are eight integers, and `reals` are six floating-point numbers. `args[3]…[5]` are three

@@ -18,6 +18,8 @@ from halfway.adapters import georendezvous_sizing as sizing
 from halfway.adapters.interface import RunContext, Unsupported
 from halfway.adapters.registry import named
 from halfway.problem import Problem
+from halfway.protocols.event_window import WINDOW
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import IdealRadio
@@ -47,7 +49,8 @@ def cells(network: Network | None = None, **given: Any) -> Simulation:
 
 
 def context(network: Network, reach: float | None = None) -> RunContext:
-    return RunContext(network.n, 20, demand(network.n), 64, SECONDS, 7, network, reach)
+    ids = NodeIds(network.n).of
+    return RunContext(network.n, 20, demand(network.n), 64, SECONDS, 7, network, reach, ids)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,7 @@ def test_tables_are_sized_by_demand_and_not_by_events() -> None:
     wants = Listed([(3, 0), (4, 0), (4, 1)], [(1.0, 7, 0), (1.0, 8, 0), (2.0, 9, 1)])
     state = cells(network, workload=wants, window=50).instance.state
     assert state.pruned.shape[1] == 3  # two publishers of one topic, one of the other
-    assert state.received.shape[1] == 64
+    assert state.received.shape[1:] == (8, WINDOW)  # three publishers
     assert state.hops.record.shape[1] == state.hops.accepted.shape[1] == 0  # no acknowledgements
     layout = sizing.layout_of(context(network), 0.0)
     assert layout is not None
@@ -100,6 +103,14 @@ def test_cells_cover_the_area_of_the_nodes() -> None:
     assert (there.cell == np.floor(shifted / (there.reach * 0.35355339059327))).all()
 
 
+def newest_point(run: Simulation) -> int:
+    """The point through which row 0 received the newest event with the fewest hops."""
+    windows, place = run.state.seen.of[0], 0
+    while windows[place]["publisher"] < 0:
+        place += 1
+    return int(run.state.received[0, place, windows[place]["newest"] % WINDOW]["point"])
+
+
 def walked() -> dict[str, Any]:
     """A subscriber walks along a street of 8 x 2 cells and receives four events a second."""
     place = np.array([((x + 0.5) * SIDE, (y + 0.5) * SIDE) for y in (0, 1) for x in range(8)])
@@ -117,8 +128,7 @@ def walked() -> dict[str, Any]:
     for half in range(3, 27):
         run.run(half / 2)
         seen.add(tuple(map(int, run.state.cell[0])))
-        received = run.state.received[0]
-        points.add(int(received["point"][int(received["event"].argmax())]))
+        points.add(newest_point(run))
     return {**summary(run.run()), "cells": sorted(seen), "points": sorted(points)}
 
 

@@ -7,6 +7,7 @@ from halfway.adapters.interface import RunContext
 from halfway.adapters.walks import HOP_BYTES, places
 from halfway.protocols.walks import random_walk
 from halfway.protocols.walks.messages import Rules
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
@@ -86,7 +87,7 @@ def test_places_are_limited_by_memory() -> None:
     network = line(n)
     pairs = np.column_stack([np.zeros(subscribers), np.arange(1, subscribers + 1)]).astype(np.int32)
     demand = Listed([(int(row), 0) for row in pairs[:, 1]], [(1.0, 0, 0)])
-    context = RunContext(n, 2, demand, 256, 60.0, 1, network, None)
+    context = RunContext(n, 2, demand, 256, 60.0, 1, network, None, NodeIds(n).of)
     rules = Rules((0.01, 0.01), True, 1000, retries=3, ack_timeout_s=0.1)
     room = places(context, rules, pairs, {(0, 0): range(subscribers)})
     assert 50 < room < subscribers

@@ -35,6 +35,59 @@ def test_json_has_all_names_and_the_seed_of_the_first_run(
     assert len(found["survey"]["roles"]["subscribers"]) == 6
 
 
+def test_the_check_prints_every_remark_and_note_that_a_comparison_prints_before_its_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "links.csv").write_text("a,b,q\na,b,0.9\nb,c,0.8\nc,d,0.7\nx,y,0.9\ny,z,0.1\n")
+    (tmp_path / "own.toml").write_text(
+        """seconds = 20
+        [network]
+        kind = "file"
+        path = "links.csv"
+        quality = "q"
+        over = 0.5
+        [radio]
+        kind = "ideal"
+        ratios = "links.csv"
+        ratio_columns = ["q"]
+        [workload]
+        events = 30
+        subscribers = [{ node = "d", until_s = 9 }]
+        [[faults]]
+        fault = "crash"
+        share = 0.5
+        at = 60
+        [[faults]]
+        fault = "crash"
+        share = 0
+        at = 10
+        [options.siena]
+        brokers = 2
+        retries = 0
+        """
+    )
+    arguments = ["check", str(tmp_path / "own.toml"), "--systems", "flooding,siena,georendezvous"]
+    assert main(arguments) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    for remark in (
+        "georendezvous cannot run here: its cells need node positions",
+        "note: links.csv: each link is in the table once, so q holds in both directions",
+        "note: links.csv: kept 4 of 5 links: q > 0.5",
+        "note: links.csv: left out 3 nodes outside the largest component (x, y, z)",
+        "note: 11 of 30 events are not published: they are due after the end",
+        "note: faults[0] (crash) has no effect: at = 60",
+        "note: faults[1] (crash) has no effect: share = 0 selects no node",
+        "note: this system does not learn that a subscription ends",
+        "note: siena: brokers know their parents and paths from the start",
+        "note: Options set: siena (brokers = 2, retries = 0)",
+        "note: A radio without contention has no overhearing",
+    ):
+        assert remark in out, remark
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert any("Options set" in note for note in found["notes"])
+
+
 @pytest.mark.parametrize(
     "change", ["network.n=0", "workload.subscribers_each=90", "system=drunk", "frob.x=1"]
 )

@@ -11,6 +11,7 @@ from halfway.scenario.build import prepared, simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.scenario.schema import FromFile, Recorded
 from halfway.scenario.starter import starter
+from halfway.sim.radio.declarations import WiredRadio
 
 RING = [f"n{k},n{(k + 1) % 6}" for k in range(6)]
 RATIOS = "a,b,there,back\n" + "".join(f"{pair},0.9,0.8\n" for pair in RING)
@@ -50,7 +51,6 @@ def test_ratios_of_both_directions_become_threshold_and_losses(tmp_path: Path) -
         ),
         ("x,reporter,heard\n1,a,b\n2,b,c\n", ("heard", "reporter", "", None)),
         ("src\tdst\tpdr\na\tb\t67\nb\tc\t80\n", (None, None, "pdr", 50.0)),
-        ("a,b,etx\n1,2,1.5\n2,3,9\n", (None, None, "", None)),
     ],
 )
 def test_columns_and_scales_are_guessed(
@@ -65,13 +65,78 @@ def test_columns_and_scales_are_guessed(
     assert ready.n == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "over", "under", "nodes"),
+    [
+        ("a,b,etx\n1,2,1.5\n2,3,1.9\n1,3,9\n", None, 2.0, 3),  # twice a perfect link of 1 or more
+        ("a,b,etx\n1,2,1\n2,3,0\n2,4,9\n4,5,1.2\n", 0.0, 10.0, 4),  # 0: no link
+        ("a,b,cost\n1,2,100\n2,3,400\n", None, 1000.0, 3),
+    ],
+)
+def test_a_quality_of_which_less_is_better_gets_an_upper_limit(
+    text: str, over: float | None, under: float, nodes: int, tmp_path: Path
+) -> None:
+    file, guesses = began(tmp_path, "links.csv", text)
+    network = read_scenario(file).network
+    assert isinstance(network, FromFile)
+    assert (network.over, network.under) == (over, under)
+    assert any(f"under = {under:g} keeps {nodes} of {nodes}" in guess for guess in guesses)
+    assert any("is not a reception ratio; set `success`" in guess for guess in guesses)
+    ready = prepared(read_scenario(file)).network
+    assert ready is not None
+    assert ready.n == nodes
+
+
+def test_ratios_of_other_scales_are_losses_too_and_a_reason_is_given_where_not(
+    tmp_path: Path,
+) -> None:
+    file, _ = began(tmp_path, "links.csv", "a,b,tq\n1,2,255\n2,3,200\n")
+    radio = read_scenario(file).radio
+    assert (getattr(radio, "ratio_columns", ()), getattr(radio, "ratio_scale", 0)) == (("tq",), 255)
+    file, guesses = began(tmp_path, "links.csv", "a,b,quality\n1,2,255\n2,3,200\n")
+    assert getattr(read_scenario(file).radio, "ratios", "") is None
+    assert "the radio loses no records, because quality is not a reception ratio" in guesses[-1]
+    file, guesses = began(tmp_path, "links.csv", "k,a,b,there,back\n0,1,2,0.9,0.9\n0,2,3,0.9,1\n")
+    assert "the radio loses no records, because the table has no ratio of the link" in guesses[-1]
+
+
+BRITE = """Topology: ( 3 Nodes, 3 Edges )
+Model (3 - ASWaxman):  3 1000 100 1 2 0.15 0.2 1 1 10.0 1024.0
+
+Nodes: ( 3 )
+0	0.0	0.0	2	2	0	AS_NODE
+1	300.0	0.0	2	2	1	AS_NODE
+2	0.0	400.0	2	2	2	AS_NODE
+
+Edges: ( 3 )
+0	0	1	300.0	1.0	10.0	0	1	E_AS	U
+1	0	2	400.0	1.3	20.0	0	2	E_AS	U
+2	1	2	500.0	1.7	90.0	1	2	E_AS	U
+"""
+
+
+def test_an_underlay_gets_wires_with_its_bandwidth_and_the_delay_of_light(tmp_path: Path) -> None:
+    file, _ = began(tmp_path, "net.brite", BRITE)
+    radio = read_scenario(file).radio
+    assert isinstance(radio, WiredRadio)
+    assert radio.bandwidth == 20e6
+    run = simulation_of(read_scenario(file), system="flooding")
+    outcome = run.run()
+    assert outcome.published == 30
+    # Flooding waits 10 ms. A hop takes 1 ms, the way of light, and 112 bytes at 20 Mb/s.
+    wait_s = 0.01 + 0.001 + 112 * 8 / 20e6
+    lengths_s = [km / 299792.458 for km in (300.0, 400.0, 500.0)]
+    assert any(outcome.latency_s.median == pytest.approx(wait_s + way_s) for way_s in lengths_s)
+
+
 def test_a_threshold_keeps_the_network_together(tmp_path: Path) -> None:
     chain = "a,b,q\n" + "".join(f"{k},{k + 1},{0.95 if k % 2 else 0.3}\n" for k in range(9))
     file, guesses = began(tmp_path, "links.csv", chain)
     assert "over = 0.25 keeps 10 of 10 connected nodes connected" in guesses
-    network = read_scenario(file).network
-    assert isinstance(network, FromFile)
-    assert not network.both_ways
+    assert "both_ways" not in file.read_text()
+    ready = prepared(read_scenario(file)).network
+    assert ready is not None
+    assert ready.n == 10
 
 
 def test_positions_that_lack_nodes_are_a_comment(tmp_path: Path) -> None:
@@ -82,7 +147,8 @@ def test_positions_that_lack_nodes_are_a_comment(tmp_path: Path) -> None:
     assert ready is not None
     assert ready.position is not None
     file, guesses = began(tmp_path, "links.csv", RATIOS, "some.csv")
-    assert "not every node has a position, so the scenario uses no positions" in guesses
+    missing = "no position for 5 of 6 nodes (n1, n2, n3, n4, n5)"
+    assert f"the scenario uses no positions: {missing}" in guesses
     assert '# positions = "../some.csv"' in file.read_text()
 
 
@@ -94,6 +160,20 @@ def test_movement_gets_a_radius_and_a_beginning(tmp_path: Path) -> None:
     assert any("write the range of your radio" in guess for guess in guesses)
     with pytest.raises(Problem, match="a file of movement has positions"):
         starter(tmp_path / "tracks.csv", tmp_path / "tracks.csv", tmp_path / "s.toml")
+
+
+def test_a_run_of_movement_covers_the_time_with_many_nodes(tmp_path: Path) -> None:
+    # One node from 0 s, ten from 200 s to 600 s, one to 1000 s.
+    text = "node,t_s,x_m,y_m\n" + "first,0,0,0\nfirst,1000,9,0\n"
+    text += "".join(f"v{k},{t},{k},0\n" for k in range(9) for t in (200, 600))
+    file, guesses = began(tmp_path, "tracks.csv", text)
+    scenario = read_scenario(file)
+    assert isinstance(scenario.network, Recorded)
+    assert (scenario.network.begin_s, scenario.seconds) == (200.0, 300.0)
+    assert "the run begins at 200 s, and lasts 300 s; the file has 0 s to 1000 s" in guesses
+    short = text.replace(",600,", ",400,")
+    file, _ = began(tmp_path, "tracks.csv", short)
+    assert read_scenario(file).seconds == 200.0
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,17 @@ def test_a_need_that_is_neither_met_nor_missed_stays_open() -> None:
     found = decided(ENERGY, flooding=DEAR, gossip=unsure)
     assert verdicts(found) == {"flooding": "chosen", "gossip": "open"}
     assert "it is the only system that is sure to meet delivery ratio ≥ 0.95" in found.sentence
-    assert "gossip may meet the needs, more replicates would decide" in found.sentence
+    assert "gossip may meet the needs; about 35 replicates would decide" in found.sentence
+    assert found.sentence.endswith("(--replicates 35).")
     alone = decided(ENERGY, gossip=unsure, rumor=POOR)
     assert alone.chosen is None
     assert alone.sentence.startswith("No choice yet: 10 replicates do not show that any system")
+    assert "; about 35 replicates would show it (--replicates 35)" in alone.sentence
+    # The estimate is that of the first system to meet the need, not to fail it.
+    below = {"delivery_ratio": around(0.942, 0.03), "energy": around(5.0, 0.5)}
+    both = decided(ENERGY, gossip=unsure, rumor=below)
+    assert "gossip and rumor may meet the needs; about 35 replicates" in both.sentence
+    assert "would show it for gossip" in both.sentence
     # An open system that costs more than one that meets the needs is not the best in any case.
     dear = {"delivery_ratio": around(0.955, 0.03), "energy": around(50.0, 0.5)}
     assert verdicts(decided(ENERGY, flooding=DEAR, gossip=dear))["gossip"] == "costs more"
@@ -108,7 +115,8 @@ def test_nothing_is_chosen_where_all_fail() -> None:
 def test_many_systems_are_counted_and_a_metric_without_a_value_is_named() -> None:
     unsure = {"delivery_ratio": around(0.95, 0.03), "energy": around(5.0, 0.5)}
     found = decided(ENERGY, flooding=GOOD, **{f"s{k}": unsure for k in range(8)})
-    assert "; 8 systems may meet the needs, more replicates would decide" in found.sentence
+    # Their mean is the need itself, so that no number of replicates shows anything.
+    assert "; 8 systems may meet the needs, but even 1,000 replicates would" in found.sentence
     nothing = GOOD | {"recovery_time": [math.nan] * 10}
     rule = DecisionRule((NEED, Need("recovery-time", 5.0)), "energy")
     both = decided(rule, flooding=nothing, gossip=nothing)
@@ -140,6 +148,34 @@ def test_a_system_without_a_value_in_some_replicates_is_not_confirmed() -> None:
     # A replicate in which no system has a value says nothing.
     both = DEAR | {"latency_p95": gaps["latency_p95"]}
     assert verdicts(decided(rule, flooding=both, gossip=gaps))["gossip"] == "chosen"
+
+
+def test_replicates_like_those_at_hand_settle_an_open_system_in_the_named_number() -> None:
+    for mean, verdict in ((0.955, "chosen"), (0.945, "fails")):
+        unsure = {"delivery_ratio": around(mean, 0.03), "energy": around(5.0, 0.5)}
+        (one,) = decided(ENERGY, gossip=unsure).systems
+        assert one.verdict == "open"
+        assert one.replicates_needed in (30, 40)
+        count = one.replicates_needed or 0
+        longer = {name: np.resize(values, count).tolist() for name, values in unsure.items()}
+        assert verdicts(decided(ENERGY, gossip=longer)) == {"gossip": verdict}
+    (clear,) = decided(ENERGY, gossip=GOOD).systems
+    assert clear.replicates_needed is None
+
+
+def test_a_system_that_sometimes_fails_does_not_hide_that_another_one_never_does() -> None:
+    cost = "messages_per_notification"
+    best = {"delivery_ratio": [1.0] * 10, cost: around(50.0, 2.0)}
+    erratic = {"delivery_ratio": [0.98, 0.99, *[0.97] * 7, 0.5], cost: around(90.0, 2.0)}
+    found = decided(DecisionRule(), flooding=best, walk=erratic)
+    assert found.chosen == "flooding"
+    # The loss makes the spread so large that the plain test does not see it.
+    margins = np.array(best["delivery_ratio"]) - erratic["delivery_ratio"] + 0.02
+    assert p_above(margins) > 0.0125
+    # A system that is behind in many replicates gains nothing by one in which it is ahead.
+    behind = {"delivery_ratio": [*[0.9649] * 9, 0.96], cost: around(9.0, 0.5)}
+    other = {"delivery_ratio": [*[0.99] * 9, 0.5], cost: around(90.0, 2.0)}
+    assert verdicts(decided(DecisionRule(), flooding=other, gossip=behind))["gossip"] != "chosen"
 
 
 def test_one_replicate_decides_nothing() -> None:

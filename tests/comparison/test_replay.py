@@ -12,7 +12,7 @@ from halfway.comparison.replay import trace as replay_trace
 from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent
 from halfway.comparison.replay.replay import Replay, _run_sampling, replay_of
 from halfway.comparison.replay.trace import CondensedTrace, TraceRows, condensed_trace
-from halfway.comparison.replay.world import MOST_EVENTS, world_of
+from halfway.comparison.replay.world import MOST_EVENTS, numbers_of, world_of
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.protocols import flooding
 from halfway.sim.environment.mobility import Motion
@@ -99,7 +99,7 @@ def test_a_long_trace_is_read_up_to_a_time(tmp_path: Path, monkeypatch: pytest.M
     run.run()
     monkeypatch.setattr(replay_trace, "_BATCH", 500)
     monkeypatch.setattr(replay_trace, "MOST_READ", 1500)
-    read = condensed_trace(trace, MapKinds(run.instance.kinds, np.zeros(9)))
+    read = condensed_trace(trace, MapKinds(run.instance.kinds, np.zeros(9)), numbers_of(run))
     assert read.until is not None
     assert 0.0 < read.until < SECONDS
     assert read.sent.t.max() <= read.until
@@ -175,6 +175,7 @@ def rows(**columns: list[int]) -> TraceRows:
     """Rows received a second apart."""
     count = len(next(iter(columns.values())))
     of = {name: np.array(columns.get(name, [0] * count), np.int32) for name in replay_trace._INTS}
+    of["number"] = of["event"]
     args = np.array(columns.get("args", [0] * count), np.int32)[:, None] * np.ones(8, np.int32)
     t = np.arange(count, dtype=np.float64)
     return TraceRows(t, np.zeros(count, np.int8), of, args, ("heard",))

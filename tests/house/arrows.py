@@ -46,7 +46,8 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "walks": {"."},
         "walk_overlay": {"."},
         "georendezvous": {"."},
-        "drip": set(),
+        "anti_entropy": {"."},
+        "drip": {"."},
         "broker_trees": {"."},
     },
     "world": {

@@ -7,7 +7,8 @@ import numpy as np
 from halfway.core.kinds import FIELDS, Kinds
 from halfway.core.message import MESSAGE
 
-_BLANK = {"flags": 0, "sequence": 0}  # the other fields are blank at -1, args and reals at 0
+# The other fields are blank at -1, args and reals at 0.
+_BLANK = {"flags": 0, "sequence": 0, "epoch": 0}
 
 
 def undeclared(kinds: Kinds, records: Any) -> list[str]:

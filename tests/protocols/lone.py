@@ -49,6 +49,7 @@ class World:
     commands: list[Command]
     most: int = LONE_SLOTS  # emissions of one call
     down: tuple[int, ...] = ()  # rows that are down
+    until: float = np.inf  # seconds: timers of most systems never end
 
     def names(self) -> Any:
         """The node ids: the rows."""
@@ -87,11 +88,11 @@ class Driven:
 
 
 def drive(world: World, journal: int = 1 << 16) -> Driven:
-    """Run a world until no record is left."""
+    """Run a world until no record is left, or to its end."""
     state = world.fresh(world.names())
     spare = max(int(world.network.degree.max(initial=1)), 1) * world.most
     engine = new_engine(world.network.n, 4 * spare + len(world.commands), 1 << 12, journal)
-    engine.incarnation[list(world.down)] += 1  # odd while down
+    engine.turns[list(world.down)] += 1  # odd while down
     lend = Lender()
     for at, row, kind, topic, event, walk in world.commands:
         engines.post(engine, at, row, kind, topic, walk, event, lend)
@@ -99,14 +100,15 @@ def drive(world: World, journal: int = 1 << 16) -> Driven:
     while True:
         why = engines.run(
             state, world.rules, neighbourhood, engine, Ideal(HOP), neighbourhood, False,
-            no_changes(), np.inf, engines.NEVER, spare, lend,
+            no_changes(), world.until, engines.NEVER, spare, lend,
         )  # fmt: skip
-        if why == engines.IDLE:
+        if why in (engines.IDLE, engines.UNTIL):
             break
         assert engine.journal.tally[0] + spare <= journal, "give this test a longer journal"
         engine = grown(engine)
     assert engine.out.tally[1] == 0, "an outbox was too small"
-    assert engine.out.tally[0] == len(engine.out.free), "a slot was not released"
+    released = engine.out.tally[0] + engine.queue.tally[0] == len(engine.out.free)
+    assert released, "a slot was not released"
     j, a = int(engine.journal.tally[0]), int(engine.applications.tally[0])
     return Driven(
         state,

@@ -4,6 +4,7 @@ It shares nothing with the package but the network: random numbers, queue and ra
 """
 
 import heapq
+import math
 from collections import Counter
 from collections.abc import Callable
 
@@ -64,8 +65,8 @@ class SlowWorld:
         self.received[what] += 1
         call(*given)
 
-    def run(self) -> None:
-        """Run until nothing is due."""
-        while self._due:
+    def run(self, until: float = math.inf) -> None:
+        """Run until nothing is due, or to a time (inclusive)."""
+        while self._due and self._due[0][0] <= until:
             self.now, _, call, given = heapq.heappop(self._due)
             call(*given)

@@ -1,53 +1,132 @@
-"""The event window: it accepts no event twice and forgets no recent one."""
+"""The event windows: they accept no event twice, and forget no recent one of a known publisher."""
+
+from typing import NamedTuple
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
-from halfway.protocols.event_window import empty_window, record_among_newest, record_if_new
+from halfway.protocols.event_window import (
+    FORGOTTEN,
+    NONE,
+    WINDOW,
+    EventWindows,
+    empty_windows,
+    place_of_event,
+    record_if_new,
+)
+from tests.protocols.received import received
 
 LAST = 2**31 - 1
-ids = st.lists(st.integers(0, 40) | st.integers(LAST - 40, LAST), max_size=60)
+Some = tuple[int, int, int]  # publisher, epoch, event
+NUMBERS = st.integers(0, 150) | st.integers(LAST - 80, LAST)
+IDS = st.integers(0, 5) | st.sampled_from([0, 1024, 2**20, 2**30, LAST - 1, LAST])
+
+
+class Event(NamedTuple):
+    """The fields of a message that identify its event."""
+
+    publisher: np.int32
+    epoch: np.uint32
+    event: np.int32
 
 
 @kernel
-def are_new(seen, events, found):  # type: ignore[no-untyped-def]
-    """Which of the events are new, one after the other."""
-    for k in range(events.shape[0]):
-        found[k] = record_if_new(seen, 0, events[k])
+def are_new(windows, publisher, epoch, event, found):  # type: ignore[no-untyped-def]
+    """Which of the events are new, one after the other, at row 1."""
+    for k in range(event.shape[0]):
+        key = Event(publisher[k], epoch[k], event[k])
+        found[k] = record_if_new(windows, 1, key)
+        if found[k] and place_of_event(windows, 1, key) == NONE:  # pytest rewrites `assert`
+            raise ValueError("an event just recorded has no place")
 
 
-@kernel
-def are_among_the_newest(newest, events, found):  # type: ignore[no-untyped-def]
-    """The same, of one topic."""
-    for k in range(events.shape[0]):
-        found[k] = record_among_newest(newest, 0, 0, events[k])
-
-
-@given(ids, st.integers(1, 20))
-def test_a_window_is_exact_within_its_length_and_accepts_no_event_twice(
-    events: list[int], window: int
-) -> None:
+def recorded(windows: EventWindows, events: list[Some]) -> list[bool]:
+    """The same, from a list."""
     found = np.zeros(len(events), np.bool_)
-    are_new(empty_window(1, window), np.array(events, np.int32), found)
-    received: set[int] = set()
-    for event, new in zip(events, found, strict=True):
-        assert not (new and event in received)
-        if event > max(received, default=-1) - window:
-            assert new == (event not in received)
-        received.add(event)
+    publisher, epoch, event = np.array(events, np.int64).reshape(-1, 3).T
+    are_new(
+        windows, publisher.astype(np.int32), epoch.astype(np.uint32), event.astype(np.int32), found
+    )
+    return [bool(one) for one in found]
 
 
-@given(ids, st.integers(1, 9))
-def test_the_newest_events_of_a_topic_are_exact_for_ids_with_gaps(
-    events: list[int], window: int
+def expected(events: list[Some]) -> list[bool]:
+    """The oracle: for each publisher its last epoch, and all events received in it."""
+    epochs: dict[int, int] = {}
+    seen: dict[int, set[int]] = {}
+    found = []
+    for publisher, epoch, event in events:
+        if epoch > epochs.get(publisher, -1):
+            epochs[publisher], seen[publisher] = epoch, set()
+        here = seen[publisher]
+        is_over = epoch < epochs[publisher] or event <= max(here, default=-1) - WINDOW
+        found.append(not is_over and event not in here)
+        if found[-1]:
+            here.add(event)
+    return found
+
+
+@example([(3, 0, 0), (3, 0, 64), (3, 0, 0), (3, 0, 1), (3, 0, 1)])
+@example([(3, 0, LAST), (3, 0, LAST - 63), (3, 0, LAST - 64), (3, 2**32 - 1, 0), (3, 5, 9)])
+@given(st.lists(st.tuples(IDS, st.sampled_from([0, 2, 2**32 - 1]), NUMBERS), max_size=80))
+def test_windows_are_exact_for_the_newest_events_of_each_publishers_last_epoch(
+    events: list[Some],
 ) -> None:
-    found = np.zeros(len(events), np.bool_)
-    are_among_the_newest(np.zeros((1, 1, window), np.uint32), np.array(events, np.int32), found)
-    newest: list[int] = []
-    for event, new in zip(events, found, strict=True):
-        expected = event not in newest and (len(newest) < window or event > newest[0])
-        assert new == expected
-        if new:
-            newest = sorted([*newest, event])[-window:]
+    """With room for all publishers nothing is forgotten, whatever their ids."""
+    windows = empty_windows(3, len({publisher for publisher, _, _ in events}))
+    assert recorded(windows, events) == expected(events)
+    assert windows.counts[:, FORGOTTEN].tolist() == [0, 0, 0]
+    assert {row for row, _ in received(windows)} <= {1}
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), NUMBERS), max_size=200), st.integers(1, 9))
+def test_too_many_publishers_are_forgotten_and_counted(
+    pairs: list[tuple[int, int]], room: int
+) -> None:
+    """An event is refused only if it was received, or 64 newer ones were; what is not refused but
+    was received belongs to a forgotten publisher."""
+    windows = empty_windows(2, room)
+    places = windows.of.shape[1]
+    assert places & (places - 1) == 0
+    assert 2 * room - 1 <= places < 4 * room
+    events = [(publisher, 0, event) for publisher, event in pairs]
+    found = recorded(windows, events)
+    exact = expected(events)
+    assert all(new or not due for new, due in zip(found, exact, strict=True))
+    distinct = len({publisher for publisher, _ in pairs})
+    forgotten = int(windows.counts[1, FORGOTTEN])
+    assert (forgotten > 0) >= (distinct > places)
+    assert forgotten > 0 or found == exact
+
+
+def test_the_publisher_without_news_for_longest_is_forgotten() -> None:
+    windows = empty_windows(2, 2)  # four places, each of which a search looks at
+    assert windows.of.shape[1] == 4
+    assert all(recorded(windows, [(p, 0, 0) for p in (10, 20, 30, 40)]))
+    assert recorded(windows, [(10, 0, 0), (10, 0, 1), (50, 0, 0)]) == [False, True, True]
+    assert windows.counts[1, FORGOTTEN] == 1
+    held = set(windows.of["publisher"][1].tolist())
+    assert held == {10, 30, 40, 50}
+    assert recorded(windows, [(10, 0, 1), (20, 0, 0)]) == [False, True]
+
+
+def test_room_for_many_publishers_holds_them_whatever_their_ids() -> None:
+    """Dense ids, multiples of large powers of two, and random ones."""
+    draws = np.random.default_rng(3).choice(LAST, 256, replace=False)
+    for ids in (np.arange(256), np.arange(256) << 22, draws):
+        windows = empty_windows(2, 256)
+        assert all(recorded(windows, [(int(p), 0, 3) for p in ids]))
+        assert not any(recorded(windows, [(int(p), 0, 3) for p in ids]))
+        assert windows.counts[1, FORGOTTEN] == 0
+
+
+def test_a_record_without_publisher_or_event_is_refused() -> None:
+    windows = empty_windows(2, 1)
+    assert recorded(windows, [(-1, 0, 3), (4, 0, -1), (-7, 1, -1)]) == [False, False, False]
+
+
+def test_one_publisher_takes_less_memory_than_a_window_of_numbers() -> None:
+    windows = empty_windows(1, 1)
+    assert windows.of.nbytes + windows.counts.nbytes <= 256 * 4

@@ -36,15 +36,13 @@ def simple_world(system: str, rules: Sequence[float] = (), seed: int = 9) -> Wor
         commands += [Command(0.0, row, int(START)) for row in range(SMALL.n)]
         commands += [Command(0.9 + row / 64, row, int(START)) for row in rows]
     values: dict[str, Any] = {name: one.default for name, one in protocol.OPTIONS.items()}
-    if "until_s" in protocol.Rules._fields:
-        values["until_s"] = _UNTIL_S
 
     def fresh(node_ids: Any) -> Any:
-        given = (node_ids, EVENTS, TOPICS, seed)
+        given = (node_ids, TOPICS, TOPICS, seed)  # as many publishers as topics
         return protocol.state(*given[: len(inspect.signature(protocol.state).parameters)])
 
     made = protocol.Rules(*rules) if rules else protocol.Rules(**values)
-    return World(SMALL, protocol, fresh, made, commands)
+    return World(SMALL, protocol, fresh, made, commands, until=_UNTIL_S)
 
 
 @st.composite

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from halfway.comparison.evaluation.results import MeanInterval, Results
+from halfway.report.comparison.decision_section import decision_section
 from halfway.report.comparison.map.map_section import MOST_BYTES
 from halfway.report.comparison.map.packing import packed_replay, packed_world
 from halfway.report.comparison.page import comparison_page, write_comparison_page
@@ -223,3 +224,16 @@ def test_no_error_and_no_request(page: Browser) -> None:
     assert page.complaints == []
     assert len(page.requests) == 1
     assert page.requests[0].startswith("file://")
+
+
+def test_a_decision_without_a_choice_has_no_difference_to_a_chosen_system() -> None:
+    whole = results()
+    (decision,) = whole.decisions
+    assert decision.chosen is not None
+    heading = "difference to the chosen system"
+    assert heading in decision_section(whole)
+    open_ = replace(whole, decisions=(replace(decision, chosen=None),))
+    text = decision_section(open_)
+    assert heading not in text
+    cells = 2 + len(decision.needs)  # verdict, needs, cost
+    assert text.count("<td") == cells * len(decision.systems)

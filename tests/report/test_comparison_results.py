@@ -59,6 +59,17 @@ def printed(whole: Results, width: int) -> str:
     return stream.getvalue()
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_last_line_on_a_terminal_repeats_the_decision(*, terminal: bool) -> None:
+    stream = io.StringIO()
+    print_results(
+        Console(file=stream, width=400, force_terminal=terminal, no_color=True), results()
+    )
+    *_, last = stream.getvalue().splitlines()
+    (decision,) = results().decisions
+    assert (decision.sentence[:40] in re.sub(r"\x1b\[[0-9;]*m", "", last)) == terminal
+
+
 @pytest.mark.parametrize("sweep", [False, True])
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_a_terminal_cuts_no_number_and_no_name(width: int, sweep: bool) -> None:

@@ -10,7 +10,9 @@ from halfway.adapters.registry import TABLE
 from halfway.scenario.schema import Scenario, converted
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text("utf-8")
-TABLES = {"network", "radio", "workload", "faults", "options", "power", "sweep", "decision"}
+TABLES = {
+    "network", "radio", "workload", "faults", "options", "power", "clock", "sweep", "decision",
+}  # fmt: skip
 
 
 def parts() -> dict[str, Any]:

@@ -32,11 +32,10 @@ def test_cut_nodes_bridges_and_left_out_nodes_have_the_names_of_the_file(tmp_pat
     assert found.mean_degree == pytest.approx(14 / 6)
 
 
-def test_a_filter_that_takes_nodes_is_a_warning(tmp_path: Path) -> None:
+def test_a_filter_that_takes_nodes_leaves_their_names(tmp_path: Path) -> None:
     links = "a,b,q\na,b,0.9\nb,a,0.9\nb,c,0.2\nc,b,0.2\n"
     found = surveyed(tmp_path, FILE + 'quality = "q"\nover = 0.5\n', links)
     assert found.topology.left_out_nodes == ["c"]
-    assert "1 of 3 nodes of the file are outside" in found.warnings[0]
 
 
 def test_components_and_separated_pairs_are_warnings(tmp_path: Path) -> None:
@@ -55,15 +54,27 @@ def test_components_and_separated_pairs_are_warnings(tmp_path: Path) -> None:
 def test_events_that_do_not_fit_are_counted(tmp_path: Path, workload: str, fit: int) -> None:
     found = surveyed(tmp_path, f"seconds = 20\n{FILE}[workload]\n{workload}\n")
     assert found.roles.events_that_fit == fit
-    assert any("fit" in line for line in found.warnings) == (fit != 5)
 
 
-def test_a_fault_after_the_end_is_a_warning(tmp_path: Path) -> None:
-    fault = '[[faults]]\nfault = "crash"\nshare = 0.5\nat = '
-    assert not any("faults" in line for line in surveyed(tmp_path, FILE + fault + "20").warnings)
-    assert "faults[0].at = 600 is after the end at 60 s" in (
-        surveyed(tmp_path, FILE + fault + "600").warnings
-    )
+TRACKS = "node,t_s,x_m,y_m\na,0,0,0\na,40,0,0\nb,0,9,0\nb,40,900,0\nc,20,0,5\nc,40,0,5\n"
+
+
+def test_recorded_movement_is_surveyed_over_the_run(tmp_path: Path) -> None:
+    (tmp_path / "tracks.csv").write_text(TRACKS)
+    text = 'seconds = 40\n[network]\nkind = "recorded"\npath = "tracks.csv"\nradius = 10\n'
+    found = surveyed(tmp_path, text)
+    seen = [(one.at_s, one.nodes, one.links, one.largest_component)
+            for one in found.topology.over_time]  # fmt: skip
+    # At 0 s, a and b are in reach; c exists from 20 s on, near a.
+    assert seen[0] == (0.0, 2, 1, 2)
+    assert seen[1][1:] == (2, 0, 1)
+    assert seen[2][1:] == seen[3][1:] == (3, 1, 2)
+    assert not found.warnings
+    apart = surveyed(tmp_path, text.replace("radius = 10", "radius = 1"))
+    assert apart.warnings == [
+        "the moving nodes are never connected: at most 50% of the nodes that exist are in one "
+        "component"
+    ]
 
 
 def test_moving_nodes_are_surveyed_at_time_0(tmp_path: Path) -> None:
@@ -74,6 +85,7 @@ def test_moving_nodes_are_surveyed_at_time_0(tmp_path: Path) -> None:
     found = surveyed(tmp_path, text).topology
     assert found.moving
     assert found.links == 190
+    assert [one.links for one in found.over_time] == [190] * 5
 
 
 def test_what_a_run_refuses_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from halfway.comparison.plan import plain_of
+from halfway.comparison.request import read_request
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import input_files, read_scenario
@@ -39,11 +40,15 @@ subscribers = { heat = ["shed"] }
 EVENTS = "time,node,topic,size\n100,gate,heat,50\n104,roof,heat,30\n106,gate,rain,10\n"
 
 
-def read(folder: Path, text: str, events: str = EVENTS) -> Scenario:
+def file_of(folder: Path, text: str, events: str = EVENTS) -> Path:
     (folder / "links.csv").write_text(LINKS, "utf-8")
     (folder / "events.csv").write_text(events, "utf-8")
     (folder / "scenario.toml").write_text(TEXT + text, "utf-8")
-    return read_scenario(folder / "scenario.toml")
+    return folder / "scenario.toml"
+
+
+def read(folder: Path, text: str, events: str = EVENTS) -> Scenario:
+    return read_scenario(file_of(folder, text, events))
 
 
 def built(folder: Path, text: str, **given: str) -> Simulation:
@@ -68,10 +73,45 @@ def test_a_subscription_that_begins_later_expects_later_events(tmp_path: Path, s
     assert outcome.unsolicited == 0
 
 
-def test_notifications_after_the_end_of_a_subscription_are_unsolicited(tmp_path: Path) -> None:
-    text = NAMED.replace("from_s = 5", "until_s = 5").replace(', rain = ["roof"]', "")
-    outcome = built(tmp_path, text).run()
+ENDING = NAMED.replace("from_s = 5", "until_s = 5").replace(', rain = ["roof"]', "")
+LEARNS = ("flooding", "gossip", "counter-broadcast", "anti-entropy", "rumor-routing")
+
+
+@pytest.mark.parametrize("system", LEARNS)
+def test_a_node_delivers_nothing_after_the_end_of_its_subscription(
+    tmp_path: Path, system: str
+) -> None:
+    outcome = built(tmp_path, ENDING, system=system).run()
+    assert (outcome.expected, outcome.unsolicited) == (9 + 2, 0)
+    assert outcome.delivered > 5
+
+
+def test_a_system_that_does_not_learn_of_an_end_notifies_further(tmp_path: Path) -> None:
+    outcome = built(tmp_path, ENDING, system="siena").run()
     assert (outcome.expected, outcome.delivered, outcome.unsolicited) == (9 + 2, 9 + 2, 7)
+
+
+@pytest.mark.parametrize("system", ["flooding", "siena"])
+def test_a_notification_that_arrives_after_the_end_is_not_delivered(
+    tmp_path: Path, system: str
+) -> None:
+    text = ENDING.replace("until_s = 5", "until_s = 3.0001")
+    slow = text + "[radio]\nkind = 'ideal'\ndelay_s = 0.001\n"
+    outcome = built(tmp_path, slow, system=system).run()
+    # The event of 3 s is expected, as the subscription holds then; it arrives later.
+    assert (outcome.expected, outcome.delivered) == (9 + 2, 9 + 1)
+
+
+def test_systems_that_do_not_learn_of_an_end_are_named(tmp_path: Path) -> None:
+    request = read_request(file_of(tmp_path, ENDING), ["flooding", "siena", "drip"])
+    assert request.remarks == [
+        "these systems do not learn that a subscription ends, so later notifications still cost "
+        "messages, and count as unsolicited: siena, drip"
+    ]
+    # An end after the run is no end.
+    later = ENDING.replace("until_s = 5", "until_s = 20")
+    assert not read_request(file_of(tmp_path, later), ["siena"]).remarks
+    assert not read_request(file_of(tmp_path, ENDING), ["gossip"]).remarks
 
 
 def test_recorded_events_are_published_by_their_nodes_at_their_times(tmp_path: Path) -> None:

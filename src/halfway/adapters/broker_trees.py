@@ -42,6 +42,8 @@ class SienaAdapter(Adapter):
 
     def unsupported(self, context: RunContext) -> str:
         """Why the broker tree cannot run there: moving nodes, or fewer nodes than brokers."""
+        if (context.node_ids != np.arange(context.n)).any():
+            return "its routes are given by row, so node ids must be the rows"
         if context.reach is not None:
             return "routes of the underlay are fixed, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -70,7 +72,7 @@ class SienaAdapter(Adapter):
         state = self.state(context, overlay, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            shortfalls=self.shortfalls, unicast=True,
+            shortfalls=self.shortfalls, unicast=True, own_rows=own_rows,
         )  # fmt: skip
 
     def state(self, context: RunContext, overlay: Overlay, slots: int) -> Any:
@@ -111,7 +113,7 @@ class UnderlaySienaAdapter(SienaAdapter):
         per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
         brokers, parents, alternates = _brokers(overlay)
         return self.module.state(
-            context.node_ids, brokers, parents, slots, overlay.joined, context.window,
+            context.node_ids, brokers, parents, slots, overlay.joined, context.publishers,
             int(self.values["retries"]), monitoring.astype(np.int32), int(per_row.max()),
             alternates=alternates, confirm=float(self.values["confirm_timeout_s"]) > 0.0,
         )  # fmt: skip
@@ -128,7 +130,28 @@ class UnderlaySienaAdapter(SienaAdapter):
         }
 
 
+# The arrays of a broker tree's state that have one row a node, beside its reliable hops.
+_OF_NODES = ("node_id", "broker_index", "lost", "clients.client_index")
+
 ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
+
+
+def own_rows(state: Any, name: str, row: int) -> slice:
+    """The rows of an array of a broker tree's state that are the memory of one node.
+
+    See `SystemInstance.own_rows`. An array has one row a node, one a broker, or one or more a node
+    that monitors its broker.
+    """
+    each = 1
+    if name in _OF_NODES or name.startswith("hops."):
+        at = row
+    elif name.startswith("clients.") and name != "clients.silence":
+        at = int(state.clients.client_index[row])
+        if name.startswith("clients.delivered."):
+            each = len(state.clients.delivered.of) // max(len(state.clients.broker), 1)
+    else:
+        at = int(state.broker_index[row])
+    return slice(at * each, (at + 1) * each) if at >= 0 else slice(0, 0)
 
 
 def _brokers(overlay: Overlay) -> tuple[Int32s, Int32s, Int32s]:

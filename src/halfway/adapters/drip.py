@@ -42,7 +42,7 @@ class DripAdapter(Adapter):
     def instance(self, context: RunContext) -> SystemInstance:
         """The instance of DRIP on a network."""
         module, demand, values = self.module, context.demand, self.values
-        rules = module.Rules(**values, until_s=context.seconds)
+        rules = module.Rules(**values)
         per_row = np.zeros(context.n, np.int64)
         for row, _, _ in intervals(demand):
             per_row[row] += 1
@@ -51,7 +51,8 @@ class DripAdapter(Adapter):
             context.node_ids,
             power_law(context.n, context.seed) if capability is None else capability,
             brokers=rules.brokers, nearest=rules.nearest, copies=rules.copies,
-            window=context.window, own=max(int(per_row.max(initial=0)), 1),
+            window=context.window, publishers=context.publishers,
+            own=max(int(per_row.max(initial=0)), 1),
             intervals=int(per_row.sum()), seed=context.seed,
         )  # fmt: skip
         return SystemInstance(
@@ -60,17 +61,20 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """DRIP's start-up commands, one for each interval: `topic` is its first topic, `event` its
-        last."""
+        """DRIP's start-up commands, one for each interval: `topic` is its first topic, and the
+        argument its last."""
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
         kind = self.module.KINDS.number("subscribe")
-        return commands(begins(demand, some), found[:, 0], kind, found[:, 1], event=found[:, 2])
+        return commands(begins(demand, some), found[:, 0], kind, found[:, 1], walk=found[:, 2])
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """DRIP's shortfalls: records that were dropped before they reached their broker."""
-    return {WITHOUT_ROUTE: int(state.node["lost"].sum())}
+    """DRIP's shortfalls: records dropped before they reached their broker, and copies of events."""
+    return {
+        WITHOUT_ROUTE: int(state.node["lost"].sum()),
+        "event copies without room": int(state.node["forgotten"].sum()),
+    }
 
 
 ADAPTERS = {"drip": DripAdapter}

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,13 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
+    ends_of_subscriptions,
+    joined,
 )
 from halfway.core.options import Value
-from halfway.protocols.application import SUBSCRIBE
+from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
-from halfway.protocols.georendezvous.messages import ADVERTISE, UNSUBSCRIBE
+from halfway.protocols.georendezvous.messages import ADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.workload.demand import Demand
@@ -59,10 +60,14 @@ class GeorendezvousAdapter(Adapter):
         assert layout is not None  # or it is unsupported
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
         state = handler.state(
-            context.node_ids, context.demand.topics, scalars.points, context.window, context.seed,
-            **sizes(context, layout, scalars),
+            context.node_ids, context.demand.topics, scalars.points, context.publishers,
+            context.seed, **sizes(context, layout, scalars),
         )  # fmt: skip
         return instance_of(state, scalars)
+
+    def ends_subscriptions(self) -> bool:
+        """Whether GeoRendezvous learns that a subscription ends: its node stops renewing it."""
+        return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """GeoRendezvous's advertisements and subscriptions, after all nodes have listened and sent
@@ -79,14 +84,8 @@ class GeorendezvousAdapter(Adapter):
         at = (1.25 + np.linspace(0.0, 0.5, len(row))) * self.values["join_listen_s"]
         begin = SubscribedPeriods(demand.periods, demand.topics).begin(row, topic)
         at = np.where(kind == SUBSCRIBE, np.maximum(at, begin), at)
-        columns: Any = zip(commands(at, row, kind, topic), self._ends(demand), strict=True)
-        return Commands(*map(np.concatenate, columns))
-
-    def _ends(self, demand: Demand) -> Commands:
-        """GeoRendezvous's commands at the ends of subscriptions."""
-        ends = [(until_s, *pair) for pair, (_, until_s) in demand.periods.items()]
-        at, row, topic = np.array([one for one in ends if np.isfinite(one[0])]).reshape(-1, 3).T
-        return commands(at, row, UNSUBSCRIBE, topic)
+        ends = ends_of_subscriptions(demand, int(UNSUBSCRIBE))
+        return joined((commands(at, row, kind, topic), ends))
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:

@@ -76,7 +76,7 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, in
         "neighbours": min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
         "entries": entries,
         "traversals": keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
-        "publishers": max(int(publishers_of.max(initial=0)), 1),
+        "pruned": max(int(publishers_of.max(initial=0)), 1),
         "hops_in_flight": _HOPS + entries if rules.retries > 0 else 0,
     }
 

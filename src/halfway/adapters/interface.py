@@ -6,7 +6,7 @@ commands to nodes. Everything else is the protocol's own.
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option, Value
 from halfway.problem import Problem
+from halfway.protocols.event_window import FORGOTTEN, EventWindows
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.roles import SubscribedPeriods
@@ -54,14 +55,41 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     return commands(np.maximum(begin, at), rows, kind, topic)
 
 
+def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
+    """An adapter's commands of `kind`, one for each subscription that ends."""
+    ends = [(until_s, *pair) for pair, (_, until_s) in demand.periods.items()]
+    at, row, topic = np.array([one for one in ends if np.isfinite(one[0])]).reshape(-1, 3).T
+    return commands(at, row, kind, topic)
+
+
+def joined(some: Iterable[Commands]) -> Commands:
+    """All of an adapter's commands, in their order."""
+    columns: Any = zip(*some, strict=True)
+    return Commands(*map(np.concatenate, columns))
+
+
 # What a protocol's `state` may take from a `BroadcastAdapter`, by name.
-STATE_PARAMETERS = ("node_ids", "window", "topics", "seed")
+STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers")
 # Shortfalls that several systems count.
 WITHOUT_ROUTE, UNACKNOWLEDGED = "messages without a route", "unacknowledged hops"
 
 
+FORGOTTEN_PUBLISHERS = "forgotten publishers"
+
+
+def _forgotten(state: Any) -> int:
+    """How many publishers the event windows of a state forgot for want of room."""
+    if isinstance(state, EventWindows):
+        return int(state.counts[:, FORGOTTEN].sum())
+    return sum(_forgotten(part) for part in state if isinstance(part, tuple))
+
+
 def _no_shortfalls(_: Any) -> Mapping[str, int]:
     return {}
+
+
+def _one_row(_state: Any, _name: str, row: int) -> slice:
+    return slice(row, row + 1)
 
 
 class SystemInstance(NamedTuple):
@@ -75,6 +103,13 @@ class SystemInstance(NamedTuple):
     # What the bounded tables of the nodes had no room for, from the state at any time.
     shortfalls: Callable[[Any], Mapping[str, int]] = _no_shortfalls
     unicast: bool = False  # whether each of its records is for at most one neighbour
+    # The memory of one node: its rows of an array, from the state, the array's name in it (of a
+    # tuple in the state "part.name"), and the row of the node.
+    own_rows: Callable[[Any, str, int], slice] = _one_row
+
+    def all_shortfalls(self) -> Mapping[str, int]:
+        """The shortfalls of a system's instance now, with those of its event windows."""
+        return {**self.shortfalls(self.state), FORGOTTEN_PUBLISHERS: _forgotten(self.state)}
 
 
 class RunContext(NamedTuple):
@@ -92,11 +127,16 @@ class RunContext(NamedTuple):
     seed: int
     start: Network  # at time 0; where nodes move, its links are those of that moment
     reach: float | None  # of the radios of moving nodes; None where the network is static
+    node_ids: npt.NDArray[np.int32]  # [n] the id of each row's node, any number of 31 bits
+    memory_lost: bool = False  # whether nodes come back without their memory
 
     @property
-    def node_ids(self) -> npt.NDArray[np.int32]:
-        """[n] the id of each row's node in an adapter's run context."""
-        return np.arange(self.n, dtype=np.int32)
+    def publishers(self) -> int:
+        """The publishers that a node has room for, by an adapter's run context: those of the
+        demand, or as many as can have an event in flight."""
+        some = [np.zeros(0, np.int32), *self.demand.publishers]
+        distinct = len(np.unique(np.concatenate(some)))
+        return max(min(distinct, self.window), 1)
 
 
 class Unsupported(Problem):
@@ -119,9 +159,17 @@ class Adapter:
         """The instance of the adapter's system on a network."""
         raise NotImplementedError
 
+    def ends_subscriptions(self) -> bool:
+        """Whether the adapter's system learns that a subscription ends."""
+        return False
+
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The adapter's commands: one for each subscriber of each topic, when it subscribes."""
-        return subscriptions(demand, self.module.KINDS.number("subscribe"))
+        """The adapter's commands: when a subscription begins and, if the system can, ends."""
+        kinds: Kinds = self.module.KINDS
+        begins = subscriptions(demand, kinds.number("subscribe"))
+        if not self.ends_subscriptions():
+            return begins
+        return joined((begins, ends_of_subscriptions(demand, kinds.number("unsubscribe"))))
 
     def publish_commands(self, publications: Publications) -> Commands:
         """The adapter's commands of publication: one for each publication."""
@@ -136,13 +184,16 @@ class BroadcastAdapter(Adapter):
     Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
 
+    def ends_subscriptions(self) -> bool:
+        """Whether the broadcast system has the command "unsubscribe"."""
+        return "unsubscribe" in self.module.KINDS.names.values()
+
     def instance(self, context: RunContext) -> SystemInstance:
         """The instance of a broadcast system on a network."""
-        module, values = self.module, dict(self.values)
-        if "until_s" in module.Rules._fields:
-            values["until_s"] = context.seconds
-        rules = module.Rules(**values)
-        known = context.node_ids, context.window, context.demand.topics, context.seed
+        module = self.module
+        rules = module.Rules(**self.values)
+        topics = context.demand.topics
+        known = context.node_ids, context.window, topics, context.seed, context.publishers
         given = dict(zip(STATE_PARAMETERS, known, strict=True))
         named = given.keys() & inspect.signature(module.state).parameters
         state = module.state(**{name: given[name] for name in named})

@@ -66,7 +66,7 @@ class WalkOverlayAdapter(Adapter):
             context.node_ids,
             context.most_neighbours,
             max(int(each.max(initial=0)), 1),
-            context.window,
+            context.publishers,
             size.words,
             context.seed,
             trails=min(max(len(initiators(demand)), 4), _TRAILS),

@@ -53,17 +53,17 @@ class WalkAdapter(Adapter):
         self._number(context.demand)
         # A publisher has a buffer for each of its pairs.
         most = max((len(own) for own in self._of.values()), default=0)
-        rules, topics = self._rules(context.seconds, most), max(len(self._pairs), 1)
+        rules, topics = self._rules(most), max(len(self._pairs), 1)
         state = self.module.state(
             context.node_ids, context.most_neighbours, topics, context.seed,
             places=places(context, rules, self._pairs, self._of),
-            buffer_size=max(rules.buffer_size, 1),
+            publishers=context.publishers, buffer_size=max(rules.buffer_size, 1),
         )  # fmt: skip
         return SystemInstance(
             state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls
         )
 
-    def _rules(self, until_s: float, most_pairs: int) -> Rules:
+    def _rules(self, most_pairs: int) -> Rules:
         given: dict[str, Any] = dict(self.values)
         delay = given["step_delay_s"]
         given |= {
@@ -72,7 +72,7 @@ class WalkAdapter(Adapter):
             "refresh_s": given["refresh_s"] or math.inf,
             "buffer_size": given["buffer_size"] * most_pairs,
         }
-        return Rules(**given, until_s=until_s)
+        return Rules(**given)
 
     def _number(self, demand: Demand) -> None:
         """Number a walk system's pairs of a publisher and a subscriber of one topic."""

@@ -27,12 +27,19 @@ def notes_of(
 
     remarks: what the reading of the scenario's files left out or decided; they come first.
     """
-    names = [one.name for one in systems]
     return (
         *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
-        *_on_systems(scenarios, names), *option_notes(scenarios, systems), *_on_counts(runs),
+        *notes_before_runs(scenarios, systems), *_on_counts(runs),
         *_on_stopping(rule, cells), *_on_values(cells, replicates),
     )  # fmt: skip
+
+
+def notes_before_runs(
+    scenarios: Sequence[Scenario], systems: Sequence[System]
+) -> tuple[str, ...]:  # fmt: skip
+    """The notes of `notes_of` that depend on no run: on the systems and on their options."""
+    names = [one.name for one in systems]
+    return (*_on_systems(scenarios, names), *option_notes(scenarios, systems))
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:

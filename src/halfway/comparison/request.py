@@ -18,7 +18,7 @@ from halfway.comparison.plan import SystemSource
 from halfway.problem import Problem
 from halfway.scenario import build
 from halfway.scenario.reading import ScenarioSource, file_of
-from halfway.scenario.remarks import remarks_of
+from halfway.scenario.remarks import on_ended_subscriptions, remarks_of
 from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
@@ -173,13 +173,15 @@ def _sorted_out(
         ready = build.prepared(point.scenario)
         context = build.run_context(point.scenario, ready)
         where = ", ".join(f"{field} = {value}" for field, value in point.varies.items())
-        for remark in remarks_of(point.scenario, ready):
-            remarks.setdefault(remark, []).append(where)
         for one in systems:
             if one.name in unsupported:
                 continue
             if why := build.unsupported(one.system(), point.scenario, context):
                 unsupported[one.name] = f"{why} (at {where})" if where else why
+        running = [one.system() for one in systems if one.name not in unsupported]
+        ended = on_ended_subscriptions(ready, point.scenario, running)
+        for remark in (*remarks_of(point.scenario, ready), *ended):
+            remarks.setdefault(remark, []).append(where)
     supported = {one.name: one for one in systems if one.name not in unsupported}
     if not supported:
         name, why = next(iter(unsupported.items()))

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from halfway.comparison.notes import notes_before_runs
 from halfway.comparison.plan import plain_of, point_of, scenario_of
 from halfway.comparison.request import Request
 from halfway.pipeline.plan.plan import ROOT_SEED, plan
@@ -20,6 +21,7 @@ class Check(msgspec.Struct, frozen=True):
     survey: Survey
     systems: list[str]
     unsupported: dict[str, str]  # system -> why
+    notes: list[str]  # that the comparison prints too: on the files, the workload, the options
     points: int
     replicates: int
     runs: int
@@ -39,9 +41,12 @@ def check(request: Request, *, cores: int, seed: int | None = None) -> Check:
     every = [point_of(point.scenario, one) for point in request.points for one in request.systems]
     runs = plan(every, request.replicates, root)
     records = facts.roles.events_that_fit * 2 * max(facts.topology.links, 1)
+    systems = [one.system() for one in request.systems]
+    known = notes_before_runs([point.scenario for point in request.points], systems)
     serial_s = sum(runs["cost_ms"].to_pylist()) / 1e3 + runs.num_rows * records * _RECORD_S
     return Check(
         request.scenario.title, plain_of(request.scenario), facts,
-        [one.name for one in request.systems], dict(request.unsupported), len(request.points),
-        request.replicates, runs.num_rows, cores, (_SPARK_S + serial_s / max(cores, 1)) / 60.0,
+        [one.name for one in request.systems], dict(request.unsupported),
+        [*request.remarks, *known], len(request.points), request.replicates, runs.num_rows, cores,
+        (_SPARK_S + serial_s / max(cores, 1)) / 60.0,
     )  # fmt: skip

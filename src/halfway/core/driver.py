@@ -1,7 +1,10 @@
 """The driver's half of a node's contract: what every driver does with the records of a handler.
 
 The simulator's engine is a driver. Pure functions, to be inlined into a driver's own loop.
-A node's incarnation is even while it is up and odd while it is down: each change adds one.
+A node's turns are even while it is up and odd while it is down: each change adds one.
+A node's incarnation is one life of its memory: it grows when the node comes back without what it
+knew. An event's epoch is the incarnation in which its publisher published it: the publisher's
+events have ascending numbers as long as its memory lasts, and begin again with 0 afterwards.
 """
 
 import numpy as np
@@ -14,8 +17,8 @@ TO_APPLICATION, TO_SELF, TO_NETWORK = 0, 1, 2
 
 MAX_HOPS = 65_534  # the hop count does not exceed it
 
-# A command of an application belongs to no incarnation: its node only has to be up.
-ANY_INCARNATION = np.uint32(0xFFFFFFFF)
+# A command of an application belongs to no turn of its node: the node only has to be up.
+ANY_TURN = np.uint32(0xFFFFFFFF)
 
 
 @inlined
@@ -47,15 +50,27 @@ def stamp(record, node_id, incarnation, hops):
 
 
 @inlined
-def is_running(incarnation):
-    """Whether a driver's node is up, from its incarnation."""
-    return incarnation & np.uint32(1) == 0
+def stamp_command(command, node_id, incarnation):
+    """Stamp an application's command, or a start event, as a driver does when it is handled.
+
+    incarnation: of the node at that moment.
+    """
+    command.incarnation = incarnation
+    if command.event >= 0:
+        command.publisher = node_id
+        command.epoch = incarnation
 
 
 @inlined
-def is_alive(emitted_in, incarnation):
-    """Whether a driver still handles a record that waits at its node, from the incarnation now.
+def is_running(turns):
+    """Whether a driver's node is up, from its turns."""
+    return turns & np.uint32(1) == 0
 
-    Timers and delayed records of an earlier incarnation are void, even if the node is up again.
+
+@inlined
+def is_alive(emitted_in, turns):
+    """Whether a driver still handles a record that waits at its node, from the turns now.
+
+    Timers and delayed records of an earlier turn are void, even if the node is up again.
     """
-    return emitted_in == incarnation or (emitted_in == ANY_INCARNATION and is_running(incarnation))
+    return emitted_in == turns or (emitted_in == ANY_TURN and is_running(turns))

@@ -20,11 +20,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.core.message import MESSAGE, START
 
 # The header fields that a protocol fills; the driver fills the others.
-FIELDS = {"flags", "target", "topic", "event", "publisher", "sequence"}
+FIELDS = {"flags", "target", "topic", "event", "publisher", "epoch", "sequence"}
+# The fields that identify an event: its publisher, the publisher's epoch, and its number there.
+EVENT_ID = "event publisher epoch"
 _SIZE = {array: MESSAGE[array].shape[0] for array in ("args", "reals")}
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 _NO_MEANINGS: Mapping[str, str] = MappingProxyType({})
@@ -81,6 +84,7 @@ class Kind(NamedTuple):
     reals: Mapping[str, int] = _NOTHING
     on_map: MapRole | Step | Meets | None = None
     reused: Mapping[str, str] = _NO_MEANINGS
+    age: str = ""  # the place in `reals` that the driver ages, see `Kinds.ages`
 
     def places(self, array: str) -> dict[str, range]:
         """The indices of a message kind's places in "args" or "reals", by name without length."""
@@ -107,13 +111,15 @@ class Kinds:
         self, channel: Channel, number: int, name: str, meaning: str, fields: str = "",
         args: Mapping[str, int] = _NOTHING, reals: Mapping[str, int] = _NOTHING,
         on_map: MapRole | Step | Meets | None = None, reused: Mapping[str, str] = _NO_MEANINGS,
+        age: str = "",
     ) -> np.uint8:  # fmt: skip
         """Declare a message kind of that channel; return its number.
 
-        fields: split at blanks, without those of `reused`.
+        fields: split at blanks, without those of `reused`. age: a name of `reals`.
         """
         words = (*fields.split(), *reused)
-        return self._add(Kind(number, name, channel, meaning, words, args, reals, on_map, reused))
+        declared = number, name, channel, meaning, words, args, reals, on_map, reused, age
+        return self._add(Kind(*declared))
 
     command = partialmethod(declare, Channel.COMMAND)
     network = partialmethod(declare, Channel.NETWORK)
@@ -138,6 +144,20 @@ class Kinds:
     def starts(self) -> bool:
         """Whether the message kinds of this protocol include the start event."""
         return int(START) in self._kinds
+
+    @property
+    def ages(self) -> npt.NDArray[np.int8]:
+        """[256] the place in `reals` of each message kind's age in seconds, or -1; [0] if no kind
+        has one.
+
+        No clock is shared, so the driver measures at the link layer how long a record travelled
+        from its sender's handler to its receiver's, and adds that to the age that the sender wrote.
+        """
+        found = np.full(256, -1, np.int8)
+        for kind in self:
+            if kind.age:
+                found[kind.number] = kind.reals[kind.age]
+        return found if found.max() >= 0 else found[:0]
 
     def number(self, name: str) -> int:
         """The number of the message kind of that name. Raises KeyError if there is none."""

@@ -15,10 +15,11 @@ MESSAGE = np.dtype(
         ("target", "<i4"),  # id of the final destination, if there is one
         ("next", "<i4"),  # id of the neighbour that receives it, or EVERYONE or APP
         ("topic", "<i4"),
-        ("event", "<i4"),
+        ("event", "<i4"),  # the publisher's own number of the event, from 0 in order; -1: none
         ("publisher", "<i4"),  # id of the node that published `event`; -1: not carried
         ("sequence", "<i4"),  # the sender's number for a hop to be acknowledged; 0: unreliable
-        ("incarnation", "<u8"),  # of the sender: grows whenever it crashes or comes back
+        ("epoch", "<u4"),  # the incarnation in which the publisher published `event`
+        ("incarnation", "<u4"),  # of the sender: grows whenever it loses its memory
         ("args", "<i4", (8,)),
         ("reals", "<f8", (6,)),
     ]

@@ -53,6 +53,7 @@ def emit(out, kind, after, towards):
     record.event = -1
     record.publisher = -1
     record.sequence = 0
+    record.epoch = 0
     record.incarnation = 0
     for a in range(8):
         record.args[a] = 0

@@ -12,7 +12,7 @@ SYSTEMS = {
     "flooding": "halfway.protocols.flooding",
     "gossip": "halfway.protocols.gossip",
     "counter-broadcast": "halfway.protocols.counter_broadcast",
-    "anti-entropy": "halfway.protocols.anti_entropy",
+    "anti-entropy": "halfway.protocols.anti_entropy.handler",
     "rumor-routing": "halfway.protocols.rumor_routing.handler",
     "directional-walk": "halfway.protocols.walks.directional_walk",
     "random-walk": "halfway.protocols.walks.random_walk",

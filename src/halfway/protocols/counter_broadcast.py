@@ -16,7 +16,14 @@ from halfway.core.message import EVERYONE
 from halfway.core.options import count, seconds
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.event_window import empty_window, record_if_new
+from halfway.protocols.event_window import (
+    NONE,
+    WINDOW,
+    EventWindows,
+    empty_windows,
+    place_of_event,
+    record_if_new,
+)
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -24,11 +31,14 @@ COPY = KINDS.network(
     2,
     "copy",
     "the sender passes an event to every neighbour",
-    "topic event",
+    application.EVENT_FIELDS,
     on_map=MapRole.EVENT_HOP,
 )
 DECIDE = KINDS.timer(
-    3, "decide", "the wait is over, and the node decides whether to repeat the event", "topic event"
+    3,
+    "decide",
+    "the wait is over, and the node decides whether to repeat the event",
+    application.EVENT_FIELDS,
 )
 
 OPTIONS = {
@@ -51,23 +61,24 @@ class CounterState(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    seen: npt.NDArray[np.int32]  # [n, window] the newest events received, see `event_window`
-    copies: npt.NDArray[np.int32]  # [n, window] further copies received of each of these
+    seen: EventWindows  # the newest events received of each publisher
+    copies: npt.NDArray[np.uint16]  # [n, places, WINDOW] further copies received of each of these
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
 State = CounterState
 
 
-def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> CounterState:
+def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> CounterState:
     """Nodes of counter-based broadcast that have received no event and have no subscription.
 
-    window: events in flight at a time; a node does not repeat an older one.
+    publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """
     n = len(node_ids)
-    seen = empty_window(n, window)
+    seen = empty_windows(n, publishers)
     return CounterState(
-        node_ids, random_states(node_ids, seed), seen, np.zeros_like(seen),
+        node_ids, random_states(node_ids, seed), seen,
+        np.zeros((*seen.of.shape, WINDOW), np.uint16),
         application.no_subscriptions(n, topics),
     )  # fmt: skip
 
@@ -81,17 +92,21 @@ def most_emissions(state: CounterState, rules: Rules) -> int:
 def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of counter-based broadcast receive one message."""
     # A node that restarts repeats nothing: its timers died with it.
-    place = message.event % state.copies.shape[1]
+    slot = message.event & (WINDOW - 1)
     if message.kind in (COPY, application.PUBLISH):
-        if record_if_new(state.seen, i, message.event):
-            state.copies[i, place] = 0
+        is_new = record_if_new(state.seen, i, message)
+        place = place_of_event(state.seen, i, message)
+        if is_new:
+            state.copies[i, place, slot] = 0
             wait = rules.wait_s * uniform(random_bits(state, i))
             application.emit_event(message, DECIDE, wait, state.node_id[i], out)
             application.notify_application(state, i, message, out)
-        elif state.seen[i, place] == message.event:
-            state.copies[i, place] += 1
+        elif place != NONE and state.copies[i, place, slot] < rules.enough:
+            state.copies[i, place, slot] += 1
     elif message.kind == DECIDE:
-        if state.copies[i, place] < rules.enough - 1:
+        # A node that forgot the publisher meanwhile does not repeat the event.
+        place = place_of_event(state.seen, i, message)
+        if place != NONE and state.copies[i, place, slot] < rules.enough - 1:
             application.emit_event(message, COPY, 0.0, EVERYONE, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

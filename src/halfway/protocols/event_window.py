@@ -1,52 +1,201 @@
-"""The duplicate filter of events: a bounded window over ascending event ids.
+"""The duplicate filter of events: for each publisher a window over its newest events.
 
-Event ids ascend from 0 in the order of publication, as any int32. An event below the window counts
-as received: a node may lose an old event, but it never repeats one.
+An event is (publisher, epoch, event): publishers number their own events, ascending from 0. A node
+keeps a bounded table of publishers, and of each publisher the newest number and a bit for each of
+the 64 newest events, as the anti-replay window of RFC 4303 §3.4.3 and RFC 6479 does. An event below
+the window counts as received: a node may lose an old event, but it never repeats one.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import apart, inlined
 
-_NONE = np.int32(-1)
+WINDOW = 64  # the newest events of a publisher that a node distinguishes
+NONE = np.int32(-1)
+_PROBE = 32  # places that a search looks at: with half of them free it hardly ever ends without one
+# Columns of `counts`.
+RECORDED, FORGOTTEN = 0, 1
+
+PUBLISHER = np.dtype(
+    [
+        ("publisher", "<i4"),  # node id; -1: free
+        ("epoch", "<u4"),
+        ("newest", "<i4"),  # the newest event known of that epoch; -1: none
+        ("used", "<u4"),  # the row's count of recorded events when it recorded its last one
+        ("bits", "<u8"),  # bit k: the event `newest` - k was received
+    ]
+)
 
 
-def empty_window(n: int, window: int) -> npt.NDArray[np.int32]:
-    """The event windows of n nodes without events, [n, window]: an id, or -1, per place.
+class EventId(NamedTuple):
+    """What identifies an event; a message that carries it will do in its place everywhere."""
 
-    Exact while every event in flight is less than `window` ids behind the newest one. The window is
-    rounded up to a power of two, because a division costs more than all the rest.
+    event: np.int32  # its publisher's own number
+    publisher: np.int32  # node id
+    epoch: np.uint32  # of the publisher when it published the event
+
+
+class EventWindows(NamedTuple):
+    """The event windows of nodes: one for each publisher, hashed by the publisher's id."""
+
+    of: npt.NDArray[np.void]  # [n, places] PUBLISHER, as a record array
+    counts: npt.NDArray[np.int64]  # [n, 2] events recorded; publishers forgotten for want of room
+
+
+def empty_windows(n: int, publishers: int) -> EventWindows:
+    """The event windows of n nodes without events, with room for so many publishers.
+
+    There are twice as many places, rounded up to a power of two, so that a search is short. A node
+    that finds no place forgets the publisher, among those that it looked at, whose last new event
+    is the oldest: an event of that publisher that arrives again then counts as new.
     """
-    return np.full((n, 1 << max(window - 1, 0).bit_length()), _NONE, np.int32)
+    places = 1 << (2 * max(publishers, 1) - 2).bit_length()
+    of = np.zeros((n, places), PUBLISHER)
+    of["publisher"] = of["newest"] = NONE
+    return EventWindows(of.view(np.recarray), np.zeros((n, 2), np.int64))
 
 
 @inlined
-def record_if_new(seen, i, event):
-    """Record an event in row i's event window; True if it is new there."""
-    place = np.uint32(event) & np.uint32(seen.shape[1] - 1)
-    if event <= seen[i, place]:
+def _hashed(publisher):
+    return np.uint64(publisher) * np.uint64(0x9E3779B1)
+
+
+@inlined
+def _probed(hashed, k, places):
+    # Double hashing [Knuth, TAOCP 3, §6.4, algorithm D].
+    step = (hashed >> np.uint64(40)) | np.uint64(1)
+    return ((hashed >> np.uint64(16)) + np.uint64(k) * step) & np.uint64(places - 1)
+
+
+@inlined
+def place_of_publisher(windows, i, publisher):
+    """The place of a publisher among row i's event windows; -1 if it has none."""
+    places = windows.of.shape[1]
+    if publisher < 0:
+        return np.int64(NONE)
+    hashed = _hashed(publisher)
+    for k in range(min(places, _PROBE)):
+        place = _probed(hashed, k, places)
+        there = windows.of[i, place].publisher
+        if there == publisher:
+            return np.int64(place)
+        if there == NONE:
+            break
+    return np.int64(NONE)
+
+
+@apart
+def claim_place(windows, i, publisher):
+    """A new, empty event window of row i for a publisher that has none; its place."""
+    places, used = windows.of.shape[1], windows.counts[i, RECORDED]
+    hashed = _hashed(publisher)
+    found, age = np.int64(NONE), np.int64(NONE)
+    for k in range(min(places, _PROBE)):
+        place = _probed(hashed, k, places)
+        if windows.of[i, place].publisher == NONE:
+            found = np.int64(place)
+            break
+        unused = (used - np.int64(windows.of[i, place].used)) & np.int64(0xFFFFFFFF)
+        if unused > age:
+            found, age = np.int64(place), unused
+    windows.counts[i, FORGOTTEN] += windows.of[i, found].publisher != NONE
+    windows.of[i, found].publisher = publisher
+    windows.of[i, found].used = np.uint32(used & np.int64(0xFFFFFFFF))
+    empty_place(windows, i, found, np.uint32(0))
+    return found
+
+
+@inlined
+def empty_place(windows, i, place, epoch):
+    """Empty row i's event window at a place, for an epoch of its publisher."""
+    windows.of[i, place].epoch = epoch
+    windows.of[i, place].newest = NONE
+    windows.of[i, place].bits = np.uint64(0)
+
+
+@inlined
+def know_of(windows, i, place, event):
+    """Move row i's event window at a place so that it includes an event that exists."""
+    ahead = np.int64(event) - windows.of[i, place].newest
+    if ahead > 0:
+        bits = windows.of[i, place].bits << np.uint64(ahead & (WINDOW - 1))
+        windows.of[i, place].bits = bits if ahead < WINDOW else np.uint64(0)
+        windows.of[i, place].newest = event
+
+
+@inlined
+def has(windows, i, place, event):
+    """Whether row i's event window at a place has an event, of the newest 64, as received."""
+    behind = np.int64(windows.of[i, place].newest) - event
+    bit = (windows.of[i, place].bits >> np.uint64(behind & (WINDOW - 1))) & np.uint64(1)
+    return 0 <= behind < WINDOW and bit == np.uint64(1)
+
+
+@inlined
+def window_of(windows, i, publisher, epoch):
+    """The place of row i's event window for a publisher's epoch, made if there is none; -1 if the
+    epoch is over. A later epoch empties the window of an earlier one."""
+    place = place_of_publisher(windows, i, publisher)
+    if place == NONE:
+        if publisher < 0:
+            return place
+        place = claim_place(windows, i, publisher)
+    if epoch != windows.of[i, place].epoch:
+        if epoch < windows.of[i, place].epoch:
+            return np.int64(NONE)
+        empty_place(windows, i, place, epoch)
+    return place
+
+
+@inlined
+def record_if_new(windows, i, message):
+    """Record the event of a message in row i's event windows; True if it is new there."""
+    place = window_of(windows, i, message.publisher, message.epoch)
+    if place == NONE or message.event < 0:
         return False
-    seen[i, place] = event
+    behind = np.int64(windows.of[i, place].newest) - message.event
+    if behind >= WINDOW:
+        return False
+    bit = np.uint64(1)
+    if behind < 0:
+        know_of(windows, i, place, message.event)
+    else:
+        bit <<= np.uint64(behind)
+    if windows.of[i, place].bits & bit != np.uint64(0):
+        return False
+    windows.of[i, place].bits |= bit
+    windows.counts[i, RECORDED] += 1
+    windows.of[i, place].used = np.uint32(windows.counts[i, RECORDED] & np.int64(0xFFFFFFFF))
     return True
 
 
 @inlined
-def record_among_newest(newest, i, topic, event):
-    """Record a topic's event in row i's event window; True if it is new there.
+def place_of_event(windows, i, message):
+    """The place of the publisher of a message's event in row i's event windows; -1 unless the
+    window there has the event as received."""
+    place = place_of_publisher(windows, i, message.publisher)
+    if (
+        place != NONE
+        and windows.of[i, place].epoch == message.epoch
+        and has(windows, i, place, message.event)
+    ):
+        return place
+    return np.int64(NONE)
 
-    newest [n, topics, window]: the window's largest ids of each topic, each plus 1; 0: none. An id
-    below all those of a full window counts as received. Unlike `record_if_new`, it is exact for ids
-    with gaps as well, such as those of one topic among many, and reads the whole window.
-    """
-    key = np.uint32(np.uint32(event) + np.uint32(1))
-    least = 0
-    for place in range(newest.shape[2]):
-        if newest[i, topic, place] == key:
-            return False
-        if newest[i, topic, place] < newest[i, topic, least]:
-            least = place
-    if key <= newest[i, topic, least]:
-        return False
-    newest[i, topic, least] = key
-    return True
+
+@inlined
+def event_id(message):
+    """The `EventId` of the event that a message carries, for event windows and for records."""
+    return EventId(message.event, message.publisher, message.epoch)
+
+
+@inlined
+def copy_event_id(message, o):
+    """Copy what identifies the event of a message, or an `EventId`, into a record: the key of event
+    windows."""
+    o.event = message.event
+    o.publisher = message.publisher
+    o.epoch = message.epoch

@@ -10,7 +10,7 @@ from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
 from halfway.core.options import seconds
 from halfway.protocols import application
-from halfway.protocols.event_window import empty_window, record_if_new
+from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -18,11 +18,11 @@ FLOOD = KINDS.network(
     2,
     "flood",
     "the sender passes an event to every neighbour",
-    "topic event",
+    application.EVENT_FIELDS,
     on_map=MapRole.EVENT_HOP,
 )
 REPEAT = KINDS.timer(
-    3, "repeat", "the delay is over, and the node transmits the event", "topic event"
+    3, "repeat", "the delay is over, and the node transmits the event", application.EVENT_FIELDS
 )
 
 OPTIONS = {"repeat_delay_s": seconds(0.01, "from the reception of an event to its repetition")}
@@ -38,20 +38,21 @@ class FloodState(NamedTuple):
     """What a node of flooding remembers: which events it has received, and its subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
-    seen: npt.NDArray[np.int32]  # [n, window] the newest events received, see `event_window`
+    seen: EventWindows  # the newest events received of each publisher
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
 State = FloodState
 
 
-def state(node_ids: npt.NDArray[np.int32], window: int, topics: int) -> FloodState:
+def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int) -> FloodState:
     """Nodes of flooding that have received no event and have no subscription.
 
-    window: events in flight at a time; a node does not repeat an older one.
+    publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """
     n = len(node_ids)
-    return FloodState(node_ids, empty_window(n, window), application.no_subscriptions(n, topics))
+    seen = empty_windows(n, publishers)
+    return FloodState(node_ids, seen, application.no_subscriptions(n, topics))
 
 
 def most_emissions(state: FloodState, rules: Rules) -> int:
@@ -65,10 +66,10 @@ def handle(state, rules, neighbourhood, i, message, out):
     # A node that restarts repeats nothing: its timers died with it, and it does not know which
     # events it had still to repeat. This baseline loses them.
     if message.kind in (FLOOD, application.PUBLISH):
-        if record_if_new(state.seen, i, message.event):
+        if record_if_new(state.seen, i, message):
             application.emit_event(message, REPEAT, rules.repeat_delay_s, state.node_id[i], out)
             application.notify_application(state, i, message, out)
     elif message.kind == REPEAT:
         application.emit_event(message, FLOOD, 0.0, EVERYONE, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

@@ -24,7 +24,12 @@ from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.protocols import application
-from halfway.protocols.event_window import empty_window, record_if_new
+from halfway.protocols.event_window import (
+    EventWindows,
+    copy_event_id,
+    empty_windows,
+    record_if_new,
+)
 
 KINDS = Kinds()
 KINDS.include(application.KINDS)
@@ -32,7 +37,7 @@ PUSH = KINDS.network(
     2,
     "push",
     "the sender passes an event to one neighbour, or to all neighbours",
-    "topic event",
+    application.EVENT_FIELDS,
     on_map=MapRole.EVENT_HOP,
 )
 ROUNDS_MADE = 0  # place in `args` of a ROUND
@@ -40,7 +45,7 @@ ROUND = KINDS.timer(
     3,
     "round",
     "the next round of an event begins",
-    "topic event",
+    application.EVENT_FIELDS,
     args={"rounds made": ROUNDS_MADE},
 )
 
@@ -82,23 +87,23 @@ class GossipState(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
-    seen: npt.NDArray[np.int32]  # [n, window] the newest events received, see `event_window`
+    seen: EventWindows  # the newest events received of each publisher
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
 
 
 State = GossipState
 
 
-def state(node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int) -> GossipState:
+def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> GossipState:
     """Nodes of gossip that have received no event and have no subscription.
 
-    window: events in flight at a time; a node does not send an older one.
+    publishers: whose newest events a node distinguishes; it does not send an older event.
     """
     n = len(node_ids)
     return GossipState(
         node_ids,
         random_states(node_ids, seed),
-        empty_window(n, window),
+        empty_windows(n, publishers),
         application.no_subscriptions(n, topics),
     )
 
@@ -113,7 +118,7 @@ def start_round_timer(state, rules, i, message, wait, rounds_made, out):
     """Start the timer of an event's next gossip round."""
     o = emit(out, ROUND, wait + rules.jitter_s * uniform(random_bits(state, i)), state.node_id[i])
     o.topic = message.topic
-    o.event = message.event
+    copy_event_id(message, o)
     o.args[ROUNDS_MADE] = rounds_made
 
 
@@ -144,7 +149,7 @@ def handle(state, rules, neighbourhood, i, message, out):
     # A node that restarts does not resume its rounds: its timers died with it. Gossip relies on
     # other nodes that send the same event.
     if message.kind in (PUSH, application.PUBLISH):
-        if record_if_new(state.seen, i, message.event):
+        if record_if_new(state.seen, i, message):
             if takes_part(state, rules, i, message) and rules.rounds > 0:
                 start_round_timer(state, rules, i, message, 0.0, 0, out)
             application.notify_application(state, i, message, out)
@@ -156,5 +161,5 @@ def handle(state, rules, neighbourhood, i, message, out):
         rounds_made = message.args[ROUNDS_MADE] + 1
         if rounds_made < rules.rounds:
             start_round_timer(state, rules, i, message, rules.period_s, rounds_made, out)
-    elif message.kind == application.SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

@@ -16,6 +16,7 @@ from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
+from halfway.protocols.event_window import copy_event_id
 
 KINDS = Kinds()
 ACK = KINDS.network(254, "ack", "the hop with this sequence number has arrived", "sequence")
@@ -45,7 +46,7 @@ class ReliableHops(NamedTuple):
     node_id: npt.NDArray[np.int32]  # [n]
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
     tries: npt.NDArray[np.int32]  # [n, places] retransmissions so far
-    accepted: npt.NDArray[np.int32]  # [n, known, 2] sender and sequence number
+    accepted: npt.NDArray[np.int64]  # [n, known, 3] sender, its incarnation, sequence number
     counts: npt.NDArray[np.int64]  # [n, 3] hops: tracked, accepted, without room in the table
 
 
@@ -56,7 +57,7 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
         node_ids,
         np.zeros((n, places), MESSAGE).view(np.recarray),
         np.zeros((n, places), np.int32),
-        np.zeros((n, known, 2), np.int32),
+        np.zeros((n, known, 3), np.int64),
         np.zeros((n, 3), np.int64),
     )
 
@@ -124,12 +125,16 @@ def acknowledge(hops, i, message, out):
     """Acknowledge a reliable hop; True if row i accepted it already."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
     for k in range(hops.accepted.shape[1]):
-        known = hops.accepted[i, k, 1] == message.sequence
-        if known and hops.accepted[i, k, 0] == message.source:
+        if (
+            hops.accepted[i, k, 2] == message.sequence
+            and hops.accepted[i, k, 1] == message.incarnation
+            and hops.accepted[i, k, 0] == message.source
+        ):
             return True
     k = hops.counts[i, ACCEPTED] % hops.accepted.shape[1]
     hops.accepted[i, k, 0] = message.source
-    hops.accepted[i, k, 1] = message.sequence
+    hops.accepted[i, k, 1] = message.incarnation
+    hops.accepted[i, k, 2] = message.sequence
     hops.counts[i, ACCEPTED] += 1
     return False
 
@@ -218,8 +223,7 @@ def copy_record(kept, o):
     o["flags"] = kept["flags"]
     o.target = kept.target
     o.topic = kept.topic
-    o.event = kept.event
-    o.publisher = kept.publisher
+    copy_event_id(kept, o)
     for a in range(8):
         o.args[a] = kept.args[a]
     for a in range(6):

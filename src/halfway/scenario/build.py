@@ -116,7 +116,7 @@ def simulation_on(
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
         options=options_of(scenario, system),
-        power=_power(scenario.power), batteries=ready.battery_j, trace=trace,
+        power=_power(scenario.power), batteries=ready.battery_j, clock=scenario.clock, trace=trace,
         stretch=scenario.stretch,
     )  # fmt: skip
 

@@ -1,15 +1,16 @@
 """Remarks on a scenario: what its files left out, and work that does not fit into the run."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from halfway.adapters.interface import System
 from halfway.problem import Problem
 from halfway.scenario.build import Prepared
 from halfway.scenario.schema import Recorded, RecordedWorkload, Scenario
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 from halfway.world.faults import Churn
-from halfway.world.importers.link_quality import is_one_way
+from halfway.world.importers.link_quality import is_one_way, repeated_links
 from halfway.world.importers.network_file import table_of
 from halfway.world.mobility.motion import Legs
 from halfway.world.workload.demand import Listed
@@ -25,15 +26,36 @@ def remarks_of(scenario: Scenario, ready: Prepared) -> tuple[str, ...]:
             *_on_workload(scenario, ready), *_on_faults(scenario))  # fmt: skip
 
 
+def on_ended_subscriptions(
+    ready: Prepared, scenario: Scenario, systems: Sequence[System]
+) -> tuple[str, ...]:
+    """Return the remark on systems that never learn that a subscription ends; () for none."""
+    until = [until_s for _, until_s in ready.demand.periods.values()]
+    deaf = [one.name for one in systems if not one.with_options({}).ends_subscriptions()]
+    if not deaf or min(until, default=math.inf) >= scenario.seconds:
+        return ()
+    which = "this system does" if len(deaf) == 1 else "these systems do"
+    return (
+        f"{which} not learn that a subscription ends, so later notifications still cost "
+        f"messages, and count as unsolicited: {', '.join(deaf)}",
+    )
+
+
 def _on_ratios(scenario: Scenario) -> Iterator[str]:
     """The remark that a table of ratios with one direction of each link holds in both."""
     radio = scenario.radio
     if not isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) or radio.ratios is None:
         return
     path = Path(radio.ratios)
-    if is_one_way(table_of(path), radio.ratio_columns):
+    table = table_of(path)
+    if is_one_way(table, radio.ratio_columns):
         name = radio.ratio_columns[0]
         yield f"{path.name}: each link is in the table once, so {name} holds in both directions"
+    if repeated := repeated_links(table, radio.ratio_columns):
+        links = "1 link has several lines" if repeated == 1 else (
+            f"{repeated:,} links have several lines"
+        )  # fmt: skip
+        yield f"{path.name}: {links}, and the greatest ratio counts"
 
 
 def _on_motion(scenario: Scenario, ready: Prepared) -> Iterator[str]:
@@ -104,10 +126,12 @@ _CHUNK = 10_000
 
 
 def _on_faults(scenario: Scenario) -> Iterator[str]:
-    """The remarks on faults that begin after the end of the run."""
+    """The remarks on faults that begin after the end of the run, or select no node."""
     for index, fault in enumerate(scenario.faults):
-        if not isinstance(fault, Churn) and fault.at >= scenario.seconds:
-            kind = fault.__struct_config__.tag
+        kind = fault.__struct_config__.tag
+        if getattr(fault, "share", None) == 0.0:
+            yield f"faults[{index}] ({kind}) has no effect: share = 0 selects no node"
+        elif not isinstance(fault, Churn) and fault.at >= scenario.seconds:
             yield (
                 f"faults[{index}] ({kind}) has no effect: at = {fault.at:g}, and the run ends at "
                 f"seconds = {scenario.seconds:g}"

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
 from halfway.world.faults import Fault, Node
@@ -154,6 +155,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
     workload: Workload | RecordedWorkload = Workload()
     options: dict[str, dict[str, float | int | bool]] = {}  # system -> its options
     power: NodePower = NodePower()
+    clock: ClockErrors | None = None  # None: every node reads the time of the run
     sweep: dict[str, list[bool | int | float | str]] = {}  # field -> its values
     decision: DecisionTable = DecisionTable()
 
@@ -186,6 +188,11 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         for name in names:
             if name in defaults and getattr(part, name) == defaults[name]:
                 del found[table][name]
+    for fault in found["faults"]:
+        if fault.get("memory") == "kept":
+            del fault["memory"]
+    if scenario.clock is None:
+        del found["clock"]
     if isinstance(scenario.workload, Workload):
         del found["workload"]["kind"]
     return found

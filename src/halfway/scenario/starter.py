@@ -5,6 +5,7 @@ import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from halfway.problem import Problem
@@ -14,17 +15,26 @@ from halfway.scenario.reading import checked
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.world.graphs.mean_degree import distance_to_neighbours
 from halfway.world.graphs.network import Network
+from halfway.world.importers.brite import read_brite
 from halfway.world.importers.column_guesses import TableGuess, guessed
-from halfway.world.importers.network_file import is_table, read_network, table_of
+from halfway.world.importers.network_file import (
+    BRITE,
+    is_table,
+    read_network,
+    suffix,
+    table_of,
+)
 from halfway.world.mobility.motion import positions
 from halfway.world.mobility.moving_grid import present
 from halfway.world.mobility.trace_files import is_motion, read_motion
 from halfway.world.mobility.tracks import Traces
+from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S
 
 _KEPT = 0.9  # share of the connected nodes that a threshold must keep connected
 _THRESHOLDS = (0.9, 0.75, 0.5, 0.25, 0.1)  # of the scale of the quality
 _NEIGHBOURS = 8  # neighbours for which the range of moving nodes is guessed
 _LONGEST_S = 300.0
+_SAMPLES = 100  # times at which the nodes of a movement are counted
 
 
 class Starter(NamedTuple):
@@ -63,15 +73,19 @@ def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
             lines += [f"source = {_quoted(guess.source)}", f"target = {_quoted(guess.target)}"]
         lines += _quality_lines(guess, reading)
     if positions_from is not None:
-        placed = _placed(path, positions_from, reading)
+        missing = _unplaced(path, positions_from, reading)
         lines.append(f"positions = {_relative(positions_from, home)}")
-        if not placed:
+        if missing:
             lines[-1] = f"# {lines[-1]}  # lacks nodes"
-            guesses.append("not every node has a position, so the scenario uses no positions")
+            guesses.append(f"the scenario uses no positions: {missing}")
     lines.append("largest = true  # only the largest component; false keeps all nodes")
-    ratios = _ratio_lines(path, guess, network, home)
-    guesses += ["the radio loses records by the link quality"] if ratios else []
-    text = _assembled(path, lines, _radio(ratios), network.n, 60.0)
+    ratios, said = _ratios(path, guess, network, home)
+    guesses += [said] if said else []
+    radio = _radio(ratios)
+    if suffix(path) == BRITE:
+        radio = _wired(path)
+        guesses.append("the links are wires: their delay follows from the positions, in km")
+    text = _assembled(path, lines, radio, network.n, 60.0)
     return Starter(text, guesses, f"{network.n:,} nodes, {network.links:,} links")
 
 
@@ -83,66 +97,101 @@ def _reading(path: Path, guess: TableGuess | None) -> tuple[dict[str, Any], list
     guesses = list(guess.remarks)
     if not guess.quality:
         return given, guesses
-    if guess.less_is_better:
-        guesses.append(f"every link counts, because less {guess.quality[0]} is better")
-        return given, guesses
-    given |= {"quality": guess.quality, "both_ways": not _one_line_a_link(guess)}
-    whole = read_network(path, largest=True, **given).n
-    for share in _THRESHOLDS:
-        threshold = share * guess.scale
-        try:
-            kept = read_network(path, largest=True, threshold=threshold, **given).n
-        except Problem:  # no link exceeds it
-            continue
+    given |= {"quality": guess.quality}
+    name, whole = "under" if guess.less_is_better else "over", _connected(path, given)
+    for limits in _limits(guess):
+        kept = _connected(path, given | limits)
         if kept >= _KEPT * whole:
+            value = limits["under" if guess.less_is_better else "threshold"]
             guesses.append(
-                f"over = {threshold:g} keeps {kept:,} of {whole:,} connected nodes connected"
+                f"{name} = {value:g} keeps {kept:,} of {whole:,} connected nodes connected"
             )
-            return given | {"threshold": threshold}, guesses
+            return given | limits, guesses
+    if guess.less_is_better:
+        guesses.append("every link counts: a limit disconnects more than a tenth of the nodes")
+        return given | ({"threshold": 0.0} if guess.has_zero else {}), guesses
     guesses.append("over = 0: a higher threshold disconnects more than a tenth of the nodes")
     return given | {"threshold": 0.0}, guesses
 
 
-def _one_line_a_link(guess: TableGuess) -> bool:
-    return len(guess.quality) == 1 and guess.symmetric
+def _limits(guess: TableGuess) -> Iterator[dict[str, float]]:
+    """A starter's limits of the quality, the strictest first, as arguments of `read_network`.
+
+    The limit of a cost such as ETX is a multiple of a perfect link, whose ETX is 1.
+    """
+    for share in _THRESHOLDS:
+        if not guess.less_is_better:
+            yield {"threshold": share * guess.scale}
+        elif guess.least < math.inf:
+            # An ETX of 0 stands for a link that does not work.
+            yield {"under": float(f"{guess.least / share:.3g}")} | (
+                {"threshold": 0.0} if guess.has_zero else {}
+            )
+
+
+def _connected(path: Path, reading: dict[str, Any]) -> int:
+    """The nodes in the largest component of a starter's network; 0 if no link is in the limits."""
+    try:
+        return read_network(path, largest=True, **reading).n
+    except Problem:
+        return 0
 
 
 def _quality_lines(guess: TableGuess, reading: dict[str, Any]) -> Iterator[str]:
     if "quality" not in reading:
         return
     yield f"quality = {_quoted(','.join(guess.quality))}"
-    yield f"over = {reading['threshold']:g}  # keep only links with a quality over this value"
-    if _one_line_a_link(guess):
-        yield "both_ways = false  # the file has each link in one direction"
+    if "threshold" in reading:
+        yield f"over = {reading['threshold']:g}  # keep only links with a quality over this value"
+    if "under" in reading:
+        yield f"under = {reading['under']:g}  # keep only links with a quality under this value"
 
 
-def _placed(path: Path, positions_from: Path, reading: dict[str, Any]) -> bool:
-    """Whether a starter's table of positions has every node of the network."""
+def _unplaced(path: Path, positions_from: Path, reading: dict[str, Any]) -> str:
+    """Why a starter uses no positions: its table lacks nodes of the network; "" if it has all."""
     try:
-        found = read_network(path, largest=True, positions_from=positions_from, **reading)
+        read_network(path, largest=True, positions_from=positions_from, **reading)
     except Problem as problem:
         if "no position" in problem.what:
-            return False
+            return problem.what
         raise
-    return found.position is not None
+    return ""
 
 
-def _ratio_lines(path: Path, guess: TableGuess | None, network: Network, home: Path) -> list[str]:
-    """The starter's lines of measured reception ratios, where the table has one for each link."""
-    if guess is None or guess.scale != 1.0 or guess.less_is_better or not guess.quality:
-        return []
-    try:
-        IdealRadio(ratios=str(path), ratio_columns=guess.quality).made(network, False, 1)
-    except Problem:
-        return []
-    columns = ", ".join(map(_quoted, guess.quality))
-    return [f"ratios = {_relative(path, home)}", f"ratio_columns = [{columns}]"]
+def _ratios(
+    path: Path, guess: TableGuess | None, network: Network, home: Path
+) -> tuple[list[str], str]:
+    """The starter's lines of measured reception ratios and its guess; no line where none fit."""
+    if guess is None or not guess.quality:
+        return [], ""
+    columns, why = guess.quality, ""
+    scale = guess.scale
+    # A quality from 0 to 255 may also be an LQI, which is no ratio.
+    known = scale in (1.0, 100.0) or (
+        scale == 255.0 and all("tq" in one.lower() for one in columns)
+    )
+    if guess.less_is_better or not known:
+        why = f"{' and '.join(columns)} is not a reception ratio"
+    else:
+        try:
+            radio = IdealRadio(ratios=str(path), ratio_columns=columns, ratio_scale=scale)
+            radio.made(network, False, 1)
+        except Problem as problem:
+            why = problem.what
+    if why:
+        return [], f"the radio loses no records, because {why}; set `success`"
+    named = ", ".join(map(_quoted, columns))
+    lines = [f"ratios = {_relative(path, home)}", f"ratio_columns = [{named}]"]
+    if scale != 1.0:
+        lines.append(f"ratio_scale = {scale:g}  # the value of a perfect link")
+    return lines, "the radio loses records by the link quality"
 
 
 def _moving(path: Path, home: Path) -> Starter:
     traces = read_motion(path)
     first, last = _span(traces)
-    begin_s, seconds = max(first, 0.0), min(max(last - max(first, 0.0), 1.0), _LONGEST_S)
+    begin_s, end_s = _busy(traces, max(first, 0.0), last)
+    seconds = min(max(end_s - begin_s, 1.0), _LONGEST_S)
     middle_s = begin_s + seconds / 2.0
     there = positions(traces.legs, middle_s)[present(traces.presence, middle_s)]
     radius = max(float(f"{distance_to_neighbours(there, _NEIGHBOURS):.2g}"), 1e-6)
@@ -153,10 +202,26 @@ def _moving(path: Path, home: Path) -> Starter:
         f"begin_s = {begin_s:g}  # the time of the file at which the run begins",
     ]  # fmt: skip
     guesses = [
-        f"the run begins at {begin_s:g} s; the file has {first:g} s to {last:g} s",
+        f"the run begins at {begin_s:g} s, and lasts {seconds:g} s; the file has {first:g} s to "
+        f"{last:g} s",
         f"radius = {radius:g} gives about {_NEIGHBOURS} neighbours; write the range of your radio",
     ]
     return Starter(_assembled(path, lines, _radio([]), n, seconds), guesses, f"{n:,} nodes")
+
+
+def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
+    """The begin and the end of the time of a starter's movement with many nodes, in seconds.
+
+    At both ends, at least half as many nodes exist as at the busiest time.
+    """
+    step = (last - first) / _SAMPLES
+    counts = [int(present(traces.presence, first + (k + 0.5) * step).sum())
+              for k in range(_SAMPLES)]  # fmt: skip
+    busy = [k for k, count in enumerate(counts) if 2 * count >= max(counts)]
+    begin, end = first + busy[0] * step, first + (busy[-1] + 1) * step
+    if busy[0] > 0 and step > 1.0:
+        begin = float(math.ceil(begin))
+    return begin, last if busy[-1] == _SAMPLES - 1 else math.floor(end)
 
 
 def _span(traces: Traces) -> tuple[float, float]:
@@ -173,10 +238,27 @@ def _radio(ratios: list[str]) -> list[str]:
     ]  # fmt: skip
 
 
+def _wired(path: Path) -> list[str]:
+    """The starter's radio of an underlay, whose positions are in km."""
+    bandwidths = read_brite(path, largest=True).underlay.bandwidth_bps.tolist()
+    known = [bandwidth for bandwidth in bandwidths if math.isfinite(bandwidth)]
+    lines = [
+        "[radio]  # other kinds: ideal, contention (shared medium), distance", 'kind = "wired"',
+        "delay_s = 0.001  # of each hop, beside its length",
+        f"speed = {SPEED_OF_LIGHT_KM_S:g}  # km/s",
+    ]  # fmt: skip
+    if known:
+        middle = median(known)
+        lines.append(f"bandwidth = {middle:g}  # bit/s of every link, the median of the file")
+    return lines
+
+
 def _assembled(path: Path, network: list[str], radio: list[str], n: int, seconds: float) -> str:
     """The text of a starter for n nodes and a number of seconds."""
     start_s = 10.0 if seconds >= 40.0 else math.floor(seconds) / 4.0
-    every_s = 1.0 if seconds >= 40.0 else max(seconds / 60.0, 0.01)
+    every_s = math.floor((seconds - start_s) * 0.75 / 30.0) if seconds >= 60.0 else 1.0
+    if seconds < 40.0:
+        every_s = max(seconds / 60.0, 0.01)
     events = max(1, min(30, int((seconds - start_s) * 0.75 / every_s)))
     subscribers = max(1, min(20, n // 10, n - 1))
     topics = max(1, min(10, n // 20))

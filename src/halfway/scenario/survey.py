@@ -5,18 +5,28 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from halfway.scenario.build import prepared
+from halfway.scenario.build import network_of, prepared
 from halfway.scenario.schema import FromFile, Scenario
 from halfway.sim.run_context import environment_and_context
-from halfway.world.faults import Churn
 from halfway.world.graphs.cut_points import cut_points
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
 from halfway.world.importers.network_file import read_network
+from halfway.world.mobility.moving_grid import network_at, present
 from halfway.world.workload.demand import Demand
 
 _MOST_COUNTED = 1_000_000  # events; counting more takes longer than a run
 _CHUNK = 10_000
+_HALF = 0.5
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The surveyed network of moving nodes at one time of the run."""
+
+    at_s: float
+    nodes: int  # that exist then
+    links: int
+    largest_component: int
 
 
 class Topology(msgspec.Struct, frozen=True):
@@ -37,6 +47,7 @@ class Topology(msgspec.Struct, frozen=True):
     bridges: list[tuple[str, str]]
     left_out: dict[str, int]  # what the reader of the file dropped: kind -> count
     left_out_nodes: list[str]  # the nodes of the file outside the largest component
+    over_time: list[Snapshot]  # of moving nodes
 
 
 class Roles(msgspec.Struct, frozen=True):
@@ -76,25 +87,43 @@ def survey(scenario: Scenario) -> Survey:
     left_out = {} if ready.network is None else ready.network.left_out
     absent = _left_out_nodes(scenario, names)
     topology = _topology(
-        environment.start, names, component, ready.motion is not None, left_out, absent
+        environment.start, names, component, list(_snapshots(scenario)), left_out, absent
     )
     asked = getattr(scenario.workload, "events", -1)
     roles = _roles(ready.demand, names, component, asked, scenario.seconds)
-    warnings = [*_on_topology(topology), *_on_roles(roles, scenario), *_on_faults(scenario)]
+    warnings = [*_on_topology(topology), *_on_roles(roles, moving=topology.moving)]
     return Survey(str(scenario.seed), topology, roles, len(scenario.faults), warnings)
 
 
 def _topology(
-    start: Network, names: list[str], component: Sequence[int], moving: bool,
+    start: Network, names: list[str], component: Sequence[int], over_time: list[Snapshot],
     left_out: Mapping[str, int], absent: list[str],
 ) -> Topology:  # fmt: skip
     cut, degree, sizes = cut_points(start), degree_statistics(start), Counter(component)
     return Topology(
-        start.name, moving, moving or start.position is not None, start.n, start.links,
-        len(sizes), max(sizes.values()), degree.isolated, degree.least, degree.mean, degree.most,
-        [names[row] for row in cut.nodes.tolist()],
+        start.name, bool(over_time), bool(over_time) or start.position is not None, start.n,
+        start.links, len(sizes), max(sizes.values()), degree.isolated, degree.least, degree.mean,
+        degree.most, [names[row] for row in cut.nodes.tolist()],
         [(names[a], names[b]) for a, b in cut.bridges.tolist()], dict(left_out), absent,
+        over_time,
     )  # fmt: skip
+
+
+def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
+    """The surveyed movement at the begin and the end of the run, and at three times between."""
+    _, motion = network_of(scenario)  # a movement can be played only once
+    if motion is None:
+        return
+    for quarter in range(5):
+        at_s = quarter * scenario.seconds / 4.0
+        network = network_at(motion.legs(at_s, at_s), motion.radius, at_s, motion.presence)
+        here = [True] * network.n
+        if motion.presence is not None:
+            here = present(motion.presence, at_s).tolist()
+        parts = components(network).tolist()
+        sizes = Counter(part for part, exists in zip(parts, here, strict=True) if exists)
+        largest = max(sizes.values(), default=0)
+        yield Snapshot(at_s, sum(here), network.links, largest)
 
 
 def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
@@ -141,43 +170,21 @@ def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
 
 def _on_topology(topology: Topology) -> Iterator[str]:
     """The survey's warnings about the network."""
-    if topology.left_out_nodes:
-        count = len(topology.left_out_nodes)
+    if topology.over_time:
+        share = max(one.largest_component / max(one.nodes, 1) for one in topology.over_time)
+        if share <= _HALF:
+            yield (
+                "the moving nodes are never connected: at most "
+                f"{share:.0%} of the nodes that exist are in one component"
+            )
+    elif topology.components > 1:
         yield (
-            f"{count:,} of {count + topology.nodes:,} nodes of the file are outside the largest "
-            "component: set `network.largest` to false, or keep more links"
-        )
-    if unplaced := topology.left_out.get("nodes without a position"):
-        yield f"{unplaced:,} nodes have no position, so the network has no positions at all"
-    if topology.components > 1:
-        when = " at time 0" if topology.moving else ""
-        yield (
-            f"the network has {topology.components:,} components{when}, and the largest has "
+            f"the network has {topology.components:,} components, and the largest has "
             f"{topology.largest_component:,} of {topology.nodes:,} nodes"
         )
 
 
-def _on_roles(roles: Roles, scenario: Scenario) -> Iterator[str]:
-    """The survey's warnings about roles and events."""
-    if roles.separated_pairs:
-        yield (
-            f"{roles.separated_pairs:,} pairs of a publisher and a subscriber have no path at "
-            "time 0"
-        )
-    if not roles.events_that_fit:
-        yield f"no event fits into {scenario.seconds:g} s: raise `seconds`"
-    elif roles.counted_all and roles.events_that_fit < roles.events:
-        yield (
-            f"{roles.events - roles.events_that_fit:,} of {roles.events:,} events do not fit into "
-            f"{scenario.seconds:g} s: raise `seconds`, or lower `workload.every_s`"
-        )
-
-
-def _on_faults(scenario: Scenario) -> Iterator[str]:
-    """The survey's warnings about faults without an effect."""
-    for number, fault in enumerate(scenario.faults):
-        at = 0.0 if isinstance(fault, Churn) else fault.at
-        if at >= scenario.seconds:
-            yield f"faults[{number}].at = {at:g} is after the end at {scenario.seconds:g} s"
-        if getattr(fault, "share", None) == 0.0:
-            yield f"faults[{number}].share = 0 selects no node"
+def _on_roles(roles: Roles, *, moving: bool) -> Iterator[str]:
+    """The survey's warnings about roles."""
+    if roles.separated_pairs and not moving:
+        yield f"{roles.separated_pairs:,} pairs of a publisher and a subscriber have no path"

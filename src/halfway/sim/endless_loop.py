@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
+import numba
+
 from halfway.problem import Problem
+
+# Records at one instant: (for each node, and beside these) compiled and interpreted.
+_MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 
 
 @dataclass
@@ -12,6 +17,12 @@ class InstantLimit:
     most: int  # records at one instant
     at: float = -1.0  # seconds
     first: int = 0  # records that were delivered when this instant was first seen
+
+    @classmethod
+    def of(cls, n: int) -> "InstantLimit":
+        """The limit of a simulation of n nodes; a lower one where the handlers are interpreted."""
+        each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
+        return cls(most=each * n + beside)
 
     def check(self, at: float, delivered: int, system: str) -> None:
         """Compare the time of the simulation's next record with that of the last call.

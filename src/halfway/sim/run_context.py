@@ -3,23 +3,25 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.adapters.interface import RunContext
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
-from halfway.world.faults import Fault
+from halfway.world.faults import Fault, loses_memory
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
-# Random streams of a run: of nodes, faults, and the radio.
-NODES, FAULTS, RADIO = 1, 2, 3
+# Random streams of a run: of nodes, faults, the radio, and the clocks.
+NODES, FAULTS, RADIO, CLOCKS = 1, 2, 3, 4
 
 
 def environment_and_context(
     network: Network | None, motion: Motion | None, demand: Demand, faults: Sequence[Fault], *,
     seconds: float, seed: int, discovery_delay_s: float, window: int, mortal: bool = False,
+    node_ids: npt.ArrayLike | None = None,
 ) -> tuple[Environment, RunContext]:  # fmt: skip
     """Return the environment and the run context of a run; mortal: nodes may be taken down.
 
@@ -28,7 +30,7 @@ def environment_and_context(
     environment = Environment(
         network, motion, faults,
         seed=stream(seed, FAULTS), seconds=seconds, discovery_delay_s=discovery_delay_s,
-        mortal=mortal,
+        mortal=mortal, node_ids=node_ids,
     )  # fmt: skip
     for rows in (*demand.publishers, *demand.subscribers):
         if len(rows) and rows[-1] >= environment.n:
@@ -37,7 +39,7 @@ def environment_and_context(
     reach = None if motion is None else motion.radius
     return environment, RunContext(
         environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
-        environment.start, reach,
+        environment.start, reach, environment.ids.of, loses_memory(faults),
     )  # fmt: skip
 
 

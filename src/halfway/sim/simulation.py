@@ -4,35 +4,44 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Commands, System, Unsupported, commands, part
+from halfway.adapters.interface import (
+    Commands,
+    RunContext,
+    System,
+    SystemInstance,
+    Unsupported,
+    commands,
+    part,
+)
 from halfway.adapters.registry import named
 from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import Lender, lent
-from halfway.core.driver import ANY_INCARNATION
+from halfway.core.driver import ANY_TURN
 from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.queue import peek_time
-from halfway.sim.engine.records import Engine, drain, grown, new_engine, new_log
+from halfway.sim.engine.records import Engine, grown, new_engine, new_log
+from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.mobility import Motion
+from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import RADIO, check_run, environment_and_context, stream
-from halfway.sim.trace.writer import Trace
-from halfway.sim.workload.payloads import payload_of, set_sizes
+from halfway.sim.run_context import CLOCKS, RADIO, check_run, environment_and_context, stream
+from halfway.sim.run_log import RunLog
+from halfway.sim.workload.payloads import PayloadSizes, payload_of
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
+from halfway.world.outages import KEPT
 from halfway.world.workload.demand import Demand
 
 Condition = Callable[["Simulation"], bool]
@@ -40,8 +49,6 @@ _APPLICATIONS = 4096  # capacity of the log of records for applications
 _JOURNAL = 65_536  # records that wait to be written to a trace
 _STOP_EVERY = 1_000  # records between two calls of the condition to stop
 _INTERRUPT_EVERY = 1_000_000  # records after which an interrupt takes effect
-# Records at one instant: (for each node, and beside these) compiled and interpreted.
-_MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 _BATCH = 65_536  # commands posted at once
 
 
@@ -68,8 +75,10 @@ class Simulation:
     seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
     window: events in flight at a time; all nodes forget older ones.
     batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
+    clock: offsets and drifts of the nodes' clocks; None: every node reads the time of the run.
     trace: a Parquet file for the trace. stretch=False skips the shortest paths.
     journal: received records to keep for `journal()`; 0: only those for `reports()`.
+    node_ids: [n] any distinct ids of the nodes, 31 bits; None: their rows.
     Raises Problem for every error that a user can fix.
     """
 
@@ -89,9 +98,11 @@ class Simulation:
         options: Mapping[str, Any] | None = None,
         power: Power | None = None,
         batteries: npt.ArrayLike | None = None,
+        clock: ClockErrors | None = None,
         trace: Path | None = None,
         stretch: bool = True,
         journal: int | None = None,
+        node_ids: npt.ArrayLike | None = None,
     ) -> None:
         check_run(seconds, seed, window)
         chosen = system if isinstance(system, System) else named(system)
@@ -101,28 +112,26 @@ class Simulation:
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
             seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
-            mortal=batteries is not None,
+            mortal=batteries is not None, node_ids=node_ids,
         )  # fmt: skip
         n = self.environment.n
-        if why := self._adapter.unsupported(context):
-            raise Unsupported(f"{self.system} cannot run here: {why}")
-        self.instance = self._adapter.instance(context)
-        self.declared = radio or IdealRadio()
-        where = self.environment.start, motion is not None
-        self.radio = self.declared.made(*where, stream(seed, RADIO))
+        self.instance = self._instance(context)
+        self.declared, start = radio or IdealRadio(), self.environment.start
+        self.radio = self.declared.made(start, motion is not None, stream(seed, RADIO))
         self.power = checked(power or Power())
         self._batteries = None if batteries is None else Batteries(batteries, n)
         deliveries = DeliveryAccounting(self.demand, n, window, self.instance.hops_from_publisher)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
-        self._trace = self._new_trace(trace)
-        self._records = None if journal is None else KeptRecords(journal)
-        self._lend = Lender()
-        self.engine = self._new_engine(window, _JOURNAL if trace is not None or journal else 0)
+        self._lend, names = Lender(), self.environment.names()
+        kinds = self.instance.kinds
+        self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal)
+        self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock)
+        memory = self.instance.state if context.memory_lost else ()
+        self._blank = BlankMemory(memory, self.instance.own_rows)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
-        each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
-        self._instant = InstantLimit(most=each * n + beside)
+        self._instant = InstantLimit.of(n)
 
     def run(
         self, until: float | None = None, *, records: int | None = None,
@@ -161,17 +170,15 @@ class Simulation:
                     self.post(lost)
             if self.at >= self._posted_to:
                 publications, self._posted_to = self._publications.take(self.environment.at)
-                set_sizes(self.engine.payload, publications)
+                self._sizes.enter(self.environment.ids.of[publications.row], publications)
                 self.post(self._adapter.publish_commands(publications))
             try:
                 continues = self._run_piece(min(target, self._posted_to), limit, stop)
             except BaseException:  # interrupts included
-                if self._trace is not None:
-                    self._trace.abandon()
+                self._log.abandon()
                 raise
-        if self._trace is not None and self.at >= self.seconds:
-            self._trace.close(self.run_id, self.instance.state)
-            self._trace = None
+        if self.at >= self.seconds:
+            self._log.close(self.run_id, self.instance.state)
 
     def outcome(self) -> Outcome:
         """Return the outcome of the simulation so far."""
@@ -208,21 +215,15 @@ class Simulation:
     def kill(self, *rows: int) -> None:
         """Take simulated nodes down now and for good. The environment's uptime ignores it."""
         down = np.array(rows, np.int64)
-        self.engine.incarnation[down] |= np.uint32(1)  # odd while down
+        self.engine.turns[down] |= np.uint32(1)  # odd while down
 
     def journal(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the records (MESSAGE) and receivers that the simulation kept so far, in order."""
-        return self._kept().journal()
+        return self._log.kept.journal()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Return the simulation's reports to applications so far (MESSAGE) and rows, in order."""
-        return self._kept().reports()
-
-    def _kept(self) -> KeptRecords:
-        if self._records is None:
-            remedy = "build the simulation with journal=0 or more"
-            raise Problem("the simulation kept no records", remedy=remedy)
-        return self._records
+        return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
         """Run the simulation up to a time to which publications are posted; False to stop there."""
@@ -254,49 +255,46 @@ class Simulation:
                 environment.reach, instance.kinds.starts, self._changes, until, limit, slots,
                 self._lend,
             )  # fmt: skip
-            self._empty_logs()
+            self._log.empty(self.engine, self._changes)
             if why == engines.POOL_FULL:
                 self._grow(2 * slots)
             elif why == engines.LISTS_FULL:
                 environment.make_room()
+            elif why == engines.MEMORY_LOST:
+                self._lose_memory()
             elif why != engines.LOG_FULL:
                 return bool(why == engines.COUNTED)
 
-    def _new_engine(self, window: int, buffer: int) -> Engine:
+    def _lose_memory(self) -> None:
+        """Empty the memory of the simulation's node that comes up with the next change."""
+        k = int(self._changes.tally[0])
+        row = int(self._changes.a[k])
+        self.engine.incarnation[row] += np.uint32(1)
+        self._blank.restore(row, int(self.engine.incarnation[row]))
+        self._changes.b[k] = KEPT
+
+    def _instance(self, context: RunContext) -> SystemInstance:
+        """Return the simulation's instance of its system. Raises Unsupported with the reason."""
+        if why := self._adapter.unsupported(context):
+            raise Unsupported(f"{self.system} cannot run here: {why}")
+        return self._adapter.instance(context)
+
+    def _new_engine(self, window: int, buffer: int, clock: ClockErrors | None) -> Engine:
         """Return the simulation's engine with room for so many records that are kept."""
         carried = payload_of(self.instance.kinds, window) if self.demand.has_payloads else None
-        engine = new_engine(self.environment.n, 1024, _APPLICATIONS, buffer, payload=carried)
+        n = self.environment.n
+        clocks = clocks_of(clock, n, stream(self.seed, CLOCKS))
+        engine = new_engine(
+            n, 1024, _APPLICATIONS, buffer, payload=carried, clocks=clocks,
+            ids=self.environment.ids, age_place=self.instance.kinds.ages,
+        )  # fmt: skip
+        self._sizes = PayloadSizes(engine.payload)
         return engine._replace(cut=self.environment.cut)
-
-    def _new_trace(self, path: Path | None) -> Trace | None:
-        """Open the simulation's trace, with the names of its kinds and nodes."""
-        if path is None:
-            return None
-        return Trace(path, self.instance.kinds.names, self.environment.names())
 
     def _grow(self, free: int) -> None:
         """Make room in the simulation's engine for so many more records in flight."""
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
-
-    def _empty_logs(self) -> None:
-        """Empty the simulation's logs: deliveries to the accounting, records to trace, journal."""
-        if self.engine.out.tally[1] > 0:
-            raise RuntimeError(f"{self.engine.out.tally[1]} emissions overflowed the outbox")
-        reports, rows = drain(self.engine.applications)
-        chosen = reports["kind"] == self.instance.kinds.number("delivered")
-        events = reports[chosen]
-        self.deliveries.deliver(
-            events["event"].astype(np.int64), rows[chosen], events["at"],
-            events["hops"].astype(np.int64),
-        )  # fmt: skip
-        if self._trace is None and self._records is None:
-            return
-        received, receivers = drain(self.engine.journal)
-        if self._trace is not None:
-            self._trace.write(received, receivers, reports, rows, self._changes)
-        if self._records is not None:
-            self._records.add((received, receivers), (reports, rows))
 
     def _post_start_up(self) -> StartUp:
         """Post the simulation's start events, then its start-up commands."""
@@ -312,6 +310,6 @@ class Simulation:
 def _post_all(engine, some):
     for k in range(some.at.shape[0]):
         engines.queue_command(
-            engine, some.at[k], some.row[k], ANY_INCARNATION, some.kind[k], some.topic[k],
+            engine, some.at[k], some.row[k], ANY_TURN, some.kind[k], some.topic[k],
             some.walk[k], some.event[k],
         )  # fmt: skip

@@ -5,6 +5,7 @@ Overlapping faults nest: a node or link that two faults take down recovers when 
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ _MOST_CUTS = 10_000_000  # pairs that a partition may cut where there is no netw
 _MOST_OUTAGES = 10_000_000  # expected outages of a churn
 _FOR = {"for_": "for"}  # `for` is a Python keyword
 
+Memory = Literal["kept", "lost"]
 Node = int | str  # the label of a node in the network; its row where there are no labels
 
 
@@ -27,13 +29,15 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             tag="crash", tag_field="fault"):  # fmt: skip
     """A crash fault of one node, or of a share of nodes drawn by the seed, with optional recovery.
 
-    Exactly round(share x n) nodes crash. Times in seconds; for_ None: no recovery.
+    Exactly round(share x n) nodes crash. Times in seconds; for_ None: no recovery. memory: whether
+    a node comes back with what it knew, as from flash memory, or with an empty state.
     """
 
     node: Node | None = None
     share: float | None = None
     at: float
     for_: float | None = None
+    memory: Memory = "kept"
 
 
 class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
@@ -42,12 +46,14 @@ class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     All nodes are up at first, so the share that is up falls from 1 towards up / (up + down) within
     a few mean times. From `until` on (None: the end) no node goes down; those down recover.
+    memory: as in a crash.
     """
 
     mean_up_s: float
     mean_down_s: float
     share: float = 1.0
     until: float | None = None
+    memory: Memory = "kept"
 
 
 class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
@@ -100,9 +106,10 @@ def schedule(
         word = outages.random_state_of(seed, index)
         match fault:
             case Crash():
-                found.append(_crash(fault, network, n, word, where))
+                found.append(_with_memory(fault, _crash(fault, network, n, word, where)))
             case Churn():
-                found.append(_churn(fault, n, word, seconds, since, where))
+                drawn = _churn(fault, n, word, seconds, since, where)
+                found.append(_with_memory(fault, drawn))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
@@ -114,6 +121,17 @@ def turns_a_second(faults: Sequence[Fault], n: int) -> float:
     """Return the expected number of a churn fault's events (down or up) a second among n nodes."""
     churns = [fault for fault in faults if isinstance(fault, Churn)]
     return sum(2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s) for fault in churns)
+
+
+def loses_memory(faults: Sequence[Fault]) -> bool:
+    """Return whether a fault takes the memory of nodes."""
+    return any(isinstance(fault, Crash | Churn) and fault.memory == "lost" for fault in faults)
+
+
+def _with_memory(fault: Crash | Churn, of: Outages) -> Outages:
+    if fault.memory == "kept":
+        return of
+    return of._replace(b=np.full(len(of.b), outages.LOST, np.int32))
 
 
 def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:

@@ -14,6 +14,8 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, seeded, uniform
 
 NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
+# In `b` of a NODE_UP: the node comes back with its memory, or without.
+KEPT, LOST = -1, -2
 
 
 class FaultEvents(NamedTuple):
@@ -22,7 +24,7 @@ class FaultEvents(NamedTuple):
     t: npt.NDArray[np.float64]  # [events] seconds
     kind: npt.NDArray[np.uint8]  # NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP
     a: npt.NDArray[np.int32]  # row
-    b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; -1 for nodes
+    b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; for nodes KEPT or LOST
 
 
 def part(of: FaultEvents, which: slice | npt.NDArray[np.bool_]) -> FaultEvents:
@@ -34,7 +36,7 @@ class Outages(NamedTuple):
     """Outages [begin, end), in which a fault takes nodes or links down; end inf: no recovery."""
 
     a: npt.NDArray[np.int32]
-    b: npt.NDArray[np.int32]  # -1 for nodes
+    b: npt.NDArray[np.int32]  # row at the other end of a link; for nodes KEPT or LOST
     begin: npt.NDArray[np.float64]
     end: npt.NDArray[np.float64]
 
@@ -50,22 +52,26 @@ def outages(
 def events(held: Sequence[Outages], seconds: float, since: float = 0.0) -> FaultEvents:
     """Merge outages to fault events in [since, seconds); overlapping outages end with the last.
 
-    Outages that ended before `since` may be left out.
+    A node loses its memory if one of them takes it. Outages that ended before `since` may be left
+    out.
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
     begin = np.concatenate([some.begin for some in held])
     a, b = np.concatenate([some.a for some in held]), np.concatenate([some.b for some in held])
     early = np.flatnonzero(begin < seconds)
+    lost = b == LOST
+    b = np.maximum(b, KEPT)
     order = early[np.lexsort((begin[early], b[early], a[early]))]
-    a, b, begin = a[order], b[order], begin[order]
+    a, b, begin, lost = a[order], b[order], begin[order], lost[order]
     end = np.concatenate([some.end for some in held])[order]
-    last = int(_merged(a, b, begin, end))
+    last = int(_merged(a, b, begin, end, lost))
     back = np.flatnonzero(end[:last] < seconds)
     link = np.where(b[:last] >= 0, LINK_DOWN, NODE_DOWN).astype(np.uint8)
     t = np.concatenate((begin[:last], end[back]))
     kind = np.concatenate((link, link[back] + np.uint8(1)))
-    a, b = np.concatenate((a[:last], a[back])), np.concatenate((b[:last], b[back]))
+    b_back = np.where(lost[back], np.int32(LOST), b[back])
+    a, b = np.concatenate((a[:last], a[back])), np.concatenate((b[:last], b_back))
     order = np.lexsort((b, a, kind, t))
     order = order[t[order] >= since]
     return FaultEvents(t[order], kind[order], a[order], b[order])
@@ -158,14 +164,16 @@ def _draw_churn(chosen, fault, mean_up, mean_down, since, until, node, begin, en
 
 
 @kernel
-def _merged(a, b, begin, end):
+def _merged(a, b, begin, end, lost):
     # Merge the outages of each node or link in place, sorted by (a, b, begin); return their number.
     count = 0
     for k in range(a.shape[0]):
         j = count - 1
         if count > 0 and a[k] == a[j] and b[k] == b[j] and begin[k] <= end[j]:
             end[j] = max(end[j], end[k])
+            lost[j] |= lost[k]
         else:
             a[count], b[count], begin[count], end[count] = a[k], b[k], begin[k], end[k]
+            lost[count] = lost[k]
             count += 1
     return count

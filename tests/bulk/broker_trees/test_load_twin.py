@@ -105,7 +105,7 @@ def by_messages(
 
     made = underlay_siena.state(
         np.arange(NODES, dtype=np.int32), rows, ids([overlay[k].parent for k in range(BROKERS)]),
-        2 * len(drawn.home), BROKERS, 4096,
+        2 * len(drawn.home), BROKERS, BROKERS,
         attributes=drawn.values.shape[1],
         alternates=ids([overlay[k].alternate for k in range(BROKERS)]),
     )  # fmt: skip
@@ -124,9 +124,14 @@ def by_messages(
         at = timing.published_s * (0.05 + 0.2 * turn / len(drawn.home))
         engines.post(engine, at, row, int(SUBSCRIBE), client, client, -1)
     published = timing.published_s + drawn.at * window_s
-    for event, at in enumerate(published.tolist()):
-        row = int(rows[drawn.publisher[event]])
-        engines.post(engine, at, row, int(PUBLISH), event, 0, event)
+    published_at: dict[tuple[int, int], float] = {}  # by publisher and its own number of the event
+    numbers = [0] * BROKERS  # of events so far
+    for event in np.argsort(published, kind="stable").tolist():
+        publisher, at = int(drawn.publisher[event]), float(published[event])
+        row, number = int(rows[publisher]), numbers[publisher]
+        engines.post(engine, at, row, int(PUBLISH), event, 0, number)
+        numbers[publisher] += 1
+        published_at[row, number] = at
     neighbourhood = network.neighbourhood()
     radio = wired(network, lies.delay_s, lies.bandwidth_bps)
     why = engines.run(made, rules, neighbourhood, engine, radio, neighbourhood, True,
@@ -140,7 +145,8 @@ def by_messages(
     load = [0] * network.links
     for source, row in zip(records["source"][hops], receivers[hops], strict=True):
         load[int(lies.link[place_of(neighbourhood, int(source), int(row))])] += 1
-    waited = reports["at"] - published[reports["event"]]
+    ids_of = zip(reports["publisher"].tolist(), reports["event"].tolist(), strict=True)
+    waited = reports["at"] - np.array([published_at[each] for each in ids_of])
     return Measured(float(waited.mean()), len(reports), load)
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.adapters.broker_tree_routes import routes_of
+from halfway.adapters.broker_trees import own_rows
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.repair import leave, repair
@@ -24,19 +25,19 @@ from halfway.protocols.broker_trees.underlay_messages import LEAVE
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import new_engine
+from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
 from tests.protocols.lone import (
     Command,
     World,
-    arrays,
     drive,
     emitted_alone,
     faults,
 )
 
-NODES, BROKERS, SLOTS, CHILDREN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
+NODES, BROKERS, SLOTS, CHILDREN, HOP = 24, 9, 60, 12, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
 HERE = BROKERS + len(CLIENTS)  # nodes with an application
 MOST = 2 * SLOTS + CHILDREN + 8
@@ -94,7 +95,7 @@ def fresh(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena
         above,
         SLOTS,
         CHILDREN,
-        WINDOW,
+        HERE,
         clients=CLIENTS,
         client_slots=SLOTS,
         confirm=confirm,
@@ -113,6 +114,7 @@ class LiveTree:
         self.rules = rules(leading)._replace(tau_s=tau_s, confirm_timeout_s=confirm_s)
         self.confirm = confirm_s > 0.0
         self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
+        self.blank = BlankMemory(self.state, own_rows)
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
         for row in range(HERE):
@@ -137,22 +139,18 @@ class LiveTree:
             self.engine.cut[place_of(self.neighbourhood, one, other)] = broken
 
     def kill(self, row: int) -> None:
-        """A node goes down (odd incarnations)."""
-        self.engine.incarnation[row] += 1
+        """A node goes down (odd turns)."""
+        self.engine.turns[row] += 1
 
     def revive(self, row: int) -> None:
         """It comes back."""
-        self.engine.incarnation[row] += 1
+        self.engine.turns[row] += 1
         self.say(row, int(START))
 
     def forget(self, row: int) -> None:
-        """Its memory is that of a node that starts for the first time."""
-        first = fresh(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
-        places = {NODES: row, BROKERS: self.state.broker_index[row],
-                  len(CLIENTS): self.state.clients.client_index[row]}  # fmt: skip
-        for now, then in zip(arrays(self.state), arrays(first), strict=True):
-            if places[len(now)] >= 0:
-                now[places[len(now)]] = then[places[len(now)]]
+        """It comes back with the memory of a new node, in its next incarnation."""
+        self.engine.incarnation[row] += 1
+        self.blank.restore(row, int(self.engine.incarnation[row]))
 
     def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Run for some seconds; returns (row, event) of the notifications."""

@@ -10,7 +10,7 @@ from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
-from halfway.protocols.drip import copies, events, messages, registrations, routes
+from halfway.protocols.drip import copies, digests, events, messages, registrations, routes
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
 
@@ -32,20 +32,23 @@ def on_subscription(state: Any, i: Any, message: Any) -> None:
 
 
 @kernel
-def store_event(
-    state: Any, rules: Any, i: Any, event: Any, topic: Any, role: Any, now: Any, out: Any
-) -> None:
-    events.store_event(state, rules, i, event, topic, role, now, out)
+def store_event(state: Any, rules: Any, i: Any, message: Any, role: Any, out: Any) -> Any:
+    return events.store_event(state, rules, i, message, role, out)
 
 
 @kernel
 def write_digest(state: Any, i: Any, o: Any) -> None:
-    events.write_digest(state, i, o)
+    digests.write_digest(state, i, o)
 
 
 @kernel
-def is_in_digest(message: Any, event: Any) -> Any:
-    return events.is_in_digest(message, event)
+def is_in_digest(message: Any, event: Any, broker: Any, number: Any) -> Any:
+    return digests.is_in_digest(message, event, broker, number)
+
+
+@kernel
+def slot_of(state: Any, i: Any, event: Any) -> Any:
+    return events.slot_of(state, i, event)
 
 
 @kernel
@@ -71,8 +74,8 @@ def role_for(
 
 
 @kernel
-def note_relays(state: Any, i: Any, message: Any) -> None:
-    copies.note_relays(state, i, message)
+def note_relays(state: Any, i: Any, place: Any, message: Any) -> None:
+    copies.note_relays(state, i, place, message)
 
 
 @kernel
@@ -82,11 +85,11 @@ def transfer_events(
     neighbourhood: Any,
     i: Any,
     broker: Any,
+    number: Any,
     message: Any,
-    now: Any,
     out: Any,
 ) -> None:
-    copies.transfer_events(state, rules, neighbourhood, i, broker, message, now, out)
+    copies.transfer_events(state, rules, neighbourhood, i, broker, number, message, out)
 
 
 def rules(**other: float) -> drip.Rules:
@@ -96,7 +99,7 @@ def rules(**other: float) -> drip.Rules:
         "replace_brokers": False, "beacon_interval_s": 2.0, "expiry_s": 5.0, "election_s": 2.0,
         "registration_interval_s": 20.0, "exchange_interval_s": 5.0, "retry_interval_s": 0.5,
         "retries": 20, "flood_jitter_s": 0.01, "event_capacity": 64, "batch": 16,
-        "transfer_batch": 16, "transfer_interval_s": 0.0, "until_s": 100.0,
+        "transfer_batch": 16, "transfer_interval_s": 0.0,
     }  # fmt: skip
     return drip.Rules(**{**values, **other})
 
@@ -104,8 +107,8 @@ def rules(**other: float) -> drip.Rules:
 def lone_node(node_id: int) -> states.DripState:
     """A node before its start event."""
     return states.blank_state(
-        np.array([node_id], np.int32), np.ones(1), brokers=7, nearest=3, copies=2, window=64, own=1,
-        intervals=32, seed=1,
+        np.array([node_id], np.int32), np.ones(1), brokers=7, nearest=3, copies=2, window=64,
+        publishers=8, own=1, intervals=32, seed=1,
     )  # fmt: skip
 
 
@@ -117,6 +120,13 @@ def lone_broker() -> states.DripState:
     return made
 
 
+def event_of(publisher: int, event: int, topic: int = 1) -> np.record:
+    """A record that carries an event."""
+    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    record.publisher, record.event, record.topic = publisher, event, topic
+    return record
+
+
 # Handover
 
 
@@ -124,7 +134,7 @@ def registration(version: int) -> np.record:
     """A record that registers, or ends, the one interval [3, 5] of subscriber 9."""
     record = np.zeros(1, MESSAGE).view(np.recarray)[0]
     record.topic, record.event = 3, 5
-    record.args[messages.VERSION], record.args[messages.KEY] = version, 9
+    record.args[messages.VERSION], record.args[messages.SUBSCRIBER] = version, 9
     return record
 
 
@@ -162,11 +172,11 @@ def test_a_register_has_room_for_every_interval() -> None:
     state = lone_broker()  # made for 32 intervals
     record = registration(1)
     for subscriber in range(0, 320, 10):
-        record.args[messages.KEY] = subscriber
+        record.args[messages.SUBSCRIBER] = subscriber
         on_register(state, 0, record)
     entry = state.register[0]
-    assert set(entry.key[entry.local == 1]) == set(range(0, 320, 10))
-    assert (entry.key == -1).sum() >= 32
+    assert set(entry.subscriber[entry.local == 1]) == set(range(0, 320, 10))
+    assert (entry.subscriber == -1).sum() >= 32
 
 
 # Routes
@@ -227,20 +237,21 @@ def test_a_relay_of_the_source_is_one_whichever_broker_sends_its_copy(
         8 if interested else 6
     )
     on_subscription(state, 0, record)
-    store_event(state, rules(), 0, 0, 4, role, 0.0, out)
-    copy = np.zeros(1, MESSAGE).view(np.recarray)[0]
-    copy.event, copy.args[messages.RELAYS :] = 0, -1
+    copy = event_of(3, 0, topic=4)
+    place = store_event(state, rules(), 0, copy, np.int64(role), out)
+    copy.args[messages.RELAYS :] = -1
     copy.args[messages.RELAYS] = 8 if chosen else 7
     if role == states.SOURCE:
-        state.relays[0, 0, :] = [8, 7] if chosen else [5, 7]
-    note_relays(state, 0, copy)
+        state.relays[0, place, :] = [8, 7] if chosen else [5, 7]
+    note_relays(state, 0, place, copy)
     digest = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    digest.at = 1.0
     alone = Neighbourhood(
         np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32),
         np.zeros(0, np.int32), np.zeros(0), np.zeros(0),
     )  # fmt: skip
     before = int(out.tally[0])
-    transfer_events(state, rules(), alone, np.uint32(0), np.int32(8), digest, 1.0, out)
+    transfer_events(state, rules(), alone, np.uint32(0), np.int32(8), np.int32(4), digest, out)
     sent = [out.pool[out.free[slot]] for slot in range(int(out.tally[0]), before)]
     given = [(int(o.args[messages.ROLE]), list(o.args[messages.RELAYS :][:2])) for o in sent]
     if role == states.DESTINATION or not (interested or (chosen and role == states.SOURCE)):
@@ -262,27 +273,48 @@ def test_the_least_matching_and_the_oldest_events_are_deleted(
     state, out = lone_broker(), outbox(64)
     for subscriber, low in enumerate((0, 2, 2, 5)):
         record = registration(1)
-        record.args[messages.KEY], record.topic, record.event = subscriber, low, low + 2
+        record.args[messages.SUBSCRIBER], record.topic, record.event = subscriber, low, low + 2
         on_subscription(state, 0, record)
     matching = [sum(low <= topic <= low + 2 for low in (0, 2, 2, 5)) for topic in range(10)]
     kept: list[int] = []
     for event, topic in enumerate(topics):
-        store_event(state, tight, 0, event, topic, states.SOURCE, float(event), out)
+        some = event_of(event % 3, event, topic)
+        store_event(state, tight, 0, some, np.int64(states.SOURCE), out)
         kept.append(event)
         if len(kept) > capacity:
             kept.remove(min(kept, key=lambda e: (matching[topics[e]], e)))
     slots = state.events[0]
-    assert sorted(slots.held[slots.role > states.DELETED].tolist()) == kept
+    assert sorted(slots.event[slots.role > states.DELETED].tolist()) == kept
 
 
-def test_a_digest_states_which_events_are_held() -> None:
-    """Held events are set; events before its first one count as held."""
-    state, out = lone_broker(), outbox(16)
-    held = {0, 1, 31, 32, 40, 63}
-    for event in sorted(held):
-        store_event(state, rules(), 0, event, 1, states.RELAY, 0.0, out)
-    record = np.zeros(1, MESSAGE).view(np.recarray)[0]
-    write_digest(state, 0, record)
-    stated = {event for event in range(200) if is_in_digest(record, event)}
-    assert {event for event in stated if event < 192} == held
-    assert all(is_in_digest(record, record.event - back) for back in range(1, 5))
+def test_a_digest_states_every_event_that_is_held_and_seldom_another_one() -> None:
+    """Two events that share a place in one digest do not share it in the next one."""
+    state, out = lone_broker(), outbox(256)
+    held = [(publisher, event) for publisher in (0, 7, 2**31 - 1) for event in (0, 1, 40, 63)]
+    for one in held:
+        store_event(state, rules(), 0, event_of(*one), np.int64(states.RELAY), out)
+    others = [(publisher, event) for publisher in range(1, 7) for event in range(100)]
+    wrong = []
+    for number in (1, 2, 9):
+        record = np.zeros(1, MESSAGE).view(np.recarray)[0]
+        record.args[messages.BEACON_SEQUENCE] = number
+        write_digest(state, 0, record)
+        assert all(is_in_digest(record, event_of(*one), 0, number) for one in held)
+        wrong.append({one for one in others if is_in_digest(record, event_of(*one), 0, number)})
+    for some in wrong:
+        assert len(some) < 0.08 * len(others)  # 12 of 384 bits: 3 %
+    assert not wrong[0] & wrong[1] & wrong[2]
+
+
+def test_a_full_table_forgets_the_events_that_came_first_and_never_stores_them_again() -> None:
+    """And counts the copies of which it had to forget a held one."""
+    state, out = lone_broker(), outbox(4096)
+    slots = state.events.shape[1]
+    many = rules(event_capacity=10**6)
+    for event in range(3 * slots):
+        store_event(state, many, 0, event_of(5, event), np.int64(states.SOURCE), out)
+    here = {event for event in range(3 * slots) if slot_of(state, 0, event_of(5, event)) >= 0}
+    assert set(range(3 * slots - slots // 4, 3 * slots)) <= here
+    assert len(here) + int(state.node.forgotten[0]) == 3 * slots
+    assert int(state.node.held_events[0]) == len(here)
+    assert store_event(state, many, 0, event_of(5, 0), np.int64(states.SOURCE), out) == -1

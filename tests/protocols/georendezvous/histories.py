@@ -119,7 +119,7 @@ def _ready(
     first = {change.row: change.at for change in reversed(changes) if change.row not in initial}
     absent = [Crash(node=row, at=0.0, for_=first.get(row)) for row in {*range(network.n)} - initial]
     cells = cell_run(
-        network, scalars, topics=TOPICS, events=EVENTS, seconds=changes[-1].at + AFTER_S,
+        network, scalars, topics=TOPICS, seconds=changes[-1].at + AFTER_S,
         faults=absent,
     )  # fmt: skip
     for row in range(CLIENTS):

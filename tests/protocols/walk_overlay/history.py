@@ -123,7 +123,7 @@ class History:
     def die(self, row: int) -> None:
         """Let a node die; its neighbours notice when they check their links."""
         self.dead.add(row)
-        self.engine.incarnation[row] += 1  # odd while down
+        self.engine.turns[row] += 1  # odd while down
         for near in map(int, self.network.neighbours(row)):
             exclude(self.neighbourhood, near, row)
             self.post(CHECK_LINKS, near, at=0.01)

@@ -169,7 +169,7 @@ def test_a_successor_finds_its_live_root_again_after_their_link_is_lost() -> Non
 def test_an_initiator_that_restarts_joins_again() -> None:
     history = chain()
     history.subscribe(5, 0)
-    history.engine.incarnation[5] += 2  # down so shortly that no neighbour has noticed
+    history.engine.turns[5] += 2  # down so shortly that no neighbour has noticed
     history.post(int(START), 5)
     history.settle()
     assert 5 in history.members()

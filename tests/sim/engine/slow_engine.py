@@ -87,7 +87,7 @@ class SlowEngine:
         self.reach, self.knows, self.starts = reach, knows, starts
         self.handle, self.radio = handle, radio
         self.up = set(range(self.n))
-        self.incarnations = [0] * self.n
+        self.turns = [0] * self.n
         self.cut: set[frozenset[int]] = set()
         self.now = 0.0
         self.journal: list[Seen] = []
@@ -123,10 +123,10 @@ class SlowEngine:
             self.up.discard(a)
         elif kind == NODE_UP and a not in self.up:
             self.up.add(a)
-            self.incarnations[a] += 1
+            self.turns[a] += 1
             if self.starts:
                 start = Record(int(START), a, -1, 0, a, 0)
-                self._push(self.now, self._held, self.incarnations[a], start)
+                self._push(self.now, self._held, self.turns[a], start)
         elif kind == LINK_DOWN and b in self.reach[a]:
             self.cut.add(frozenset((a, b)))
         elif kind == LINK_UP:
@@ -139,10 +139,10 @@ class SlowEngine:
                 lists[a].discard(b)
                 lists[b].discard(a)
 
-    def _held(self, incarnation: int | None, record: Record) -> None:
+    def _held(self, turns: int | None, record: Record) -> None:
         """A timer, a delayed record or a command is due; void if its node has crashed meanwhile."""
         row = record.source
-        if row not in self.up or incarnation not in (None, self.incarnations[row]):
+        if row not in self.up or turns not in (None, self.turns[row]):
             return
         if record.to == APP:
             self.reports.append(Seen(self.now, row, record))
@@ -174,6 +174,6 @@ class SlowEngine:
             hops = record.hops + (to not in (APP, row))
             emitted = Record(kind, to, event, arg, row, hops)
             if to in (APP, row) or after > 0.0:
-                self._push(self.now + after, self._held, self.incarnations[row], emitted)
+                self._push(self.now + after, self._held, self.turns[row], emitted)
             else:
                 self._transmit(emitted)

@@ -31,7 +31,7 @@ def flood(network: Network, radio: Any, events: int, down: set[int], slots: int)
     state = flooding.state(np.arange(network.n, dtype=np.int32), events, 1)
     free_slots = 3 * max(int(network.degree.max(initial=0)), 1)
     engine = new_engine(network.n, max(slots, events + 1), 64, journal=20_000)
-    engine.incarnation[list(down)] = 1
+    engine.turns[list(down)] = 1
     lend = Lender()
     for event in range(events):
         engines.post(
@@ -127,7 +127,7 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
     """Success p on each of n hops: an event crosses the line with probability p^n."""
     network, p, events = line(6), 0.8, 4000
     radio = lossy(Ideal(0.01), p, network, seed=5)
-    state = flooding.state(np.arange(6, dtype=np.int32), events, 1)
+    state = flooding.state(np.arange(6, dtype=np.int32), 1, 1)
     engine, neighbourhood = new_engine(6, 3 * events, 16), network.neighbourhood()
     lend = Lender()
     for event in range(events):
@@ -136,7 +136,7 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
         state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood, False,
         no_changes(), np.inf, engines.NEVER, 8,
     )  # fmt: skip
-    crossed = int((state.seen[5] >= 0).sum())
+    crossed = int(engine.counters.traffic[5, RECEIVED])
     expected, sigma = events * p**5, np.sqrt(events * p**5 * (1 - p**5))
     assert abs(crossed - expected) < 3 * sigma
 

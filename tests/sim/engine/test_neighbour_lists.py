@@ -40,7 +40,7 @@ def test_rows_are_edited_like_sets_and_report_when_they_are_full(
             exclude(lists, row, name)
             rows[row].discard(name)
         elif not is_full(lists, row):
-            include(lists, row, name)
+            include(lists, row, name, name)
             rows[row].add(name)
         assert [bool(is_full(lists, i)) for i in range(4)] == [
             len(rows[i]) == most[i] for i in range(4)
@@ -64,7 +64,7 @@ def test_roomy_rows_keep_their_entries_and_have_room(
     assert grown.place is grown.who
     assert not any(is_full(grown, row) for row in range(len(grown.first)))
     for name in range(8):
-        include(grown, 0, 1000 + name)
+        include(grown, 0, 1000 + name, 1000 + name)
     assert links_of(grown) == [before[0] | set(range(1000, 1008)), *before[1:]]
     assert np.array_equal(lists.who, start)
 
@@ -73,5 +73,5 @@ def test_roomy_rows_are_a_copy() -> None:
     network = from_links(3, [(0, 1), (1, 2)])
     grown = roomy(network.neighbourhood())
     exclude(grown, 0, 1)
-    include(grown, 0, 2)
+    include(grown, 0, 2, 2)
     assert [network.neighbours(i).tolist() for i in range(3)] == [[1], [0, 2], [1]]

@@ -11,6 +11,7 @@ from halfway.protocols import application, flooding
 from halfway.sim.engine.records import RECEIVED, SENT
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.graphs.network import Network
+from tests.protocols.received import received
 from tests.protocols.slow_world import RandomState
 from tests.sim.engine import toy
 from tests.sim.engine.slow_engine import Emission, Record, SlowEngine, SlowRadio
@@ -67,7 +68,7 @@ def same(fast: Result, slow: SlowEngine, cuts: Pieces) -> None:
     assert fast.reports == slow.reports
     assert (fast.reach, fast.knows) == (slow.reach, slow.knows)
     assert {
-        row for row, incarnation in enumerate(fast.engine.incarnation) if incarnation % 2 == 0
+        row for row, incarnation in enumerate(fast.engine.turns) if incarnation % 2 == 0
     } == slow.up
     counters, size = fast.engine.counters, np.broadcast_to(cuts.bytes_of, 256)
     for way, counted, by_kind in (
@@ -122,8 +123,7 @@ def floods_agree(data: st.DataObject, world: World, kind: str) -> None:
     protocol = state, flooding.Rules(0.25)
     fast = run(protocol, application.PUBLISH, radio, world, cuts, 2)
     same(fast, slow_twin(world, follow, slow_radio, application.PUBLISH), cuts)
-    received = np.argwhere(state.seen >= 0)
-    assert {(int(row), int(state.seen[row, place])) for row, place in received} == seen
+    assert received(state.seen) == seen
 
 
 def slow_twin(world: World, handler: Any, radio: SlowRadio, kind: int) -> SlowEngine:

@@ -11,10 +11,13 @@ of 5 % has three parts:
   Bonferroni's method corrects for the number of other systems: a confidence set for the best, by
   multiple comparisons with the best (Hsu 1984, Ann. Stat. 12, 1136-1144).
 
-All tests are one-sided, on one value a replicate, and paired where two systems are compared.
+All tests are one-sided, on one value a replicate, and paired where two systems are compared. A
+system that is open gets an estimate of the replicates that would settle it, if further replicates
+are like those at hand.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,6 +25,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
+from halfway.comparison.evaluation.evidence import Evidence, PValues, evidence_on, p_of
 from halfway.comparison.evaluation.results import (
     Decision,
     MeanInterval,
@@ -34,12 +38,13 @@ from halfway.comparison.evaluation.results import (
     SystemVerdict,
 )
 from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
-from halfway.pipeline.reproduction.estimates import mean_interval, p_above
+from halfway.pipeline.reproduction.estimates import mean_interval
 
 FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
 DEFAULT_COST = "messages-per-notification"
 DELIVERY = Need("delivery-ratio", COMPARABLE, of_best=True)  # where no delivery ratio is needed
-_TINY = 1e-12  # a margin of 0 meets a need
+# Replicates, of the estimate for an open system; more are not estimated.
+_COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
 _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
 
 
@@ -56,13 +61,6 @@ class DecisionRule(NamedTuple):
         return self.needs if stated else (DELIVERY, *self.needs)
 
 
-class _Evidence(NamedTuple):
-    """The p-values of one system and one need: against "does not meet it" and "meets it"."""
-
-    against_failing: float
-    against_meeting: float
-
-
 def decide(
     point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule
 ) -> Decision:
@@ -70,9 +68,11 @@ def decide(
     by_name = {metric.name: metric for metric in metrics}
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
+    replicates = max((len(cell.values) for cell in here.values()), default=0)
     needs, minimise = rule.tested, rule.minimise or DEFAULT_COST
-    found = {need: _evidence(need, by_name[need.metric], here, systems) for need in needs}
-    meeting, failing = _sorted_out(found, systems)
+    found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
+    against = {need: {one: of[one].against() for one in systems} for need, of in found.items()}
+    meeting, failing = _sorted_out(against, systems)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
     candidates = [one for one in systems if one in meeting and np.isfinite(costs[one]).any()]
@@ -81,7 +81,7 @@ def decide(
     ranked = []
     for system in systems:
         results = tuple(
-            _need_result(need, found[need][system], here[system, need.metric], system in meeting,
+            _need_result(need, against[need][system], here[system, need.metric], system in meeting,
                          len(needs), len(systems))
             for need in needs
         )  # fmt: skip
@@ -92,73 +92,53 @@ def decide(
         if chosen is not None and system != chosen:
             between = paired(costs[system], costs[chosen])
             extra = MeanInterval(*mean_interval(between, bounds=cost.difference_bounds))
+        own = [of[system] for of in found.values() if verdict == "open"]
+        needed = None if system in meeting else _needed(own, replicates, len(systems))
         mean = here[system, minimise].mean
-        one = RankedSystem(system, verdict, results, mean, extra, "")
+        one = RankedSystem(system, verdict, results, mean, extra, "", needed)
         ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    replicates = max((len(cell.values) for cell in here.values()), default=0)
     stated = bool(rule.needs or rule.minimise)
     decision = Decision(point, needs, minimise, stated, chosen, "", tuple(ranked))
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
-def _evidence(
-    need: Need, metric: Metric, cells: Mapping[tuple[str, str], ResultCell], systems: Sequence[str]
-) -> dict[str, _Evidence]:
-    """The evidence on a decision's need for each system; positive margins meet the need."""
-    values = {system: np.array(cells[system, need.metric].values) for system in systems}
-    # A replicate in which no system has a value (no node failed) says nothing about the need.
-    expected = np.any([np.isfinite(column) for column in values.values()], axis=0)
-    found = {}
-    for system, column in values.items():
-        most = math.inf  # the greatest margin that is possible
-        if need.of_best:
-            margins = [
-                paired(column, other) + need.bound
-                for name, other in values.items() if name != system
-            ]  # fmt: skip
-        else:
-            more = metric.better == "more"
-            own = column[np.isfinite(column)] - need.bound
-            margins = [own if more else -own]
-            most = (metric.bounds[1] - need.bound) if more else (need.bound - metric.least)
-        gaps = not np.isfinite(column[expected]).all() or not expected.any()
-        against_failing = max((_p(one + _TINY, metric, most) for one in margins), default=0.0)
-        against_meeting = min((_p(-one, metric) for one in margins), default=1.0)
-        found[system] = _Evidence(
-            1.0 if gaps else against_failing, min(1.0, len(margins) * against_meeting)
-        )
-    return found
-
-
-def _p(margins: Floats, metric: Metric, most: float = math.inf) -> float:
-    """A decision's p-value of "the mean margin is not above 0"; margins are at most `most`.
-
-    Equal shares in all replicates have no spread. A rare loss may then have been missed, so the
-    p-value is that of the sign test: one half to the power of the replicates.
-    """
-    p = p_above(margins, most=most)
-    return 0.5 ** len(margins) if p == 0.0 and metric.most == 1.0 else p
-
-
 def _sorted_out(
-    found: Mapping[Need, Mapping[str, _Evidence]], systems: Sequence[str]
+    against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str]
 ) -> tuple[set[str], set[str]]:
     """The systems that meet all needs of a decision, and those that fail one of them."""
     against_failing = {
-        system: max(of[system].against_failing for of in found.values()) for system in systems
+        system: max(of[system].failing for of in against.values()) for system in systems
     }
     meeting = set()
     for rank, system in enumerate(sorted(systems, key=against_failing.__getitem__)):
         if against_failing[system] > FALSELY_MET / (len(systems) - rank):
             break
         meeting.add(system)
-    level = FALSELY_FAILED / len(found)
+    level = FALSELY_FAILED / len(against)
     failing = {
         system for system in systems
-        if any(of[system].against_meeting <= level for of in found.values())
+        if any(of[system].meeting <= level for of in against.values())
     }  # fmt: skip
     return meeting, failing - meeting
+
+
+def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int | None:
+    """The replicates after which a decision's open system would meet all needs, or fail one.
+
+    An estimate, one of _COUNTS; None if it is more, or without evidence.
+    """
+    if replicates < 2 or not evidence:
+        return None
+    met, failed = FALSELY_MET / systems, FALSELY_FAILED / len(evidence)
+
+    def settled(count: int) -> bool:
+        against = [one.against(count / replicates) for one in evidence]
+        return all(p.failing <= met for p in against) or any(p.meeting <= failed for p in against)
+
+    counts = [count for count in _COUNTS if count > replicates]
+    place = bisect_left(counts, True, key=settled)  # p-values fall with the replicates
+    return counts[place] if place < len(counts) else None
 
 
 def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | None:
@@ -178,7 +158,7 @@ def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Float
     return {
         system for system in with_cost
         for other in candidates
-        if other != system and _p(paired(costs[system], costs[other]), metric) <= level
+        if other != system and p_of(paired(costs[system], costs[other]), metric) <= level
     }  # fmt: skip
 
 
@@ -195,14 +175,14 @@ def _verdict(
 
 
 def _need_result(
-    need: Need, evidence: _Evidence, cell: ResultCell, meets_all: bool, needs: int, systems: int
+    need: Need, against: PValues, cell: ResultCell, meets_all: bool, needs: int, systems: int
 ) -> NeedResult:
     verdict: NeedVerdict = "open"
-    if meets_all or evidence.against_failing <= FALSELY_MET / systems:
+    if meets_all or against.failing <= FALSELY_MET / systems:
         verdict = "meets"
-    elif evidence.against_meeting <= FALSELY_FAILED / needs:
+    elif against.meeting <= FALSELY_FAILED / needs:
         verdict = "fails"
-    return NeedResult(need.metric, cell.mean, 1.0 - evidence.against_failing, verdict)
+    return NeedResult(need.metric, cell.mean, 1.0 - against.failing, verdict)
 
 
 def _last_if_nan(value: float) -> float:

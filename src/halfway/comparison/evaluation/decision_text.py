@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from halfway.comparison.evaluation.results import Decision, MeanInterval, Metric, Need, RankedSystem
 
 _HOW = "--need delivery-ratio=0.95 --minimise energy"
+_LEANS = 0.5  # confidence
 _NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names
 
 
@@ -92,11 +93,34 @@ def _close(systems: Sequence[RankedSystem]) -> str:
 
 
 def _open(decision: Decision) -> str:
-    unsure = [one.system for one in decision.systems if one.verdict == "open"]
+    unsure = [one for one in decision.systems if one.verdict == "open"]
     if not unsure:
         return ""
-    may = f"{_some(unsure)} may meet the needs, more replicates would decide"
-    return may if decision.chosen is None else f"{may} (--replicates, --until)"
+    may = f"{_some([one.system for one in unsure])} may meet the needs"
+    if decision.chosen is None and (found := _first_to_meet(unsure)):
+        count, system = found
+        shown = f"about {count:,} replicates would show it"
+        of = f" for {system}" if len(unsure) > 1 else ""
+        return f"{may}; {shown}{of} (--replicates {count})"
+    counts = [one.replicates_needed for one in unsure]
+    known = [count for count in counts if count is not None]
+    if not known:
+        return f"{may}, but even 1,000 replicates would hardly show it"
+    most = "" if len(known) == len(counts) else " most of them"
+    return f"{may}; about {max(known):,} replicates would decide{most} (--replicates {max(known)})"
+
+
+def _first_to_meet(unsure: Sequence[RankedSystem]) -> tuple[int, str] | None:
+    """The open system of a decision that meets the needs with the fewest replicates; their number.
+
+    A system counts if its replicates speak for every need.
+    """
+    found = [
+        (one.replicates_needed, one.system)
+        for one in unsure
+        if one.replicates_needed and all(need.confidence > _LEANS for need in one.needs)
+    ]
+    return min(found, default=None)
 
 
 def _failing(systems: Sequence[RankedSystem]) -> str:

@@ -166,6 +166,7 @@ class RankedSystem(msgspec.Struct, frozen=True):
     cost: MeanInterval
     extra: MeanInterval | None  # cost - the chosen system's by replicate; None: nothing is chosen
     reason: str
+    replicates_needed: int | None = None  # an estimate, where open; None: unknown, or very many
 
 
 class Decision(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from halfway.adapters.interface import System
 from halfway.comparison.replay import tables
 from halfway.comparison.replay.kinds import MapKinds, map_cell_side, map_parent, protocol_of
 from halfway.comparison.replay.trace import CondensedTrace, condensed_trace
-from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, world_of
+from halfway.comparison.replay.world import MOST_EVENTS, Columns, ReplayWorld, numbers_of, world_of
 from halfway.core.kinds import MapRole
 from halfway.scenario.build import network_of, simulation_of
 from halfway.scenario.schema import Scenario
@@ -63,7 +63,7 @@ def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Rep
         published_at = np.full(int(event.max(initial=-1)) + 1, np.inf)  # inf: left out
         published_at[event] = world.publications["t"]
         kinds = MapKinds(run.instance.kinds, published_at)
-        trace = condensed_trace(file, kinds)
+        trace = condensed_trace(file, kinds, numbers_of(run))
     rules, side = run.instance.rules, map_cell_side(protocol)
     low_x, low_y = (float(getattr(rules, name, 0.0)) for name in ("low_x", "low_y"))
     cells = low_x, low_y, float(getattr(rules, side)) if side else 0.0
@@ -126,7 +126,8 @@ def _replay(
     reached = tables.reached(trace.hops, MOST_EVENTS)
     steps, labels = tables.steps(trace.receptions, kinds)
     some = trace.delivered
-    some = some.part((some.of["kind"] == kinds.delivered) & (some.of["event"] < MOST_EVENTS))
+    number = some.of["number"]
+    some = some.part((some.of["kind"] == kinds.delivered) & (number >= 0) & (number < MOST_EVENTS))
     overlay = tables.merged([parents, tables.overlay(trace.receptions, kinds)], ("a", "b", "made"))
     found = {
         "sent": tables.sent(trace.sent, kinds),
@@ -134,7 +135,7 @@ def _replay(
         "steps": tables.beginning(steps),
         "changes": changes,
         "links": overlay,
-        "delivered": some.table(row=some.of["row"], event=some.of["event"]),
+        "delivered": some.table(row=some.of["row"], event=some.of["number"]),
         "met": tables.meetings(trace, kinds),
         "belongs": tables.belongings(trace.announced, kinds.with_role(MapRole.OWN_BROKER)),
         "homes": tables.homes(trace.announced, kinds.with_role(MapRole.HOME_CELL)),

@@ -19,21 +19,21 @@ def sent(some: TraceRows, kinds: MapKinds) -> Columns:
     A trace has no transmission that no node received.
     """
     kind = some.of["kind"]
-    carried = kinds.carry(kind, some.of["event"], some.t)
+    carried = kinds.carry(kind, some.of["number"], some.t)
     role = np.full(len(kind), OTHER, np.int32)
     overlay = (MapRole.LINK, MapRole.CUT, MapRole.OWN_BROKER, MapRole.HOME_CELL)
     role[np.isin(kind, kinds.with_role(*overlay))] = OVERLAY
     role[np.isin(kind, [number for number, _ in kinds.steps])] = WALK
     role[carried] = EVENT
-    event = np.where(carried, some.of["event"], -1)
+    event = np.where(carried, some.of["number"], -1)
     to = np.where(some.of["next"] >= 0, some.of["row"], -1)
     return some.table(source=some.of["source"], to=to, role=role, event=event)
 
 
 def reached(hops: TraceRows, most_event: int) -> Columns:
     """The replay table of each node's first reception of each event: t, row, source, event."""
-    some = hops.part(hops.of["event"] < most_event)
-    return some.table(row=some.of["row"], source=some.of["source"], event=some.of["event"])
+    some = hops.part(hops.of["number"] < most_event)
+    return some.table(row=some.of["row"], source=some.of["source"], event=some.of["number"])
 
 
 def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from halfway.comparison.replay.kinds import MapKinds, Mask
 from halfway.comparison.replay.world import Columns
 from halfway.core.kinds import MapRole
 from halfway.sim.trace.writer import WHAT
+from halfway.sim.workload.event_numbers import EventNumbers
 
 MOST_READ = 30_000_000  # rows of a trace; later ones are left out
 MOST_SENT = 120_000  # transmissions: beyond it every second one is kept, or every fourth …
@@ -18,8 +19,8 @@ _BATCH = 1_000_000  # rows at a time
 _ONE_TRANSMISSION_S = 0.05  # receptions of equal records within it are of one transmission
 _RECEIVED, _DELIVERED = WHAT[:2]  # by a node; to its application
 _FAULTS = ("node down", "node up", "link down", "link up")
-_INTS = ("kind", "hops", "source", "target", "next", "topic", "event", "row")
-_SAME = ("source", "kind", "event", "topic", "target", "next", "hops")
+_INTS = ("kind", "hops", "source", "target", "next", "topic", "event", "publisher", "row")
+_SAME = ("source", "kind", "publisher", "event", "topic", "target", "next", "hops")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 Ints = npt.NDArray[np.int32]
 
@@ -29,7 +30,7 @@ class TraceRows(NamedTuple):
 
     t: npt.NDArray[np.float64]
     what: npt.NDArray[np.int8]  # an index in `words`
-    of: dict[str, Ints]  # the columns of _INTS
+    of: dict[str, Ints]  # the columns of _INTS, and `number`: the run's own of an event, or -1
     args: Ints  # [rows, 8]
     words: tuple[str, ...]
 
@@ -62,19 +63,22 @@ class CondensedTrace(NamedTuple):
     until: float | None  # seconds: where reading stopped; None: at the end
 
 
-def condensed_trace(path: Path, kinds: MapKinds) -> CondensedTrace:
-    """Read and condense the trace of a run, at most MOST_READ rows of it."""
+def condensed_trace(path: Path, kinds: MapKinds, numbers: EventNumbers) -> CondensedTrace:
+    """Read and condense the trace of a run, at most MOST_READ rows of it.
+
+    numbers: of all events of the run, whose node ids are its rows.
+    """
     from pyarrow import parquet
 
     file = parquet.ParquetFile(path)
     kept: dict[str, list[TraceRows]] = {name: [] for name in CondensedTrace._fields}
     announcing = kinds.with_role(MapRole.OWN_BROKER, MapRole.HOME_CELL)
     every, read, all_sent, until = 1, 0, 0, None
-    for rows, more in _batches(file):
+    for rows, more in _batches(file, numbers):
         read += len(rows.t)
         received = rows.part(rows.are(_RECEIVED) & (rows.of["source"] != rows.of["row"]))
         first = received.part(_one_per_transmission(received))
-        carried = kinds.carry(received.of["kind"], received.of["event"], received.t)
+        carried = kinds.carry(received.of["kind"], received.of["number"], received.t)
         kept["sent"].append(first.part(slice(-all_sent % every, None, every)))
         all_sent += len(first.t)
         while sum(len(part.t) for part in kept["sent"]) > MOST_SENT:
@@ -96,13 +100,15 @@ def condensed_trace(path: Path, kinds: MapKinds) -> CondensedTrace:
     )  # fmt: skip
 
 
-def _batches(file: Any) -> Iterator[tuple[TraceRows, bool]]:
+def _batches(file: Any, numbers: EventNumbers) -> Iterator[tuple[TraceRows, bool]]:
     """Trace rows, about _BATCH at a time, and if more follow; no transmission is in two batches."""
     waiting: list[TraceRows] = []
     for batch in file.iter_batches(columns=["at", "what", *_INTS, "args"]):
         args = batch["args"].flatten().to_numpy().reshape(-1, 8)
         what = batch["what"].indices.to_numpy().astype(np.int8)
         of = {name: batch[name].to_numpy().astype(np.int32) for name in _INTS}
+        known = numbers.events(of["publisher"], of["event"])
+        of["number"] = np.where(of["publisher"] >= 0, known, -1).astype(np.int32)
         words = tuple(batch["what"].dictionary.to_pylist())
         waiting.append(TraceRows(batch["at"].to_numpy(), what, of, args, words))
         if sum(len(part.t) for part in waiting) >= _BATCH:
@@ -116,9 +122,9 @@ def _batches(file: Any) -> Iterator[tuple[TraceRows, bool]]:
 
 def _joined(parts: list[TraceRows]) -> TraceRows:
     if not parts:
-        of = {name: np.zeros(0, np.int32) for name in _INTS}
+        of = {name: np.zeros(0, np.int32) for name in (*_INTS, "number")}
         return TraceRows(np.zeros(0), np.zeros(0, np.int8), of, np.zeros((0, 8), np.int32), ())
-    of = {name: np.concatenate([part.of[name] for part in parts]) for name in _INTS}
+    of = {name: np.concatenate([part.of[name] for part in parts]) for name in parts[0].of}
     t, what = np.concatenate([p.t for p in parts]), np.concatenate([p.what for p in parts])
     return TraceRows(t, what, of, np.concatenate([p.args for p in parts]), parts[0].words)
 
@@ -138,6 +144,6 @@ def _one_per_transmission(received: TraceRows) -> npt.NDArray[np.int64]:
 
 def _first_receptions(hops: TraceRows) -> TraceRows:
     """The trace's first reception of each event by each node."""
-    hops = hops.part(hops.of["event"] >= 0)
-    pair = hops.of["event"].astype(np.int64) << 32 | hops.of["row"].astype(np.int64)
+    hops = hops.part(hops.of["number"] >= 0)
+    pair = hops.of["number"].astype(np.int64) << 32 | hops.of["row"].astype(np.int64)
     return hops.part(np.sort(np.unique(pair, return_index=True)[1]))

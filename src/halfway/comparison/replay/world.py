@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.simulation import Simulation
+from halfway.sim.workload.event_numbers import EventNumbers
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import positions
 from halfway.world.workload.roles import SubscribedPeriods
@@ -74,6 +75,14 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
         _names(run),
         SubscribedPeriods(demand.periods, demand.topics),
     )  # fmt: skip
+
+
+def numbers_of(run: Simulation) -> EventNumbers:
+    """The numbers of all events of a simulation in its replay's world."""
+    demand, numbers = run.demand.begun_again(), EventNumbers(run.environment.n)
+    while len((some := demand.take(run.seconds, 65_536)).t):
+        numbers.enter(some.row, some.event)
+    return numbers
 
 
 def _names(run: Simulation) -> tuple[str, ...] | None:

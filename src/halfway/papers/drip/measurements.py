@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.pipeline.plan.run import Observations, Run
+from halfway.protocols.drip.state import NOTHING
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
 from halfway.sim.simulation import Simulation
+from halfway.sim.workload.event_numbers import codes, own_numbers
 from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.workload.number_intervals import NumberIntervals
 
@@ -101,12 +103,22 @@ def coverage(
 ) -> tuple[Floats, Floats]:
     """DRIP's coverage: [deliveries] share of brokers with a copy at that time; [events] share with
     one ever."""
-    slots = made.instance.state.events[brokers]
-    place = event % slots.shape[1]
-    has = (slots.held[:, place] == event) & (slots.held_at[:, place] <= at)
-    every = np.unique(event)
-    ever = slots.held[:, every % slots.shape[1]] == every
-    return has.mean(axis=0), ever.mean(axis=0)
+    came_at = copied_at(made)[brokers]
+    ever = came_at[:, np.unique(event)] < np.inf
+    return (came_at[:, event] <= at).mean(axis=0), ever.mean(axis=0)
+
+
+def copied_at(made: Simulation) -> Floats:
+    """[n, events] when a copy of each event of a DRIP run came to each node; inf: never."""
+    published = made.demand.begun_again().take(np.inf, WINDOW)
+    known = codes(published.row, own_numbers(published.row))
+    order, slots = np.argsort(known), made.instance.state.events
+    found = np.full((len(slots), len(known)), np.inf)
+    row, slot = np.nonzero(slots.role > NOTHING)
+    there = slots[row, slot]
+    place = np.searchsorted(known[order], codes(there.publisher, there.event))
+    found[row, order[place]] = there.held_at
+    return found
 
 
 def pairwise(run: Run) -> Observations:
@@ -123,8 +135,7 @@ def pairwise(run: Run) -> Observations:
         made.run()
         event, row, delay = delivered(made)
         found.append(dict(zip(zip(event.tolist(), row.tolist(), strict=True), delay, strict=True)))
-        slots = made.instance.state.events
-        copies.append(np.where(slots.held >= 0, slots.held_at, np.inf))
+        copies.append(copied_at(made))
     mine, others = found
     both = [pair for pair in others if pair in mine]
     later = [float(mine[pair] > others[pair] + 1e-3) for pair in both]

@@ -36,7 +36,7 @@ def signalling(run: Run) -> Observations:
         tried=run["points"], beacon_interval_s=500.0, renewal_interval_s=900.0, lifetime_s=2000.0,
     )  # fmt: skip
     messages = cell_run(
-        network, scalars, topics=count, events=count, seconds=5.0 + count,
+        network, scalars, topics=count, publishers=count, seconds=5.0 + count,
         entries=4 * count * run["points"], journal=800_000, seed=run.random_seed,
     )  # fmt: skip
     for topic, (publisher, subscriber) in enumerate(pairs):

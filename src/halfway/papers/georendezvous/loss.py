@@ -70,13 +70,13 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
         beacon_interval_s=BEACON_S, renewal_interval_s=RENEW_S, lifetime_s=LIFETIME_S,
     )  # fmt: skip
     cells = cell_run(
-        network, scalars, topics=topics, events=topics * (AFTER_S + 1), seconds=END_S,
+        network, scalars, topics=topics, publishers=topics, seconds=END_S,
         entries=4 * topics * run["points"], seed=run.random_seed,
     )  # fmt: skip
     for topic, (publisher, subscriber) in enumerate(pairs):
         post(cells, 2.0, publisher, ADVERTISE, topic)
         post(cells, 3.0, subscriber, SUBSCRIBE, topic)
-        post(cells, 5.0, publisher, PUBLISH, topic, AFTER_S * topics + topic)
+        post(cells, 5.0, publisher, PUBLISH, topic, topic)
     with run.timed("run"):
         cells.run(LOSS_S)
     return cells
@@ -95,7 +95,7 @@ def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
 
 def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]:
     """Victims in the cell that a GeoRendezvous topic's events pass; none if a client is there."""
-    best = best_point(cells, int(pairs[topic, 1]), AFTER_S * len(pairs) + topic)
+    best = best_point(cells, int(pairs[topic, 1]), int(pairs[topic, 0]), topic)
     homes = cells_storing(cells, INTEREST, topic, best[0]) if best else set()
     if len(homes) != 1:
         return []
@@ -114,12 +114,12 @@ def _by_cells(
     cells.kill(*dead)
     for second in range(AFTER_S):
         for topic in topics:
-            event = len(pairs) * second + topic
+            event = len(pairs) * (second + 1) + topic
             post(cells, LOSS_S + 0.5 + second, pairs[topic, 0], PUBLISH, topic, event)
     cells.run()
-    received = set(delivered(cells))
+    received, seconds = set(delivered(cells)), range(AFTER_S)
     return [
-        np.array([(len(pairs) * s + t, int(pairs[t, 1])) in received for s in range(AFTER_S)])
+        np.array([(len(pairs) * (s + 1) + t, int(pairs[t, 1])) in received for s in seconds])
         for t in topics
     ]
 
@@ -143,11 +143,13 @@ def by_walks(
         workload=Listed([(int(row), t) for t, (_, row) in enumerate(pairs)], before + after),
         faults=[Crash(node=network.label(row), at=at) for row in dead],
         seconds=at + AFTER_S + 2.5, seed=run.random_seed, discovery_delay_s=MISSED_S, stretch=False,
-        options={"refresh_s": RENEW_S}, journal=0,
+        options={"refresh_s": RENEW_S},
     )  # fmt: skip
+    simulation.deliveries.delivery_log = []
     simulation.run(at - 1.0)
     entries = float((simulation.state.trails.back >= 0).sum() / run["n"])
     simulation.run()
-    events = [event for event, _ in delivered(simulation)]
+    log = simulation.deliveries.delivery_log
+    events = np.concatenate([np.zeros(0, np.int64), *(event for event, _, _ in log)])
     got = np.isin(len(pairs) + np.arange(AFTER_S * len(topics)), events)
     return entries, list(got.reshape(AFTER_S, len(topics)).T)

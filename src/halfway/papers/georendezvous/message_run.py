@@ -6,6 +6,7 @@ import numpy as np
 
 from halfway.adapters.georendezvous import instance_of
 from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance, commands
+from halfway.protocols.event_window import WINDOW
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
 from halfway.sim.radio.declarations import IdealRadio
@@ -23,7 +24,7 @@ def cell_run(
     rules: handler.Rules,
     *,
     topics: int,
-    events: int,
+    publishers: int = 8,
     seconds: float,
     entries: int = 64,
     seed: int = 7,
@@ -32,13 +33,14 @@ def cell_run(
 ) -> Simulation:
     """A message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
-    entries: places in the store of a node. journal: records received to keep.
+    publishers: whose newest events a node distinguishes. entries: places in the store of a node.
+    journal: records received to keep.
     """
 
     class Sized(Adapter):
         def instance(self, context: RunContext) -> SystemInstance:
             state = handler.state(
-                context.node_ids, topics, rules.points, events, seed,
+                context.node_ids, topics, rules.points, publishers, seed,
                 neighbours=context.most_neighbours + 2, entries=entries, traversals=entries,
                 hops_in_flight=_HOPS_IN_FLIGHT if rules.retries > 0 else 0,
             )  # fmt: skip
@@ -59,19 +61,27 @@ def post(
 
 
 def delivered(run: Simulation) -> list[tuple[int, int]]:
-    """(event, row) of every delivery in a message-by-message run of any system, in order."""
+    """(event, row) of every delivery in a message-by-message run, in order. The caller posted
+    events of different publishers with different numbers."""
     records, rows = run.reports()
     mine = records["kind"] == run.instance.kinds.number("delivered")
     return [*zip(records["event"][mine].tolist(), rows[mine].tolist(), strict=True)]
 
 
-def best_point(run: Simulation, row: int, event: int) -> tuple[int, int] | None:
-    """The rendezvous point through which a row received an event with the fewest hops in a message
-    run, and these; or None."""
-    received = run.state.received[row, event & (run.state.received.shape[1] - 1)]
-    if received["event"] != event:
-        return None
-    return int(received["point"]), int(received["hops"])
+def best_point(
+    run: Simulation, row: int, publisher: int, event: int | None = None
+) -> tuple[int, int] | None:
+    """The rendezvous point through which a row received a publisher's event, or its newest one,
+    with the fewest hops in a message run, and these; or None."""
+    state = run.state
+    for place in np.flatnonzero(state.seen.of[row]["publisher"] == publisher):
+        there = state.seen.of[row, place]
+        wanted = int(there["newest"]) if event is None else event
+        behind = int(there["newest"]) - wanted
+        if 0 <= behind < WINDOW and (int(there["bits"]) >> behind) & 1:
+            received = state.received[row, place, wanted % WINDOW]
+            return int(received["point"]), int(received["hops"])
+    return None
 
 
 def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
@@ -99,5 +109,5 @@ def cells_storing(
     state, store = run.state, run.state.store
     mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)
     storing = (mine & (store["until"] > run.at)).any(axis=1)
-    up = (run.engine.incarnation % 2 == 0) & (state.present == 1)
+    up = (run.engine.turns % 2 == 0) & (state.present == 1)
     return {(int(x), int(y)) for x, y in state.cell[np.flatnonzero(storing & up)]}

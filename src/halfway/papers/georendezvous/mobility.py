@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.georendezvous.routes import CellRoutes
+from halfway.papers.georendezvous.message_run import best_point
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
@@ -75,19 +76,18 @@ def _has_best(
 ) -> npt.NDArray[np.bool_]:  # fmt: skip
     """[pairs, 2] whether a mobile GeoRendezvous client has the best point: no other point, no other
     of the closest, has a shorter path now."""
-    rules, state = simulation.instance.rules, simulation.state
+    rules = simulation.instance.rules
     network = replace(
         simulation.environment.start, position=np.clip(positions(legs, now), 0.0, 1.0)
     )
     paths = CellRoutes(network, radius).paths(ends, rules.points, int(rules.key))
     hops = np.where(paths.through < 0, np.iinfo(np.int32).max, paths.through + paths.traversal)
-    received = state.received[ends[:, 1]]
-    newest = received["event"].argmax(axis=1)
-    pair = np.arange(len(ends))
-    mine = hops[pair, received["point"][pair, newest]]
+    newest = [best_point(simulation, int(row), int(publisher)) for publisher, row in ends]
+    known = np.array([some is not None for some in newest])
+    point = np.array([0 if some is None else some[0] for some in newest])
+    mine = hops[np.arange(len(ends)), point]
     order = np.argsort(paths.distance, axis=1, kind="stable")[:, :tried]
     closest = np.take_along_axis(hops, order, axis=1).min(axis=1)
-    known = received["event"][pair, newest] >= 0
     return np.stack([known & (mine <= hops.min(axis=1)), known & (mine <= closest)], axis=1)
 
 

@@ -13,7 +13,7 @@ from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath
 from halfway.protocols.broker_trees.subscription_table import FREE, is_complete, remove_slot
-from halfway.protocols.event_window import empty_window
+from halfway.protocols.event_window import EventWindows, empty_windows
 
 
 class ClientState(NamedTuple):
@@ -27,13 +27,13 @@ class ClientState(NamedTuple):
     filter: Int32s  # [nodes, places] the application's numbers of filters; FREE: no subscription
     name: Int32s  # [nodes, places] the digest of each filter
     client: Int32s  # [nodes, places] the client of each
-    delivered: Int32s  # [nodes, clients, window] newest events delivered to each client
+    delivered: EventWindows  # [nodes x clients] the newest events delivered to each client
     refused: npt.NDArray[np.int64]  # [nodes] subscriptions that found no room
     silence: Int32s  # [brokers, slots] ticks since a broker heard of the client of that entry
 
 
 def client_state(
-    node_ids: Int32s, clients: NodePath, places: int, each: int, window: int, brokers: int,
+    node_ids: Int32s, clients: NodePath, places: int, each: int, publishers: int, brokers: int,
     slots: int,
 ) -> ClientState:  # fmt: skip
     """Return the client state of those of `clients` (node ids) that are among these nodes.
@@ -48,14 +48,19 @@ def client_state(
     def zeros() -> Int32s:
         return np.zeros(len(at), np.int32)
 
-    delivered = empty_window(len(at) * each, window)
     return ClientState(
         index, zeros(), zeros(), zeros(), np.full(len(at), -1.0),
         np.full((len(at), places), FREE), np.full((len(at), places), FREE),
         np.full((len(at), places), NO_NODE),
-        delivered.reshape(len(at), each, delivered.shape[1]), np.zeros(len(at), np.int64),
+        empty_windows(len(at) * each, publishers), np.zeros(len(at), np.int64),
         np.zeros((brokers, slots if len(clients) else 0), np.int32),
     )  # fmt: skip
+
+
+@apart
+def clients_each(clients):
+    """The bound on client numbers in the state of each client's node."""
+    return clients.delivered.of.shape[0] // max(clients.broker.shape[0], 1)
 
 
 @apart
@@ -67,7 +72,7 @@ def remember(clients, c, f, name, client):
     for s in range(clients.filter.shape[1]):
         if clients.filter[c, s] == FREE:
             free = s
-    if free < 0 or not 0 <= client < clients.delivered.shape[1]:
+    if free < 0 or not 0 <= client < clients_each(clients):
         clients.refused[c] += 1
         return False
     clients.filter[c, free], clients.name[c, free], clients.client[c, free] = f, name, client

@@ -16,6 +16,7 @@ from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import messages, siena
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.client_state import (
+    clients_each,
     entries_digest,
     forget,
     is_subscribed,
@@ -34,7 +35,7 @@ from halfway.protocols.broker_trees.messages import (
 )
 from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
 from halfway.protocols.broker_trees.subscription_table import FREE
-from halfway.protocols.event_window import record_if_new
+from halfway.protocols.event_window import copy_event_id, record_if_new
 
 
 @apart
@@ -123,10 +124,12 @@ def receive_from_broker(clients, catalogue, c, own, message, out):
     """Handle a broker's record at a client's node. Of a former broker only events count."""
     kind, client, routes = message.kind, message.args[CLIENT], catalogue.routes
     if kind == messages.NOTIFY:
-        known = 0 <= client < clients.delivered.shape[1]
-        if known and record_if_new(clients.delivered[c], client, message.event):
+        each = clients_each(clients)
+        known = 0 <= client < each
+        if known and record_if_new(clients.delivered, c * each + client, message):
             o = emit(out, messages.DELIVERED, 0.0, APP)
-            o.event, o.target = message.event, client
+            copy_event_id(message, o)
+            o.target = client
             write_values(catalogue, message, o)
         return
     r = routes.home[own, clients.broker[c]]

@@ -10,7 +10,7 @@ digests of two filters are equal with a probability of 2^-31.
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.kinds import Kinds, MapRole
+from halfway.core.kinds import EVENT_ID, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
 from halfway.core.prng import low_half, mixed
 from halfway.protocols import reliable_hop
@@ -35,20 +35,20 @@ _EVENT_VALUES = {"values[6]": 0}  # NaN: the event has no such attribute
 
 KINDS = Kinds()
 SUBSCRIBE = KINDS.network(
-    0, "subscribe", "a client subscribes to a filter", "event sequence",
+    0, "subscribe", "a client subscribes to a filter", f"{EVENT_ID} sequence",
     args={**ROUTED_CLIENT, "first attribute": FIRST}, reals=_INTERVALS, reused=_FILTER,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
-    1, "unsubscribe", "a client ends one subscription", "event sequence", args=ROUTED_CLIENT,
+    1, "unsubscribe", "a client ends one subscription", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
     reused=_FILTER,
 )  # fmt: skip
 PUBLISH = KINDS.network(
-    2, "publish", "a client publishes `event`", "event sequence", args=ROUTED_CLIENT,
+    2, "publish", "a client publishes `event`", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
     reals=_EVENT_VALUES, reused=_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DETACH = KINDS.network(
-    3, "detach", "a client ends all of its subscriptions", "event sequence", args=ROUTED_CLIENT,
-    reused={FILTER: "ignored"},
+    3, "detach", "a client ends all of its subscriptions", f"{EVENT_ID} sequence",
+    args=ROUTED_CLIENT, reused={FILTER: "ignored"},
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
     4, "subscribe-up", "a child subscribes to a filter", "sequence",
@@ -59,19 +59,19 @@ UNSUBSCRIBE_UP = KINDS.network(
     args={**ROUTED, "number": NUMBER}, reused=_FILTER,
 )  # fmt: skip
 NOTIFY = KINDS.network(
-    6, "notify", "an event travels to a broker or to a client's node", "event sequence",
+    6, "notify", "an event travels to a broker or to a client's node", f"{EVENT_ID} sequence",
     args={**ROUTED_CLIENT, "number": NUMBER}, reals=_EVENT_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
     7,
     "delivered",
     "the node delivers an event to the client `target`",
-    "event target",
+    f"{EVENT_ID} target",
     reals=_EVENT_VALUES,
     on_map=MapRole.EVENT_HOP,
 )
 NO_PATH = KINDS.timer(
-    12, "no-path", "the node counts a record because no path leads to the target", "event",
+    12, "no-path", "the node counts a record because no path leads to the target", EVENT_ID,
     args={"client": CLIENT, "first attribute": FIRST}, reals={"as in that record[6]": 0},
     reused={FILTER: "as in that record"},
 )  # fmt: skip

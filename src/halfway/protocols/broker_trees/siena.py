@@ -39,6 +39,7 @@ from halfway.protocols.broker_trees.subscription_table import (
     notify,
     remove,
 )
+from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.reliable_hop import (
     ACK_TIMEOUT_OPTION,
     ACK_TIMEOUT_S,
@@ -130,7 +131,8 @@ def receive_at_client(catalogue, own, message, out):
     if message.args[messages.STEP] > 0:
         if message.kind == messages.NOTIFY:
             o = emit(out, messages.DELIVERED, 0.0, APP)
-            o.event, o.target = message.event, message.args[CLIENT]
+            copy_event_id(message, o)
+            o.target = message.args[CLIENT]
             write_values(catalogue, message, o)
     elif message.kind <= messages.DETACH:
         send_command(catalogue, catalogue.routes.home[own, 0], own, message, out)
@@ -142,7 +144,8 @@ def send_command(catalogue, r, own, message, out):
     kind, attributes = message.kind, catalogue.values.shape[1]
     for part in range(parts_of(attributes) if kind == messages.SUBSCRIBE else 1):
         o = source_routes.send_along(catalogue.routes, r, kind, own, out)
-        o.event, o.args[CLIENT] = message.event, message.args[CLIENT]
+        copy_event_id(message, o)
+        o.args[CLIENT] = message.args[CLIENT]
         if kind == messages.PUBLISH:
             write_values(catalogue, message, o)
         elif kind != messages.DETACH:
@@ -180,7 +183,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
             source = NO_NODE
         if up not in (NO_NODE, source):
             o = peer_paths.send_event(sender, up, out)
-            o.event = message.event
+            copy_event_id(message, o)
             write_values(catalogue, message, o)
         notify(table, catalogue, sender, message, source, out)
 

@@ -17,6 +17,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.broker_trees.messages import NO_PATH, ORIGIN, ROUTE, STEP
+from halfway.protocols.event_window import copy_event_id
 
 NO_NODE = np.int32(-1)
 NO_ROUTE = np.int32(-1)
@@ -110,7 +111,8 @@ def forward(routes, message, out):
     step = message.args[STEP] + 1
     towards = routes.row[routes.first[message.args[ROUTE]] + step]
     o = emit(out, message.kind, 0.0, towards)
-    o.topic, o.event = message.topic, message.event
+    o.topic = message.topic
+    copy_event_id(message, o)
     for a in range(8):
         o.args[a] = message.args[a]
     for a in range(6):

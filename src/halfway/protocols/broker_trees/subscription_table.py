@@ -32,6 +32,7 @@ from halfway.protocols.broker_trees.messages import (
 )
 from halfway.protocols.broker_trees.peer_paths import send, send_event
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes
+from halfway.protocols.event_window import copy_event_id
 
 FREE = np.int32(-1)
 # These decisions are calls, not inlined: a broker matches filters for microseconds, and every copy
@@ -282,5 +283,5 @@ def notify(table, catalogue, sender, message, source, out):
         else:
             o = send_event(sender, via, out)
             o.args[CLIENT] = table.client[i, s]
-        o.event = message.event
+        copy_event_id(message, o)
         write_values(catalogue, message, o)

@@ -33,7 +33,7 @@ from halfway.protocols.broker_trees.subscription_table import (
     SubscriptionTable,
     empty_table,
 )
-from halfway.protocols.event_window import empty_window, record_if_new
+from halfway.protocols.event_window import EventWindows, empty_windows, record_if_new
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
 KINDS = kinds.KINDS
@@ -113,7 +113,7 @@ class UnderlaySienaState(NamedTuple):
     table: SubscriptionTable
     paths: peer_paths.PeerPaths
     unconfirmed: Unconfirmed
-    seen: Int32s  # [brokers, window] newest events that passed
+    seen: EventWindows  # [brokers] the newest events that passed of each publisher
     clients: ClientState
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
@@ -123,17 +123,18 @@ State = UnderlaySienaState
 
 
 def state(
-    node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, child_slots: int, window: int,
-    retries: int = 0, clients: NodePath = (), client_slots: int = 1, clients_each: int = 1,
-    alternates: Int32s | None = None, confirm: bool = False, attributes: int = 1,
+    node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, child_slots: int,
+    publishers: int, retries: int = 0, clients: NodePath = (), client_slots: int = 1,
+    clients_each: int = 1, alternates: Int32s | None = None, confirm: bool = False,
+    attributes: int = 1,
 ) -> UnderlaySienaState:  # fmt: skip
     """Return the state of nodes in a finished underlay-aware tree.
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
-    subscriptions at a broker; child_slots: room for children, and for grandchildren; window:
-    events in flight at a time; clients: ids of nodes that monitor their broker; client_slots: room
-    for subscriptions at each; clients_each: bound on client numbers at each; alternates: node ids
-    by broker number, NO_NODE: none; confirm: whether brokers confirm records;
+    subscriptions at a broker; child_slots: room for children, and for grandchildren; publishers:
+    whose newest events a node distinguishes; clients: ids of nodes that monitor their broker;
+    client_slots: room for subscriptions at each; clients_each: bound on client numbers at each;
+    alternates: node ids by broker number, NO_NODE: none; confirm: whether brokers confirm records;
     attributes: of an event.
     """
     index, mine = siena.broker_rows(node_ids, brokers)
@@ -159,9 +160,8 @@ def state(
         np.zeros((here, 2), np.int32), np.zeros((here, 2)), np.full(here, np.inf), each(0), each(0),
         np.full(here, -1.0), below,
         empty_table(here, slots, attributes), peer_paths.direct_paths(here, child_slots + 1),
-        no_records(here, confirm),
-        empty_window(here, window),
-        client_state(node_ids, clients, client_slots, clients_each, window, here, slots),
+        no_records(here, confirm), empty_windows(here, publishers),
+        client_state(node_ids, clients, client_slots, clients_each, publishers, here, slots),
         source_routes.hops_of_tree(node_ids, retries), np.zeros(len(node_ids), np.int64),
     )  # fmt: skip
 
@@ -229,9 +229,7 @@ def receive_at_live_broker(state, rules, sender, message, out):
         confirmations.confirm(sender, message, out)
     if kind > messages.DELIVERED:
         receive_maintenance(state, rules, sender, message, out)
-    elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
-        state.seen, b, message.event
-    ):
+    elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(state.seen, b, message):
         siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])

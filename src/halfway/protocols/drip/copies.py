@@ -8,10 +8,13 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NONE
-from halfway.protocols.drip.events import is_in_digest
-from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE
+from halfway.protocols.drip.digests import OFFERED, is_in_digest, recent_event
+from halfway.protocols.drip.events import NO_SLOT
+from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE, SENDER
+from halfway.protocols.drip.registrations import bit_of, contact
 from halfway.protocols.drip.routes import send
-from halfway.protocols.drip.state import DESTINATION, NOTHING, RELAY, SOURCE
+from halfway.protocols.drip.state import CONTACTS, DESTINATION, NOTHING, RELAY, SOURCE
+from halfway.protocols.event_window import copy_event_id
 
 
 @inlined
@@ -82,10 +85,10 @@ def write_relays(state, i, place, o):
 
 
 @apart
-def note_relays(state, i, message):
-    """Keep the source's relays from a DRIP event copy; the source itself keeps its own list."""
-    place = np.int64(message.event) & (state.events.shape[1] - 1)
-    if state.events[i, place].held != message.event or state.events[i, place].role == SOURCE:
+def note_relays(state, i, place, message):
+    """Keep the source's relays from a DRIP event copy in its slot; the source itself keeps its own
+    list."""
+    if place == NO_SLOT or state.events[i, place].role == SOURCE:
         return
     for r in range(min(MOST_RELAYS, state.relays.shape[2])):
         if message.args[RELAYS + r] != NONE:
@@ -93,18 +96,31 @@ def note_relays(state, i, message):
 
 
 @apart
-def transfer_events(state, rules, neighbourhood, i, broker, message, now, out):
-    """Copy events to another DRIP broker that lacks them, by the digest of its REPORT or BEACON."""
+def note_sender(state, i, place, broker):
+    """Note that a broker that this one is in contact with gave it the DRIP event copy in a slot."""
+    for c in range(CONTACTS):
+        if place != NO_SLOT and state.contacts[i, c].broker == broker:
+            state.events[i, place].known_by |= bit_of(c)
+
+
+@apart
+def transfer_events(state, rules, neighbourhood, i, broker, number, message, out):
+    """Copy events to another DRIP broker that lacks them, by digest `number` of that broker, in a
+    REPORT or its own BEACON."""
+    now = message.at
     if now < state.node[i].transfer_at:
         return
-    slots, sent = state.events.shape[1], 0
-    newest = np.int64(state.node[i].newest_event)
-    for event in range(newest, max(newest - slots, -1), -1):
-        place = event & (slots - 1)
-        role = state.events[i, place].role
-        if state.events[i, place].held != event or role < RELAY or sent >= rules.transfer_batch:
+    c = contact(state, i, broker, now)
+    sent, newest = 0, np.int64(state.node[i].arrivals)
+    for order in range(newest - 1, max(newest - OFFERED, np.int64(0)) - 1, -1):
+        place = recent_event(state, i, order)
+        if place < 0 or state.events[i, place].role < RELAY or sent >= rules.transfer_batch:
             continue
-        known = is_in_digest(message, event)
+        role = state.events[i, place].role
+        # A bit of a digest may be that of another event, so that it counts only for an event that
+        # these brokers exchanged before: a first copy is never late.
+        exchanged = state.events[i, place].known_by & bit_of(c) != 0
+        known = exchanged and is_in_digest(message, state.events[i, place], broker, number)
         if rules.epidemic:
             given = role_for(True, role, 0, True, True, known)
         else:
@@ -123,6 +139,7 @@ def transfer_events(state, rules, neighbourhood, i, broker, message, now, out):
             state.node[i].transfer_at = now + rules.transfer_interval_s
             o = send(state, rules, neighbourhood, i, EVENT, broker, now, out)
             o.topic = state.events[i, place].topic
-            o.event = event
-            o.args[ROLE] = given
+            copy_event_id(state.events[i, place], o)
+            o.args[ROLE], o.reals[SENDER] = given, state.node_id[i]
+            state.events[i, place].known_by |= bit_of(c)
             write_relays(state, i, place, o)

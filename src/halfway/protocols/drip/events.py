@@ -1,4 +1,4 @@
-"""Events of DRIP at one broker or node: copies held, floods of a region, digests."""
+"""Events of DRIP at one broker or node: copies held, and floods of a region."""
 
 import numpy as np
 
@@ -8,27 +8,76 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.protocols.drip import messages
+from halfway.protocols.drip.digests import OFFERED, recent_event, was_seen
 from halfway.protocols.drip.registrations import subscribes
-from halfway.protocols.drip.state import DELETED
+from halfway.protocols.drip.state import DELETED, NOTHING
+from halfway.protocols.event_window import copy_event_id, record_if_new
 
 ROUNDS = 1 << 20  # more than a region is flooded with one event
+NO_SLOT = np.int64(-1)
+_PROBE = 16  # slots that a search looks at
 
 
 @inlined
-def note_event(state, i, event):
-    """Note the newest DRIP event that row i knows of."""
-    state.node[i].newest_event = max(state.node[i].newest_event, np.int32(event))
+def _probed(state, event, k):
+    word = mixed(advanced(seeded(np.uint64(event.publisher), np.int64(event.event))))
+    step = (word >> np.uint64(32)) | np.uint64(1)  # double hashing
+    return np.int64((word + np.uint64(k) * step) & np.uint64(state.events.shape[1] - 1))
 
 
 @apart
-def notify_application(state, i, event, topic, out):
+def slot_of(state, i, event):
+    """The slot of a DRIP event at row i; NO_SLOT if the event has none."""
+    for k in range(_PROBE):
+        place = _probed(state, event, k)
+        there = state.events[i, place]
+        if there.event == NONE:
+            return NO_SLOT
+        same = there.event == event.event and there.publisher == event.publisher
+        if same and there.epoch == event.epoch:
+            return place
+    return NO_SLOT
+
+
+@apart
+def keep_event(state, i, message):
+    """The slot of a message's DRIP event at row i, new if the event is; NO_SLOT if it was
+    forgotten. Without a free slot, the event that came first of those in reach gives way."""
+    place = slot_of(state, i, message)
+    if place != NO_SLOT or not record_if_new(state.known, i, message):
+        return place
+    for k in range(_PROBE):
+        other = _probed(state, message, k)
+        if state.events[i, other].event == NONE:
+            place = other
+            break
+        if place == NO_SLOT or state.events[i, other].order < state.events[i, place].order:
+            place = other
+    held = state.events[i, place].role > DELETED
+    state.node[i].forgotten += held
+    state.node[i].held_events -= held
+    copy_event_id(message, state.events[i, place])
+    state.events[i, place].topic = message.topic
+    state.events[i, place].role = NOTHING
+    state.events[i, place].seen = 0
+    state.events[i, place].flood_mark = -1
+    state.events[i, place].known_by = 0
+    order = state.node[i].arrivals
+    state.events[i, place].order = order
+    state.events[i, order & (state.events.shape[1] - 1)].recent = place
+    state.node[i].arrivals += 1
+    return place
+
+
+@apart
+def notify_application(state, i, place, out):
     """Deliver a DRIP event to the application of the node, once, if it subscribes."""
-    place = event & (state.events.shape[1] - 1)
-    if event > state.events[i, place].seen and subscribes(state, i, topic):
-        state.events[i, place].seen = event
+    topic = state.events[i, place].topic
+    if state.events[i, place].seen == 0 and subscribes(state, i, topic):
+        state.events[i, place].seen = 1
         o = emit(out, messages.DELIVERED, 0.0, APP)
         o.topic = topic
-        o.event = event
+        copy_event_id(state.events[i, place], o)
 
 
 @apart
@@ -38,7 +87,7 @@ def flood_region(state, i, place, out):
     o = emit(out, messages.FLOOD, 0.0, EVERYONE)
     o[messages.BROKER_ID] = state.node_id[i]
     o.topic = state.events[i, place].topic
-    o.event = state.events[i, place].held
+    copy_event_id(state.events[i, place], o)
     o.args[messages.ROUND] = state.events[i, place].rounds
     state.events[i, place].rounds += 1
 
@@ -48,26 +97,23 @@ def on_flood(state, rules, i, message, out):
     """Repeat a DRIP event's flood of the own region, once a round; ignore other regions' floods."""
     if state.node[i].local_broker != message[messages.BROKER_ID] or state.node[i].is_broker == 1:
         return
-    event = np.int64(message.event)
-    place = event & (state.events.shape[1] - 1)
+    place = keep_event(state, i, message)
+    if place == NO_SLOT:
+        return
     mark = np.int64(message[messages.BROKER_ID]) * ROUNDS + message.args[messages.ROUND]
     # Rounds ascend, and two may be in progress at a time: an older one is never repeated.
     last = state.events[i, place].flood_mark
-    again = (
-        state.events[i, place].repeated == event and last // ROUNDS == message[messages.BROKER_ID]
-    )
-    if again and mark <= last:
+    if last // ROUNDS == message[messages.BROKER_ID] and mark <= last:
         return
-    state.events[i, place].repeated = message.event
     state.events[i, place].flood_mark = mark
-    note_event(state, i, message.event)
-    notify_application(state, i, event, message.topic, out)
+    notify_application(state, i, place, out)
     # Drawn by event and node id, not from the node's random state: floods change nothing else.
-    part = uniform(mixed(advanced(seeded(np.uint64(event), state.node_id[i]))))
+    word = seeded(np.uint64(message.publisher), np.int64(message.event))
+    part = uniform(mixed(advanced(seeded(word, np.int64(state.node_id[i])))))
     o = emit(out, messages.FLOOD, rules.flood_jitter_s * part, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]
     o.topic = message.topic
-    o.event = message.event
+    copy_event_id(message, o)
     o.args[messages.ROUND] = message.args[messages.ROUND]
 
 
@@ -86,11 +132,11 @@ def make_room(state, rules, i):
     """Make room for a DRIP event: [drip §V-A] delete copies that match the fewest subscriptions;
     among equals the oldest."""
     while state.node[i].held_events > rules.event_capacity:
-        worst, least = np.int64(-1), np.int64(0)
+        worst, least = NO_SLOT, np.int64(0)
         for place in range(state.events.shape[1]):
             if state.events[i, place].role > DELETED:
                 count = np.int64(matching(state, i, state.events[i, place].topic, False))
-                older = worst >= 0 and state.events[i, place].held < state.events[i, worst].held
+                older = worst >= 0 and state.events[i, place].order < state.events[i, worst].order
                 if worst < 0 or count < least or (count == least and older):
                     worst, least = np.int64(place), count
         state.events[i, worst].role = DELETED
@@ -98,70 +144,40 @@ def make_room(state, rules, i):
 
 
 @apart
-def store_event(state, rules, i, event, topic, role, now, out):
-    """Store a DRIP event at broker row i, and flood its region if a subscriber is there."""
-    place = np.int64(event) & (state.events.shape[1] - 1)
-    if event < state.events[i, place].held:
-        return
-    if event == state.events[i, place].held:
+def store_event(state, rules, i, message, role, out):
+    """Store a message's DRIP event at broker row i, and flood its region if a subscriber is there.
+    Its slot; NO_SLOT if it was forgotten."""
+    place = keep_event(state, i, message)
+    if place == NO_SLOT:
+        return place
+    if state.events[i, place].role != NOTHING:
         if state.events[i, place].role != DELETED:
-            state.events[i, place].role = max(state.events[i, place].role, np.uint8(role))
-        return
-    state.node[i].held_events += state.events[i, place].role <= DELETED
-    state.events[i, place].held = event
-    state.events[i, place].topic = topic
-    state.events[i, place].held_at = now
+            state.events[i, place].role = max(state.events[i, place].role, np.int32(role))
+        return place
+    state.node[i].held_events += 1
+    state.events[i, place].held_at = message.at
     state.events[i, place].role = role
     state.events[i, place].rounds = 0
     for r in range(state.relays.shape[2]):
         state.relays[i, place, r] = NONE
-    note_event(state, i, event)
-    notify_application(state, i, np.int64(event), topic, out)
-    if matching(state, i, topic, True) > 0:
+    notify_application(state, i, place, out)
+    if matching(state, i, message.topic, True) > 0:
         flood_region(state, i, place, out)
     make_room(state, rules, i)
-
-
-@apart
-def write_digest(state, i, o):
-    """Write the digest of DRIP events: which of the newest ones broker row i holds, or held."""
-    base = max(state.node[i].newest_event - 32 * messages.DIGEST_WORDS + 1, 0)
-    o[messages.DIGEST_BASE] = base
-    for w in range(messages.DIGEST_WORDS):
-        word = np.uint32(0)
-        for bit in range(32):
-            event = base + 32 * w + bit
-            if state.events[i, event & (state.events.shape[1] - 1)].held == event:
-                word |= np.uint32(1) << np.uint32(bit)
-        o.args[messages.DIGEST + w] = np.int32(word)
-
-
-@inlined
-def is_in_digest(message, event):
-    """Whether the digest of events in a DRIP BEACON or REPORT has an event, or begins after it."""
-    bit = np.int64(event) - message[messages.DIGEST_BASE]
-    if bit < 0:
-        return True
-    if bit >= 32 * messages.DIGEST_WORDS:
-        return False
-    return (message.args[messages.DIGEST + (bit >> 5)] >> (bit & 31)) & 1 == 1
+    return place
 
 
 @apart
 def flood_missed(state, rules, i, message, out):
     """Flood the held DRIP events that match a REGISTER and that its subscriber has not seen."""
-    slots, flooded = state.events.shape[1], 0
-    newest = np.int64(state.node[i].newest_event)
-    for event in range(newest, max(newest - slots, -1), -1):
-        place = event & (slots - 1)
-        topic = state.events[i, place].topic
-        if state.events[i, place].held != event or state.events[i, place].role <= DELETED:
+    flooded = 0
+    newest = np.int64(state.node[i].arrivals)
+    for order in range(newest - 1, max(newest - OFFERED, np.int64(0)) - 1, -1):
+        place = recent_event(state, i, order)
+        if place < 0 or state.events[i, place].role <= DELETED or flooded >= rules.batch:
             continue
-        bit = event - message.args[messages.SEEN_BASE]
-        seen = bit < 0
-        if bit >= 0 and bit < 32 * messages.SEEN_WORDS:
-            seen = (np.int64(message.reals[messages.SEEN + (bit >> 5)]) >> (bit & 31)) & 1 == 1
+        topic = state.events[i, place].topic
         matches = message[messages.FIRST_TOPIC] <= topic <= message[messages.LAST_TOPIC]
-        if matches and not seen and flooded < rules.batch:
+        if matches and not was_seen(message, state.events[i, place]):
             flood_region(state, i, place, out)
             flooded += 1

@@ -25,12 +25,13 @@ from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.drip import elections, registrations
 from halfway.protocols.drip import messages as kinds
-from halfway.protocols.drip.copies import note_relays, transfer_events
-from halfway.protocols.drip.events import flood_missed, note_event, on_flood, store_event
+from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
+from halfway.protocols.drip.events import NO_SLOT, flood_missed, keep_event, on_flood, store_event
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
 from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import SOURCE, DripState, blank_state
+from halfway.protocols.event_window import copy_event_id
 
 OPTIONS = {
     "brokers": count(20, "number of brokers (k in the paper)", 1, 10_000),
@@ -94,7 +95,6 @@ class Rules(NamedTuple):
     batch: int
     transfer_batch: int
     transfer_interval_s: float
-    until_s: float  # no beacon or report after that time, so that a run can end
 
 
 KINDS, State, state = kinds.KINDS, DripState, blank_state
@@ -106,11 +106,10 @@ def most_emissions(state: DripState, rules: Rules) -> int:
 
 
 @inlined
-def start_timer(state, rules, i, now, wait, out):
-    """Start the timer of a DRIP node's next beacon or report, unless the run ends before."""
-    if now + wait <= rules.until_s:
-        o = emit(out, kinds.TICK, wait, state.node_id[i])
-        o.args[STARTS] = state.node[i].starts
+def start_timer(state, i, wait, out):
+    """Start the timer of a DRIP node's next beacon or report."""
+    o = emit(out, kinds.TICK, wait, state.node_id[i])
+    o.args[STARTS] = state.node[i].starts
 
 
 @apart
@@ -128,7 +127,7 @@ def on_start(state, rules, i, message, out):
         emit(out, kinds.BOOTSTRAP_END, rules.election_s, state.node_id[i])
     # Anywhere within an interval, so that nodes are not in phase.
     wait = rules.beacon_interval_s * uniform(random_bits(state, i))
-    start_timer(state, rules, i, message.at, wait, out)
+    start_timer(state, i, wait, out)
 
 
 @apart
@@ -137,12 +136,12 @@ def on_tick(state, rules, neighbourhood, i, message, out):
     if message.args[STARTS] != state.node[i].starts:
         return
     now = message.at
-    start_timer(state, rules, i, now, rules.beacon_interval_s, out)
+    start_timer(state, i, rules.beacon_interval_s, out)
     if state.node[i].bootstrapped == 0:
         return
     drop_expired(state, rules, neighbourhood, i, now, out)
     if state.node[i].is_broker == 1:
-        send_beacon(state, i, now, out)
+        send_beacon(state, i, out)
     else:
         send_report(state, rules, neighbourhood, i, now, out)
     if state.node[i].local_broker != NONE and (
@@ -153,17 +152,18 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 
 
 @apart
-def meet(state, rules, neighbourhood, i, broker, message, out):
-    """Send another DRIP broker that can be reached what it may not know."""
+def meet(state, rules, neighbourhood, i, broker, number, message, out):
+    """Send another DRIP broker that can be reached what it may not know, by its digest `number`."""
     registrations.exchange_subscriptions(state, rules, neighbourhood, i, broker, message.at, out)
-    transfer_events(state, rules, neighbourhood, i, broker, message, message.at, out)
+    transfer_events(state, rules, neighbourhood, i, broker, number, message, out)
 
 
 @apart
 def on_routed(state, rules, neighbourhood, i, kind, message, out):
     """Process a record that has reached this DRIP broker hop by hop."""
     if kind == kinds.REPORT:
-        meet(state, rules, neighbourhood, i, message.args[OTHER_BROKER], message, out)
+        other, number = message.args[OTHER_BROKER], message.args[kinds.OTHER_SEQUENCE]
+        meet(state, rules, neighbourhood, i, other, number, message, out)
     elif kind == kinds.REGISTER:
         if registrations.on_register(state, i, message) >= 0:
             flood_missed(state, rules, i, message, out)
@@ -173,25 +173,28 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
         registrations.on_subscription(state, i, message)
     elif kind == kinds.EVENT:
         role = np.int64(message.args[ROLE])  # one type of number: `store_event` is compiled once
-        store_event(state, rules, i, message.event, message.topic, role, message.at, out)
-        note_relays(state, i, message)
+        place = store_event(state, rules, i, message, role, out)
+        note_relays(state, i, place, message)
+        note_sender(state, i, place, np.int32(message.reals[kinds.SENDER]))
     elif kind == kinds.NEWS:
-        store_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
+        store_event(state, rules, i, message, np.int64(SOURCE), out)
 
 
 @apart
 def on_publish(state, rules, neighbourhood, i, message, out):
     """Publish a DRIP event: [drip §V-A] "Having detected new events, nodes publish them to their
     local broker nodes"."""
-    note_event(state, i, message.event)
-    state.events[i, message.event & (state.events.shape[1] - 1)].seen = message.event
+    place = keep_event(state, i, message)
+    if place == NO_SLOT:
+        return
+    state.events[i, place].seen = 1
     if state.node[i].is_broker == 1:
-        store_event(state, rules, i, message.event, message.topic, SOURCE, message.at, out)
+        store_event(state, rules, i, message, np.int64(SOURCE), out)
         return
     target = state.node[i].local_broker
     o = send(state, rules, neighbourhood, i, kinds.NEWS, target, message.at, out)
     o.topic = message.topic
-    o.event = message.event
+    copy_event_id(message, o)
 
 
 @apart
@@ -209,9 +212,8 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
     elif kind == START:
         on_start(state, rules, i, message, out)
     elif kind == kinds.SUBSCRIBE:
-        new = registrations.keep_interval(
-            state, i, message[kinds.FIRST_TOPIC], message[kinds.LAST_TOPIC]
-        )
+        last = message.args[kinds.LAST_WANTED]
+        new = registrations.keep_interval(state, i, message[kinds.FIRST_TOPIC], last)
         if new and state.node[i].local_broker != NONE:
             registrations.register(state, rules, neighbourhood, i, message.at, out)
 
@@ -239,7 +241,8 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_beacon(state, rules, neighbourhood, i, message, out)
         # Brokers in range need no bridge: [drip §V-B] "unless they are neighbors".
         if state.node[i].is_broker == 1 and message.source == message[kinds.BROKER_ID]:
-            meet(state, rules, neighbourhood, i, message[kinds.BROKER_ID], message, out)
+            other, number = message[kinds.BROKER_ID], message.args[kinds.BEACON_SEQUENCE]
+            meet(state, rules, neighbourhood, i, other, number, message, out)
     elif kind == kinds.FLOOD:
         on_flood(state, rules, i, message, out)
     elif kinds.REPORT <= kind <= kinds.EVENT:

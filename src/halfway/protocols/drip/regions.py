@@ -7,22 +7,21 @@ from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.drip import messages, routes
+from halfway.protocols.drip.digests import write_digest
 from halfway.protocols.drip.elections import call_election
-from halfway.protocols.drip.events import write_digest
 from halfway.protocols.drip.registrations import register, send_quits
 
 
 @apart
-def send_beacon(state, i, now, out):
+def send_beacon(state, i, out):
     """Send a DRIP broker's beacon: [drip §IV-B] "its node ID, region ID, sequence number, source
-    time-stamp"."""
+    time-stamp". We let the age of the record replace the time stamp, as no clock is shared."""
     state.node[i].beacon_sequence += 1
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = state.node_id[i]  # also the id of the region
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
     o.args[messages.BEACON_SEQUENCE] = state.node[i].beacon_sequence
     o.args[messages.REPLACES] = state.node[i].replaces
-    o.reals[messages.SENT_AT] = now
     # We add which events are held here, because a broker that offers events must know what is
     # missing.
     write_digest(state, i, o)
@@ -34,10 +33,10 @@ def repeat_beacon(state, i, message, out):
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
-    o[messages.DIGEST_BASE] = message[messages.DIGEST_BASE]
     for a in range(8):
         o.args[a] = message.args[a]
-    o.reals[messages.SENT_AT] = message.reals[messages.SENT_AT]
+    for a in range(6):
+        o.reals[a] = message.reals[a]
 
 
 @inlined
@@ -49,7 +48,7 @@ def list_broker(state, i, message):
     broker may have moved away. A list of the smallest delays ever seen would not notice this.
     """
     # We count microseconds, because no clock is finer: equal paths have equal delays.
-    delay = np.floor((message.at - message.reals[messages.SENT_AT]) * 1e6 + 0.5)
+    delay = np.floor(message.reals[messages.AGE] * 1e6 + 0.5)
     at = routes.place_of_broker(state, i, message[messages.BROKER_ID])
     if at >= 0:
         if message.args[messages.BEACON_SEQUENCE] <= state.nearest[i, at].sequence:
@@ -74,9 +73,10 @@ def list_broker(state, i, message):
     state.nearest[i, at].delay = delay
     state.nearest[i, at].heard_at = message.at
     state.nearest[i, at].via = message.source
-    state.nearest[i, at].digest_base = message[messages.DIGEST_BASE]
     for w in range(messages.DIGEST_WORDS):
         state.nearest[i, at].digest[w] = message.args[messages.DIGEST + w]
+    for w in range(messages.MORE_DIGEST_WORDS):
+        state.nearest[i, at].more_digest[w] = message.reals[messages.MORE_DIGEST + w]
     return True
 
 
@@ -175,7 +175,9 @@ def send_report(state, rules, neighbourhood, i, now, out):
     o = routes.send(
         state, rules, neighbourhood, i, messages.REPORT, state.node[i].local_broker, now, out
     )
-    o[messages.DIGEST_BASE] = state.nearest[i, second].digest_base
     o.args[messages.OTHER_BROKER] = state.nearest[i, second].node_id
+    o.args[messages.OTHER_SEQUENCE] = state.nearest[i, second].sequence
     for w in range(messages.DIGEST_WORDS):
         o.args[messages.DIGEST + w] = state.nearest[i, second].digest[w]
+    for w in range(messages.MORE_DIGEST_WORDS):
+        o.reals[messages.MORE_DIGEST + w] = state.nearest[i, second].more_digest[w]

@@ -10,6 +10,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.drip import messages
+from halfway.protocols.drip.digests import write_seen
 from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS
 
@@ -40,15 +41,21 @@ def subscribes(state, i, topic):
 
 
 @apart
-def place_in_register(state, i, key):
-    """The place of a subscription in row i's DRIP register, new if necessary; -1 if it is full."""
+def place_in_register(state, i, message):
+    """The place of a message's subscription in row i's DRIP register, new if necessary; -1 if it is
+    full."""
     places = state.register.shape[1]
+    subscriber = message.args[messages.SUBSCRIBER]
+    number = message.args[messages.INTERVAL_NUMBER]
+    key = np.int64(subscriber) * state.intervals.shape[1] + number
     for step in range(places):
-        p = (np.int64(key) + step) & (places - 1)
-        if state.register[i, p].key == key:
+        p = (key + step) & (places - 1)
+        there = state.register[i, p].subscriber
+        if there == subscriber and state.register[i, p].number == number:
             return p
-        if state.register[i, p].key == NONE:
-            state.register[i, p].key = key
+        if there == NONE:
+            state.register[i, p].subscriber = subscriber
+            state.register[i, p].number = number
             return p
     return NO_PLACE
 
@@ -74,7 +81,7 @@ def update(state, i, p, message):
 @apart
 def on_register(state, i, message):
     """Insert a subscription of this region in a DRIP register. Its place, or -1 if it is known."""
-    p = place_in_register(state, i, message.args[messages.KEY])
+    p = place_in_register(state, i, message)
     if p == NO_PLACE or not update(state, i, p, message):
         return NO_PLACE
     if message.args[messages.VERSION] > state.register[i, p].quit:
@@ -87,7 +94,7 @@ def on_register(state, i, message):
 def on_quit(state, i, message):
     """Remove a subscription from a DRIP register: [drip §V-A] "a Quit message to its previous local
     broker, which would delete"."""
-    p = place_in_register(state, i, message.args[messages.KEY])
+    p = place_in_register(state, i, message)
     if p != NO_PLACE:
         version = message.args[messages.VERSION]
         state.register[i, p].quit = max(state.register[i, p].quit, version)
@@ -99,13 +106,13 @@ def on_quit(state, i, message):
 @apart
 def on_subscription(state, i, message):
     """Update a DRIP register from another broker, which need not be sent the same in return."""
-    p = place_in_register(state, i, message.args[messages.KEY])
+    p = place_in_register(state, i, message)
     if p == NO_PLACE:
         return
     update(state, i, p, message)
     if message.args[messages.VERSION] == state.register[i, p].version:
         for c in range(CONTACTS):
-            if state.contacts[i, c].broker == message.args[messages.SENDER]:
+            if state.contacts[i, c].broker == message.reals[messages.SENDER]:
                 state.register[i, p].known_by |= bit_of(c)
 
 
@@ -117,7 +124,8 @@ def send_quits(state, rules, neighbourhood, i, broker, now, out):
         if state.intervals[i, k].low <= state.intervals[i, k].high:
             o = send(state, rules, neighbourhood, i, messages.QUIT, broker, now, out)
             o.args[messages.VERSION] = state.node[i].version
-            o.args[messages.KEY] = state.node_id[i] * own + k
+            o.args[messages.SUBSCRIBER] = state.node_id[i]
+            o.args[messages.INTERVAL_NUMBER] = k
 
 
 @apart
@@ -140,10 +148,9 @@ def write_nearest(state, i, o):
 def register(state, rules, neighbourhood, i, now, out):
     """Register subscriptions: [drip §V-A] a DRIP node "registers to its new local broker with the
     copy of its subscriptions"."""
-    own, slots = state.intervals.shape[1], state.events.shape[1]
+    own = state.intervals.shape[1]
     state.node[i].version += 1
     state.node[i].registered_at = now
-    base = max(state.node[i].newest_event - 32 * messages.SEEN_WORDS + 1, 0)
     for k in range(own):
         if state.intervals[i, k].low <= state.intervals[i, k].high:
             o = send(
@@ -159,19 +166,13 @@ def register(state, rules, neighbourhood, i, now, out):
             o[messages.FIRST_TOPIC] = state.intervals[i, k].low
             o[messages.LAST_TOPIC] = state.intervals[i, k].high
             o.args[messages.VERSION] = state.node[i].version
-            o.args[messages.SEEN_BASE] = base
-            o.args[messages.KEY] = state.node_id[i] * own + k
+            o.args[messages.SUBSCRIBER] = state.node_id[i]
+            o.args[messages.INTERVAL_NUMBER] = k
             for a in range(messages.MOST_NEAREST):
                 o.args[messages.NEAREST + a] = NONE
             write_nearest(state, i, o)
             # We state which events were seen, because a node that moves may have missed floods.
-            for w in range(messages.SEEN_WORDS):
-                word = np.int64(0)
-                for bit in range(32):
-                    event = base + 32 * w + bit
-                    if state.events[i, event & (slots - 1)].seen == event:
-                        word |= np.int64(1) << bit
-                o.reals[messages.SEEN + w] = np.float64(word)
+            write_seen(state, i, o)
 
 
 @inlined
@@ -197,6 +198,8 @@ def contact(state, i, broker, now):
         state.contacts[i, oldest].exchange_at = 0.0
         for p in range(state.register.shape[1]):
             state.register[i, p].known_by &= ~bit_of(oldest)
+        for place in range(state.events.shape[1]):
+            state.events[i, place].known_by &= ~bit_of(oldest)
     state.contacts[i, oldest].met_at = now
     return oldest
 
@@ -229,8 +232,9 @@ def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
         o[messages.FIRST_TOPIC] = state.register[i, p].low
         o[messages.LAST_TOPIC] = state.register[i, p].high
         o.args[messages.VERSION] = state.register[i, p].version
-        o.args[messages.SENDER] = state.node_id[i]
-        o.args[messages.KEY] = state.register[i, p].key
+        o.reals[messages.SENDER] = state.node_id[i]
+        o.args[messages.SUBSCRIBER] = state.register[i, p].subscriber
+        o.args[messages.INTERVAL_NUMBER] = state.register[i, p].number
         for a in range(messages.MOST_NEAREST):
             o.args[messages.NEAREST + a] = state.register[i, p].nearest[a]
     state.contacts[i, c].changes = state.node[i].changes

@@ -15,6 +15,7 @@ from halfway.protocols.drip.messages import (
     SUBSCRIPTION,
 )
 from halfway.protocols.drip.state import ROUTES
+from halfway.protocols.event_window import copy_event_id
 
 _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
@@ -154,7 +155,7 @@ def forward(state, rules, neighbourhood, i, kind, message, out):
     last = NONE if message.kind == DEFERRED else np.int32(message.source)
     o = send_or_defer(state, rules, neighbourhood, i, kind, target, last, message.at, out)
     o.topic = message.topic
-    o.event = message.event
+    copy_event_id(message, o)
     for a in range(8):
         o.args[a] = message.args[a]
     for a in range(RETRY):

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
-from halfway.protocols.drip.messages import DIGEST_WORDS, MOST_NEAREST
+from halfway.protocols.drip.messages import DIGEST_WORDS, MORE_DIGEST_WORDS, MOST_NEAREST
+from halfway.protocols.event_window import EventWindows, empty_windows
 
 # Roles of a broker's copy of an event, ascending in what the broker may do with it.
 NOTHING, DELETED, DESTINATION, RELAY, SOURCE = 0, 1, 2, 3, 4
@@ -28,10 +29,12 @@ NODE = np.dtype(
         ("best_candidate", "<i4"),  # of that election
         ("local_broker", "<i4"),  # -1: none
         ("version", "<i4"),  # of its last registration
-        ("newest_event", "<i4"),  # that it knows of, -1
+        ("arrivals", "<i4"),  # events so far, each the order of its arrival
         ("changes", "<i4"),  # of its register so far
         ("held_events", "<i4"),  # copies that count against the capacity
         ("lost", "<u4"),  # records dropped after too many retries or hops
+        ("forgotten", "<u4"),  # event copies that gave way to later events for want of room
+        ("pad", "<u4"),
         ("bootstrapped", "<u2"),  # 1 when the first election is over
         ("is_broker", "<u2"),
     ],
@@ -47,31 +50,36 @@ NEAREST = np.dtype(
         ("sequence", "<i4"),
         ("via", "<i4"),  # neighbour that sent the beacon
         ("border_neighbour", "<i4"),  # a neighbour in that broker's region, -1
-        ("digest_base", "<i4"),  # first event of its digest
         ("digest", "<i4", (DIGEST_WORDS,)),
-        ("pad", "<i4"),
+        ("more_digest", "<f8", (MORE_DIGEST_WORDS,)),
     ]
 )
 ROUTE = np.dtype([("at", "<f8"), ("to", "<i4"), ("via", "<i4")])
 INTERVAL = np.dtype([("low", "<i4"), ("high", "<i4")])  # topics, inclusive; high < low: free
-# An event at place event % window: what a node repeated and delivered, and a broker's copy.
+# An event, hashed by its identity: what a node repeated and delivered, and a broker's copy.
 EVENT_SLOT = np.dtype(
     [
         ("held_at", "<f8"),  # when the copy came
-        ("flood_mark", "<i8"),  # region and round of the flood that was repeated last
-        ("seen", "<i4"),  # the event that was delivered or published here
-        ("repeated", "<i4"),  # the event whose flood was repeated
-        ("held", "<i4"),  # the event of the copy, -1
+        ("flood_mark", "<i8"),  # region and round of the flood that was repeated last; -1: none
+        ("event", "<i4"),  # its publisher's number; -1: free
+        ("publisher", "<i4"),
+        ("epoch", "<u4"),
+        ("order", "<i4"),  # of its arrival here
         ("topic", "<i4"),
         ("rounds", "<i4"),  # floods of the region so far
-        ("role", "<i4"),
+        ("role", "<i4"),  # NOTHING: no copy was here
+        ("seen", "<i4"),  # 1: it was delivered or published here
+        # The slot of the event whose order of arrival, modulo the slots, is the place of this one.
+        ("recent", "<i4"),
+        ("known_by", "<u4"),  # a bit for each contact that this node exchanged it with
     ]
 )
 # A broker's register of subscriptions, hashed by key. Places are never freed, so that a record
 # that arrives late is recognised as old.
 REGISTRATION = np.dtype(
     [
-        ("key", "<i4"),  # subscriber x own + number of its interval; -1: free
+        ("subscriber", "<i4"),  # node id; -1: free
+        ("number", "<i4"),  # of its interval
         ("version", "<i4"),  # 0: only a QUIT has come
         ("quit", "<i4"),  # versions up to this one are not local
         ("local", "<i4"),  # 1: the subscriber is in this broker's region
@@ -106,26 +114,28 @@ class DripState(NamedTuple):
     nearest: npt.NDArray[np.void]  # [n, L] NEAREST brokers, in no order
     routes: npt.NDArray[np.void]  # [n, ROUTES] ROUTE to another region, as bridge nodes reported
     intervals: npt.NDArray[np.void]  # [n, own] INTERVAL: own subscriptions [drip §V-A]
-    events: npt.NDArray[np.void]  # [n, window] EVENT_SLOT
-    relays: npt.NDArray[np.int32]  # [n, window, M] brokers that the event's source chose, if known
+    known: EventWindows  # the newest events of each publisher that came here
+    events: npt.NDArray[np.void]  # [n, slots] EVENT_SLOT
+    relays: npt.NDArray[np.int32]  # [n, slots, M] brokers that the event's source chose, if known
     register: npt.NDArray[np.void]  # [n, places] REGISTRATION
     contacts: npt.NDArray[np.void]  # [n, CONTACTS] CONTACT: other brokers
 
 
 def blank_state(
     node_ids: npt.NDArray[np.int32], capability: npt.NDArray[np.float64], *, brokers: int,
-    nearest: int, copies: int, window: int, own: int, intervals: int, seed: int,
+    nearest: int, copies: int, window: int, publishers: int, own: int, intervals: int, seed: int,
 ) -> DripState:  # fmt: skip
     """The state of DRIP nodes before their start event, with empty tables.
 
-    capability [n]; brokers, nearest, copies: of the rules. window: events in flight at a time,
-    rounded up to a power of two. own: intervals that a node may subscribe to; intervals: that all
-    nodes together may subscribe to; a register has room for more, so it never overflows.
+    capability [n]; brokers, nearest, copies: of the rules. window: events in flight at a time; a
+    node has room for twice as many. publishers: whose newest events a node distinguishes. own:
+    intervals that a node may subscribe to; intervals: that all nodes together may subscribe to; a
+    register has room for more, so it never overflows.
     """
     n = len(node_ids)
-    slots = 1 << max(window - 1, 31).bit_length()
+    slots = 2 << max(window - 1, 31).bit_length()
     hashed = 1 << max(2 * intervals - 1, 1).bit_length()
-    ids = ("replaces", "electing_for", "best_candidate", "local_broker", "newest_event")
+    ids = ("replaces", "electing_for", "best_candidate", "local_broker")
     node = _records(NODE, n, none=ids)
     node.capability = capability
     return DripState(
@@ -136,9 +146,10 @@ def blank_state(
         nearest=_records(NEAREST, n, nearest, none=("node_id", "via", "border_neighbour")),
         routes=_records(ROUTE, n, ROUTES, none=("to", "via")),
         intervals=_records(INTERVAL, n, own, none=("high",)),
-        events=_records(EVENT_SLOT, n, slots, none=("flood_mark", "seen", "repeated", "held")),
+        known=empty_windows(n, publishers),
+        events=_records(EVENT_SLOT, n, slots, none=("flood_mark", "event", "publisher")),
         relays=np.full((n, slots, copies), NONE, np.int32),
-        register=_records(REGISTRATION, n, hashed, none=("key", "high")),
+        register=_records(REGISTRATION, n, hashed, none=("subscriber", "high")),
         contacts=_records(CONTACT, n, CONTACTS, none=("broker",)),
     )
 

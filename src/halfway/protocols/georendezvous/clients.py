@@ -2,15 +2,28 @@
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP
 from halfway.core.missing import NONE
 from halfway.protocols.application import DELIVERED, emit_event
+from halfway.protocols.event_window import (
+    WINDOW,
+    copy_event_id,
+    place_of_event,
+    record_if_new,
+)
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.georendezvous.tables import distance_to, is_tried, pruned_place
 
 _NO_POINT = np.int32(255)  # received, but over a detour, which says nothing about its point
+
+
+@inlined
+def next_version(state, i):
+    """The version of the next change of a GeoRendezvous client's subscriptions; it ascends."""
+    state.version[i] += 1.0
+    return state.version[i]
 
 
 @apart
@@ -24,31 +37,31 @@ def advertise(state, rules, i, topic, out):
 
 
 @apart
-def subscribe(state, rules, i, topic, stamp, out):
+def subscribe(state, rules, i, topic, version, out):
     """Subscribe as a GeoRendezvous client: [geo §2.4] "selects just the m rendezvous points that
     are physically closer to it"."""
     for point in range(rules.points):
         if is_tried(state, rules, i, topic, np.int32(point)):
-            subscribe_to(state, rules, i, topic, np.int32(point), stamp, out)
+            subscribe_to(state, rules, i, topic, np.int32(point), version, out)
 
 
 @apart
-def subscribe_to(state, rules, i, topic, point, stamp, out):
-    """Subscribe a GeoRendezvous client at one point. A stamp cancels earlier prunes there."""
+def subscribe_to(state, rules, i, topic, point, version, out):
+    """Subscribe a GeoRendezvous client at one point. A version cancels earlier prunes there."""
     o = point_message(state, rules, i, messages.INTEREST, topic, point, NONE, state.node_id[i], out)
-    o.reals[messages.STAMP] = stamp
+    o.reals[messages.VERSION] = version
     dispatch(state, rules, i, o, out)
 
 
 @apart
-def renew(state, rules, i, stamp, out):
+def renew(state, rules, i, version, out):
     """Renew a GeoRendezvous client's state: [geo §2.2] "periodically repeat their advertisements
     and subscriptions"."""
     for topic in range(state.advertised.shape[1]):
         if state.advertised[i, topic] == 1:
             advertise(state, rules, i, np.int32(topic), out)
         if state.subscribed[i, topic] == 1:
-            subscribe(state, rules, i, np.int32(topic), stamp, out)
+            subscribe(state, rules, i, np.int32(topic), version, out)
 
 
 @apart
@@ -61,7 +74,7 @@ def publish(state, rules, i, message, out):
             o = point_message(
                 state, rules, i, messages.NOTIFY, topic, np.int32(point), me, NONE, out
             )
-            o.event = message.event
+            copy_event_id(message, o)
             dispatch(state, rules, i, o, out)
 
 
@@ -72,23 +85,24 @@ def receive(state, rules, i, message, out):
         return
     direct, point = message.reals[messages.DETOUR] == 0.0, message.args[messages.POINT]
     hops = np.int32(message.args[messages.HOPS] - message.reals[messages.DETOUR])
-    received = state.received
-    place = np.uint32(message.event) & np.uint32(received.event.shape[1] - 1)
-    if message.event < received.event[i, place]:
+    is_new = record_if_new(state.seen, i, message)
+    place, slot = place_of_event(state.seen, i, message), message.event & (WINDOW - 1)
+    if place == NONE:
         return  # older than the window
-    if message.event > received.event[i, place]:
-        received.event[i, place] = message.event
-        received.point[i, place], received.hops[i, place] = point if direct else _NO_POINT, hops
+    received = state.received
+    if is_new:
+        received.point[i, place, slot] = point if direct else _NO_POINT
+        received.hops[i, place, slot] = hops
         if message.publisher != state.node_id[i]:
             emit_event(message, DELIVERED, 0.0, APP, out)
         return
-    best = np.int32(received.point[i, place])
+    best = np.int32(received.point[i, place, slot])
     if best == point or not direct:
         return
     if best == _NO_POINT:
-        received.point[i, place], received.hops[i, place] = point, hops
-    elif is_shorter(state, rules, i, message, best, np.int64(received.hops[i, place])):
-        received.point[i, place], received.hops[i, place] = point, hops
+        received.point[i, place, slot], received.hops[i, place, slot] = point, hops
+    elif is_shorter(state, rules, i, message, best, np.int64(received.hops[i, place, slot])):
+        received.point[i, place, slot], received.hops[i, place, slot] = point, hops
         prefer(state, rules, i, message, point, best, out)
     else:
         prefer(state, rules, i, message, best, point, out)
@@ -111,13 +125,13 @@ def prefer(state, rules, i, message, winner, loser, out):
     """Prune a GeoRendezvous client's losing point for a publisher; cancel a prune of the winner."""
     now, topic, publisher = message.at, message.topic, message.publisher
     pruned, me = state.pruned, state.node_id[i]
-    r = pruned_place(state, i, topic, publisher, now)
+    r, version = pruned_place(state, i, topic, publisher, now), next_version(state, i)
     if pruned.points[i, r] & (np.uint32(1) << np.uint32(winner)):
         # Two events in flight while paths changed could have pruned both points.
         pruned.points[i, r] = 0
-        subscribe_to(state, rules, i, topic, winner, now, out)
+        subscribe_to(state, rules, i, topic, winner, version, out)
     pruned.points[i, r] |= np.uint32(1) << np.uint32(loser)
     pruned.until[i, r] = now + rules.lifetime_s
     o = point_message(state, rules, i, messages.PRUNE, topic, loser, publisher, me, out)
-    o.reals[messages.STAMP] = now
+    o.reals[messages.VERSION] = version
     dispatch(state, rules, i, o, out)

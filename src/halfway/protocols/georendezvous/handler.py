@@ -16,9 +16,16 @@ from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.protocols import reliable_hop
-from halfway.protocols.application import PUBLISH, SUBSCRIBE
+from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import membership, messages
-from halfway.protocols.georendezvous.clients import advertise, publish, receive, renew, subscribe
+from halfway.protocols.georendezvous.clients import (
+    advertise,
+    next_version,
+    publish,
+    receive,
+    renew,
+    subscribe,
+)
 from halfway.protocols.georendezvous.messages import KINDS
 from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
@@ -116,7 +123,7 @@ def on_timer(state, rules, neighbourhood, i, message, out):
         return
     if message.kind == messages.READY:
         membership.become_member(state, rules, i, message, out)
-        renew(state, rules, i, message.at, out)
+        renew(state, rules, i, next_version(state, i), out)
     elif message.kind == messages.BEACON:
         membership.beacon(state, rules, neighbourhood, i, message, out)
     else:
@@ -134,13 +141,13 @@ def on_command(state, rules, i, message, out):
     elif message.kind == SUBSCRIBE:
         state.subscribed[i, topic] = 1
         if state.present[i] == 1:
-            subscribe(state, rules, i, topic, message.at, out)
+            subscribe(state, rules, i, topic, next_version(state, i), out)
     elif message.kind == messages.ADVERTISE:
         state.advertised[i, topic] = 1
         if state.present[i] == 1:
             advertise(state, rules, i, topic, out)
-    elif message.kind == messages.UNSUBSCRIBE:
-        state.subscribed[i, topic] = 0
+    elif message.kind == UNSUBSCRIBE:
+        state.subscribed[i, topic] = 0  # the node stops renewing the subscription
     elif message.kind == messages.UNADVERTISE:
         state.advertised[i, topic] = 0
     elif state.present[i] == 1:  # LEAVE
@@ -184,5 +191,5 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_timer(state, rules, neighbourhood, i, message, out)
     elif kind == messages.START:
         membership.start(state, rules, neighbourhood, i, out)
-    elif kind in (PUBLISH, SUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
+    elif kind in (PUBLISH, SUBSCRIBE, UNSUBSCRIBE) or messages.ADVERTISE <= kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

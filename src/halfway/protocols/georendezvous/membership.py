@@ -14,7 +14,7 @@ from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.georendezvous import messages, tables
 from halfway.protocols.georendezvous.cells import closer
-from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
+from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer, write_times
 from halfway.protocols.georendezvous.replication import ALL, drop_others, leads
 from halfway.protocols.georendezvous.routing import dispatch, point_message
 from halfway.protocols.georendezvous.tables import OWN
@@ -171,11 +171,11 @@ def rehome(state, rules, i, topic, point, x, y, now, out):
             # A REHOME for one point reaches one replica, which need not be the one that leads.
             acts = rules.replicas == ALL or topic >= 0 or leads(state, rules, i, *key)
             if acts and (anywhere or is_closer(rules, *key, x, y, here_x, here_y)):
-                route_entry(state, rules, i, e, out)
+                route_entry(state, rules, i, e, now, out)
 
 
 @apart
-def route_entry(state, rules, i, e, out):
+def route_entry(state, rules, i, e, now, out):
     """Route a stored entry, after a membership change, to the home of its rendezvous point."""
     store = state.store
     o = point_message(
@@ -183,7 +183,7 @@ def route_entry(state, rules, i, e, out):
         store.publisher[i, e], store.subscriber[i, e], out,
     )  # fmt: skip
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
-    o.reals[messages.UNTIL], o.reals[messages.STAMP] = store.until[i, e], store.stamp[i, e]
+    write_times(state, i, e, now, o)
     o["flags"] = messages.TRANSFERRED
     dispatch(state, rules, i, o, out)
 

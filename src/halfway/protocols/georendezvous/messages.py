@@ -15,8 +15,9 @@ HOPS = 5
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 PREVIOUS = 2  # the cell of the previous hop, packed
 MARK = 3  # in perimeter mode: a step into a cell that it has made, packed; 0: none
-UNTIL = 4  # when a transferred entry expires
-STAMP = 5  # of an INTEREST or PRUNE: its subscriber's clock; 0 where it only renews
+LIFETIME = 4  # seconds that are left of a transferred entry
+VERSION = 5  # of an INTEREST or PRUNE: its subscriber's count of changes; 0 where it only renews
+AGE = 5  # of a transferred ADVERT: seconds since a member of a home cell first received it
 DETOUR = 5  # of a NOTIFY or NOTIFY_CLIENT: the part of HOPS charged for hops that failed
 # In `flags`:
 PERIMETER, ARRIVED, TRANSFERRED, WAITED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
@@ -33,7 +34,6 @@ KINDS.include(application.KINDS)
 KINDS.include(reliable_hop.KINDS)
 ADVERTISE = KINDS.command(6, "advertise", "the application will publish on `topic`", "topic")
 UNADVERTISE = KINDS.command(7, "unadvertise", "the node stops renewing the advertisement", "topic")
-UNSUBSCRIBE = KINDS.command(8, "unsubscribe", "the node stops renewing the subscription", "topic")
 LEAVE = KINDS.command(9, "leave", "the node leaves its cell until a start event")
 START = KINDS.start()
 
@@ -49,7 +49,8 @@ _SUBSCRIBER = {SUBSCRIBER: "the subscriber, or -1"}
 REPLICATE = KINDS.network(
     14, "replicate", "a member sends an entry of its store to the members of the cell", _ENTRY,
     {**_CELL, "entry kind": ENTRY_KIND, "point": POINT},
-    {**_CLIENT, "until": UNTIL, "stamp": STAMP}, on_map=MapRole.HOME_CELL, reused=_SUBSCRIBER,
+    {**_CLIENT, "lifetime": LIFETIME, "version or age": VERSION},
+    on_map=MapRole.HOME_CELL, reused=_SUBSCRIBER,
 )  # fmt: skip
 
 _ARGS = {
@@ -57,10 +58,10 @@ _ARGS = {
     "point": POINT, "hops": HOPS,
 }  # fmt: skip
 _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
-_STORED = {**_REALS, "until": UNTIL, "stamp": STAMP}
+_STORED = {**_REALS, "lifetime": LIFETIME, "version or age": VERSION}
 _EVENT = {**_REALS, "detour hops": DETOUR}
 DROPPED = KINDS.timer(
-    0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} event",
+    0, "dropped", "the node ignores a routed message that has no route", f"{_ROUTED} event epoch",
     _ARGS, _STORED,
 )  # fmt: skip
 # To the home of a rendezvous point. Handlers compare kinds: ADVERT to NOTIFY_CLIENT are routed.
@@ -78,7 +79,7 @@ PRUNE = KINDS.network(
     reused=_SUBSCRIBER,
 )
 NOTIFY = KINDS.network(
-    23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event", _ARGS, _EVENT,
+    23, "notify", "an event travels to a rendezvous point", f"{_ROUTED} event epoch", _ARGS, _EVENT,
     on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 REHOME = KINDS.network(
@@ -100,7 +101,7 @@ NOTIFY_CLIENT = KINDS.network(
     27,
     "notify-client",
     "an event travels from a rendezvous point to a subscriber",
-    f"{_ROUTED} event",
+    f"{_ROUTED} event epoch",
     _ARGS,
     _EVENT,
     on_map=MapRole.EVENT_HOP,

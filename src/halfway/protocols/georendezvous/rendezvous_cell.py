@@ -6,7 +6,7 @@ the whole cell hears.
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
@@ -37,7 +37,7 @@ def send_store(state, rules, i, newcomer, now, out):
             and leads(state, rules, i, topic, point)
             and is_replica(state, rules, i, newcomer, topic, point)
         ):
-            replicate(state, rules, i, e, messages.NOTIFIED, newcomer, out)
+            replicate(state, rules, i, e, messages.NOTIFIED, newcomer, now, out)
 
 
 @apart
@@ -45,16 +45,16 @@ def transfer(state, rules, i, now, out):
     """Transfer divided keys that have lost a replica to all members of the rendezvous cell."""
     for e in range(state.store.kind.shape[1]):
         if rules.replicas != ALL and state.store.until[i, e] > now:
-            emit_entry(state, i, e, messages.NOTIFIED, EVERYONE, out)
+            emit_entry(state, i, e, messages.NOTIFIED, EVERYONE, now, out)
 
 
 @apart
-def replicate(state, rules, i, e, notified, towards, out):
+def replicate(state, rules, i, e, notified, towards, now, out):
     """Replicate an entry in its rendezvous cell. `notified`: its publishers are informed already.
 
     A broadcast is never acknowledged: with retries, each member receives a copy of its own too.
     """
-    o = emit_entry(state, i, e, notified, towards, out)
+    o = emit_entry(state, i, e, notified, towards, now, out)
     if rules.retries == 0:
         return
     if towards != EVERYONE:
@@ -64,12 +64,23 @@ def replicate(state, rules, i, e, notified, towards, out):
     for s in range(neighbours.node_id.shape[1]):
         here = direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]) == OWN
         if neighbours.until[i, s] > 0.0 and here:
-            copy = emit_entry(state, i, e, notified, neighbours.node_id[i, s], out)
+            copy = emit_entry(state, i, e, notified, neighbours.node_id[i, s], now, out)
             track(state.hops, rules, i, copy, out)
 
 
+@inlined
+def write_times(state, i, e, now, o):
+    """Write how long a stored entry of GeoRendezvous still lives, and its version or its age."""
+    store = state.store
+    o.reals[messages.LIFETIME] = store.until[i, e] - now
+    if store.kind[i, e] == messages.ADVERT:
+        o.reals[messages.AGE] = now - store.stamp[i, e]
+    else:
+        o.reals[messages.VERSION] = store.stamp[i, e]
+
+
 @apart
-def emit_entry(state, i, e, notified, towards, out):
+def emit_entry(state, i, e, notified, towards, now, out):
     """Emit an entry of the rendezvous cell's store."""
     store = state.store
     o = emit(out, messages.REPLICATE, 0.0, towards)
@@ -79,7 +90,7 @@ def emit_entry(state, i, e, notified, towards, out):
     o.args[messages.ENTRY_KIND], o.args[messages.POINT] = store.kind[i, e], store.point[i, e]
     o["flags"] = notified | (messages.IS_WANTED if store.reported[i, e] == _WANTED else np.uint8(0))
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
-    o.reals[messages.UNTIL], o.reals[messages.STAMP] = store.until[i, e], store.stamp[i, e]
+    write_times(state, i, e, now, o)
     return o
 
 
@@ -132,7 +143,7 @@ def report_changes(state, rules, i, topic, point, now, out):
 @apart
 def cancel_prunes(state, i, topic, point, subscriber, now):
     """Remove a subscriber's prunes in the rendezvous cell from before its last new subscription."""
-    # By its own clock, because the two may have reached different members of the cell.
+    # By its own count, because the two may have reached different members of the cell.
     store = state.store
     tried = find_entry(state, i, messages.INTEREST, topic, point, NONE, subscriber, now)
     if tried < 0:
@@ -168,8 +179,8 @@ def store_entry(state, rules, i, message, out):
     """Store an ADVERT, INTEREST or PRUNE: this rendezvous cell is the home of its point."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     transferred = message["flags"] & messages.TRANSFERRED
-    until = message.reals[messages.UNTIL] if transferred else now + rules.lifetime_s
-    stamp = message.reals[messages.STAMP]
+    until = now + (message.reals[messages.LIFETIME] if transferred else rules.lifetime_s)
+    stamp = message.reals[messages.VERSION]
     if message.kind == messages.ADVERT:
         known = find_entry(state, i, messages.ADVERT, topic, point, message.publisher, NONE, now)
         stamp = now if known < 0 else state.store.stamp[i, known]
@@ -181,7 +192,8 @@ def store_entry(state, rules, i, message, out):
     if message.kind == messages.ADVERT and not transferred:
         state.store.reported[i, e] = _NOTHING
     reports = report_changes(state, rules, i, topic, point, now, out)
-    replicate(state, rules, i, e, messages.NOTIFIED if reports > 0 else np.uint8(0), EVERYONE, out)
+    notified = messages.NOTIFIED if reports > 0 else np.uint8(0)
+    replicate(state, rules, i, e, notified, EVERYONE, now, out)
 
 
 @apart
@@ -194,7 +206,9 @@ def store_replica(state, rules, i, message, out):
     if not is_replica(state, rules, i, state.node_id[i], topic, point):
         return
     kind = np.uint8(message.args[messages.ENTRY_KIND])
-    until, stamp = message.reals[messages.UNTIL], message.reals[messages.STAMP]
+    until, stamp = now + message.reals[messages.LIFETIME], message.reals[messages.VERSION]
+    if kind == messages.ADVERT:
+        stamp = now - message.reals[messages.AGE]
     e = put_received(state, i, message, kind, until, stamp)
     if e < 0:
         return

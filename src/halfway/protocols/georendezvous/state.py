@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.prng import random_states
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 
 # A node of the own or an adjacent cell, known by its beacons.
@@ -27,7 +28,7 @@ NEIGHBOUR = np.dtype(
 ENTRY = np.dtype(
     [
         ("until", "<f8"),  # seconds
-        # INTEREST, PRUNE: the subscriber's clock when it subscribed, pruned; ADVERT: arrival here
+        # INTEREST, PRUNE: the version of its subscriber's change; ADVERT: when it became known
         ("stamp", "<f8"),
         ("kind", "<u1"),  # ADVERT, INTEREST or PRUNE
         ("reported", "<u1"),  # ADVERT: the last report to its publisher
@@ -45,8 +46,7 @@ TRAVERSAL = np.dtype(
     [("until", "<f8"), ("topic", "<i4"), ("point", "<i4"), ("x", "<i4"), ("y", "<i4")], align=True
 )
 # An event that a subscriber received: the point with the fewest hops so far, and those hops.
-# event -1: none yet.
-RECEIVED = np.dtype([("event", "<i4"), ("hops", "<u2"), ("point", "<u1")], align=True)
+RECEIVED = np.dtype([("hops", "<u2"), ("point", "<u1")], align=True)
 # The points that a subscriber pruned for a publisher, one bit each.
 PRUNED = np.dtype(
     [("until", "<f8"), ("topic", "<i4"), ("publisher", "<i4"), ("points", "<u4")], align=True
@@ -63,6 +63,7 @@ class CellState(NamedTuple):
     position: npt.NDArray[np.float64]  # [n, 2] when the cell was last determined
     present: npt.NDArray[np.uint8]  # [n] 1 while it is a member of its cell
     incarnation: npt.NDArray[np.int32]  # [n] starts and leaves; timers of an earlier one are void
+    version: npt.NDArray[np.float64]  # [n] changes of its subscriptions so far
     fresh_until: npt.NDArray[np.float64]  # [n] a cell just populated waits for its entries
     lost: npt.NDArray[np.int64]  # [n, 2] messages without a route; entries without room
     neighbours: npt.NDArray[np.void]  # [n, neighbours] NEIGHBOUR
@@ -71,7 +72,9 @@ class CellState(NamedTuple):
     advertised: npt.NDArray[np.uint8]  # [n, T]
     subscribed: npt.NDArray[np.uint8]  # [n, T]
     wanted_until: npt.NDArray[np.float64]  # [n, T, I] the point has subscribers for this publisher
-    received: npt.NDArray[np.void]  # [n, window] RECEIVED, an event at its id modulo the window
+    seen: EventWindows  # the newest events received of each publisher
+    # [n, places, WINDOW] RECEIVED, at the place of the publisher in `seen`, by event modulo WINDOW
+    received: npt.NDArray[np.void]
     pruned: npt.NDArray[np.void]  # [n, publishers] PRUNED
     hops: ReliableHops
 
@@ -80,24 +83,24 @@ def state(
     node_ids: npt.NDArray[np.int32],
     topics: int,
     points: int,
-    window: int,
+    publishers: int,
     seed: int,
     *,
     neighbours: int = 96,
     entries: int = 64,
     traversals: int = 64,
-    publishers: int = 16,
+    pruned: int = 16,
     hops_in_flight: int = 0,
 ) -> CellState:
     """The state of GeoRendezvous nodes before their start event.
 
-    window: events in flight at a time, rounded up to a power of two; an older one counts as
-    received. neighbours, entries, traversals: places of these tables. publishers: pairs of topic
-    and publisher that a subscriber prunes for. hops_in_flight: acknowledged hops tracked at a time.
+    publishers: whose newest events a node distinguishes; an older event counts as received.
+    neighbours, entries, traversals: places of these tables. pruned: pairs of topic and publisher
+    that a subscriber prunes for. hops_in_flight: acknowledged hops tracked at a time.
     """
     n, never = len(node_ids), -1.0
-    received = np.zeros((n, 1 << max(window - 1, 0).bit_length()), RECEIVED)
-    received["event"] = -1
+    seen = empty_windows(n, publishers)
+    received = np.zeros((*seen.of.shape, WINDOW), RECEIVED)
     return CellState(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
@@ -105,6 +108,7 @@ def state(
         position=np.zeros((n, 2)),
         present=np.zeros(n, np.uint8),
         incarnation=np.zeros(n, np.int32),
+        version=np.zeros(n),
         fresh_until=np.full(n, never),
         lost=np.zeros((n, 2), np.int64),
         neighbours=_empty(n, neighbours, NEIGHBOUR),
@@ -113,8 +117,9 @@ def state(
         advertised=np.zeros((n, topics), np.uint8),
         subscribed=np.zeros((n, topics), np.uint8),
         wanted_until=np.full((n, topics, points), never),
+        seen=seen,
         received=received.view(np.recarray),
-        pruned=_empty(n, publishers, PRUNED),
+        pruned=_empty(n, pruned, PRUNED),
         hops=reliable_hops(node_ids, hops_in_flight, _ACCEPTED * hops_in_flight),
     )
 

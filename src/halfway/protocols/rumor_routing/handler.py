@@ -25,7 +25,14 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, share
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.application import PUBLISH, SUBSCRIBE, emit_event, notify_application
+from halfway.protocols.application import (
+    PUBLISH,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    change_subscription,
+    emit_event,
+    notify_application,
+)
 from halfway.protocols.event_window import record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
@@ -106,7 +113,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
     topic = message.topic
     state.next_hop[i, topic] = state.node_id[i]
     state.distance[i, topic] = 0
-    state.latest[i, topic] = message.event
+    state.latest[i, topic], state.latest_epoch[i, topic] = message.event, message.epoch
     sends = uniform(random_bits(state, i)) < rules.agent_probability
     if sends and rules.agent_steps > 0 and not has_no_neighbour(neighbourhood, i):
         second = nearest_but(state, i, topic)
@@ -161,13 +168,15 @@ def on_query(state, neighbourhood, i, message, out):
     keep_trail(state, i, subscriber, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
-        send_answer(state, i, message, subscriber, number, state.latest[i, message.topic], out)
+        topic, me = message.topic, state.node_id[i]
+        event, epoch = state.latest[i, topic], state.latest_epoch[i, topic]
+        send_answer(state, i, message, subscriber, number, event, me, epoch, out)
     elif left >= 0 and not has_no_neighbour(neighbourhood, i):
         send_query(state, neighbourhood, i, message, subscriber, number, left, out)
 
 
 @inlined
-def send_answer(state, i, message, subscriber, number, event, out):
+def send_answer(state, i, message, subscriber, number, event, publisher, epoch, out):
     """Send a rumor routing answer one hop back on its query's trail, if known; events follow it."""
     place = place_of_trail(state, i, subscriber, number)
     if place == -1 or state.trail_back[i, place] == state.node_id[i]:
@@ -176,7 +185,7 @@ def send_answer(state, i, message, subscriber, number, event, out):
     add_branch(state, i, message.topic, back)
     o = emit(out, messages.ANSWER, 0.0, back)
     o.topic = message.topic
-    o.event = event
+    o.event, o.publisher, o.epoch = event, publisher, epoch
     o.target = subscriber
     o.args[messages.NUMBER] = number
 
@@ -186,8 +195,9 @@ def on_answer(state, i, message, out):
     """Forward a rumor routing answer; at its subscriber it ends, and its event is the first one."""
     if message.target != state.node_id[i]:
         send_answer(
-            state, i, message, message.target, message.args[messages.NUMBER], message.event, out
-        )
+            state, i, message, message.target, message.args[messages.NUMBER], message.event,
+            message.publisher, message.epoch, out,
+        )  # fmt: skip
         return
     state.querying[i, message.topic] = 0
     if state.attached[i, message.topic] == 0:
@@ -199,7 +209,7 @@ def on_answer(state, i, message, out):
 @inlined
 def forward_event(state, i, message, out):
     """Deliver a new rumor routing event, and send it on to all branches of its topic."""
-    if not record_if_new(state.seen, i, message.event):
+    if not record_if_new(state.seen, i, message):
         return
     notify_application(state, i, message, out)
     for place in range(min(state.branches[i], state.branch_topic.shape[1])):
@@ -215,7 +225,8 @@ def due_attempt(state, rules, i, message, out):
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back
-    if state.attached[i, topic] == 0 and state.distance[i, topic] != 0:
+    wanted = state.subscribed[i, topic] == 1 and state.distance[i, topic] != 0
+    if wanted and state.attached[i, topic] == 0:
         # [Braginsky & Estrin 2002] the source of a query without an answer may send it again.
         if attempt <= rules.retries:
             return attempt
@@ -240,9 +251,11 @@ def handle(state, rules, neighbourhood, i, message, out):
         on_publish(state, rules, neighbourhood, i, message, out)
     elif message.kind == messages.QUERY_TIMEOUT:
         attempt = due_attempt(state, rules, i, message, out)
-    elif message.kind == SUBSCRIBE:
-        state.subscribed[i, message.topic] = 1
-        attempt = -1 if state.distance[i, message.topic] == 0 else 0
+    elif message.kind in (SUBSCRIBE, UNSUBSCRIBE):
+        # A path has no lifetime in the paper: events still travel on that of an ended subscription.
+        change_subscription(state, i, message)
+        if message.kind == SUBSCRIBE and state.distance[i, message.topic] != 0:
+            attempt = 0
     elif message.kind == messages.RESUME:
         attempt = 0
         resume_from(state, i, message.topic + 1, out)

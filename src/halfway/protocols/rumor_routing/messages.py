@@ -2,6 +2,7 @@
 
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.protocols import application
+from halfway.protocols.application import EVENT_FIELDS
 
 SUBSCRIBER = "target"  # header field of a QUERY: the node that it started from
 # Places in `args`.
@@ -41,12 +42,12 @@ ANSWER = KINDS.network(
     6,
     "answer",
     "the answer to a query returns to subscriber `target` with the latest event",
-    "target topic event",
+    f"target {EVENT_FIELDS}",
     args={"number": NUMBER},
     on_map=MapRole.EVENT_HOP,
 )
 DATA = KINDS.network(
-    7, "data", "an event travels towards subscribers", "topic event", on_map=MapRole.EVENT_HOP
+    7, "data", "an event travels towards subscribers", EVENT_FIELDS, on_map=MapRole.EVENT_HOP
 )
 QUERY_TIMEOUT = KINDS.timer(
     8, "query-timeout", "the node sends another query unless an answer has arrived", "topic",
@@ -56,11 +57,11 @@ ATTACHED = KINDS.report(
     9,
     "attached",
     "the subscription has reached a publisher. `hops` counts the hops there and back",
-    "topic event",
+    EVENT_FIELDS,
     on_map=Meets("query answered"),
 )
 UNANSWERED = KINDS.report(
-    10, "unanswered", "no query was answered, and the node gives up the subscription", "topic event"
+    10, "unanswered", "no query was answered, and the node gives up the subscription", EVENT_FIELDS
 )
 RESUME = KINDS.timer(
     11,

@@ -13,7 +13,7 @@ from halfway.core.compiled import inlined
 from halfway.core.missing import NONE
 from halfway.core.prng import random_states
 from halfway.protocols.application import no_subscriptions
-from halfway.protocols.event_window import empty_window
+from halfway.protocols.event_window import EventWindows, empty_windows
 
 
 class RumorState(NamedTuple):
@@ -23,11 +23,12 @@ class RumorState(NamedTuple):
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
     next_hop: npt.NDArray[np.int32]  # [n, topics] towards a witness; itself if it is one; -1
     distance: npt.NDArray[np.int32]  # [n, topics] hops to it; -1 unknown
-    latest: npt.NDArray[np.int32]  # [n, topics] a witness's latest event; -1 none
+    latest: npt.NDArray[np.int32]  # [n, topics] a witness's latest event, its own; -1 none
+    latest_epoch: npt.NDArray[np.uint32]  # [n, topics] and its epoch then
     subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
     attached: npt.NDArray[np.uint8]  # [n, topics] 1 once this node's own query was answered
     querying: npt.NDArray[np.uint8]  # [n, topics] 1 while a query of this node's own is open
-    seen: npt.NDArray[np.int32]  # [n, window] the newest events forwarded, see `event_window`
+    seen: EventWindows  # the newest events forwarded of each publisher
     starts: npt.NDArray[np.int32]  # [n] start events so far: a timer of an older one is void
     queries: npt.NDArray[np.int32]  # [n] queries that this node has sent, each its number
     # The trails of queries; in a full table the oldest is replaced:
@@ -42,14 +43,14 @@ class RumorState(NamedTuple):
 
 
 def blank_state(
-    node_ids: npt.NDArray[np.int32], window: int, topics: int, seed: int,
+    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int,
     trails: int = 32, branches: int = 32,
 ) -> RumorState:  # fmt: skip
     """The state of rumor routing nodes without paths; `trails` and `branches` are table capacities.
 
-    window: events in flight at a time; an older one is not forwarded any more. When a full table
-    replaces its oldest entry, an answer or the events on a branch get lost; then `state.trails` or
-    `state.branches` is above the capacity.
+    publishers: whose newest events a node distinguishes; an older event is not forwarded any more.
+    When a full table replaces its oldest entry, an answer or the events on a branch get lost; then
+    `state.trails` or `state.branches` is above the capacity.
     """
     n = len(node_ids)
     return RumorState(
@@ -58,10 +59,11 @@ def blank_state(
         next_hop=np.full((n, topics), NONE, np.int32),
         distance=np.full((n, topics), NONE, np.int32),
         latest=np.full((n, topics), NONE, np.int32),
+        latest_epoch=np.zeros((n, topics), np.uint32),
         subscribed=no_subscriptions(n, topics),
         attached=np.zeros((n, topics), np.uint8),
         querying=np.zeros((n, topics), np.uint8),
-        seen=empty_window(n, window),
+        seen=empty_windows(n, publishers),
         starts=np.zeros(n, np.int32),
         queries=np.zeros(n, np.int32),
         trails=np.zeros(n, np.int32),

@@ -14,7 +14,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import record_if_new
+from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
@@ -99,23 +99,23 @@ def is_admitted(state, rules, i, p, topic, event):
 
 
 @apart
-def send_event(state, rules, i, p, topic, event, out):
+def send_event(state, rules, i, p, message, out):
     """Send an event to the overlay neighbour at p."""
     o = emit(out, messages.EVENT, 0.0, state.links.node_id[i, p])
-    o.topic = topic
-    o.event = event
+    o.topic = message.topic
+    copy_event_id(message, o)
     send_reliably(state, rules, i, o, out)
 
 
 @apart
-def buffer_event(state, i, now, topic, event):
+def buffer_event(state, i, message):
     """Buffer an event of the walk overlay in place of the oldest."""
     buffer, members = state.buffer, state.members
     if buffer.shape[1] > 0:
         k = members.buffered[i] % buffer.shape[1]
-        buffer.at[i, k] = now
-        buffer.topic[i, k] = topic
-        buffer.event[i, k] = event
+        buffer[i, k].at = message.at
+        buffer[i, k].topic = message.topic
+        copy_event_id(message, buffer[i, k])
         members.buffered[i] += 1
 
 
@@ -123,11 +123,11 @@ def buffer_event(state, i, now, topic, event):
 def spread_event(state, rules, i, message, came_from, out):
     """Buffer a new overlay event and send it over every link but one whose filter admits it."""
     topic, event = message.topic, message.event
-    buffer_event(state, i, message.at, topic, event)
+    buffer_event(state, i, message)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
         if to not in (messages.NEVER, came_from) and is_admitted(state, rules, i, p, topic, event):
-            send_event(state, rules, i, p, topic, event, out)
+            send_event(state, rules, i, p, message, out)
 
 
 @apart
@@ -136,15 +136,15 @@ def publish(state, rules, i, message, out):
     if state.members.root[i] == messages.NEVER and state.buffer.shape[1] == 0:
         o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
-        o.event = message.event
-    elif record_if_new(state.seen, i, message.event):
+        copy_event_id(message, o)
+    elif record_if_new(state.seen, i, message):
         spread_event(state, rules, i, message, messages.NEVER, out)
 
 
 @apart
 def receive_event(state, rules, i, message, out):
     """Receive an overlay EVENT; a seen one is ignored, as a cycle may exist for a moment."""
-    if record_if_new(state.seen, i, message.event):
+    if record_if_new(state.seen, i, message):
         deliver(state, rules.catalogue, i, message, out)
         spread_event(state, rules, i, message, message.source, out)
 
@@ -156,7 +156,7 @@ def deliver(state, catalogue, i, message, out):
         if s >= 0 and matches(catalogue, s, message.topic, message.event):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             o.topic = message.topic
-            o.event = message.event
+            copy_event_id(message, o)
             return
 
 
@@ -182,5 +182,5 @@ def receive_chunk(state, rules, i, p, message, out):
     due = before & ~withheld(state, rules, i, p, message.at)
     for k in range(state.buffer.shape[1]):
         if (due >> np.int64(k)) & np.int64(1):
-            send_event(state, rules, i, p, state.buffer.topic[i, k], state.buffer.event[i, k], out)
+            send_event(state, rules, i, p, state.buffer[i, k], out)
     refresh(state, rules, i, out)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.protocols import reliable_hop
 
 NEVER = np.int32(-1)  # in place of a node id or a number: none
@@ -29,6 +29,7 @@ _WALK = {
 }  # fmt: skip
 _FRAGMENT = {"rank": RANK, "root": ROOT}
 _BOTH = {**_WALK, **_FRAGMENT}
+_EVENT = f"topic {EVENT_ID}"
 
 KINDS = Kinds()
 KINDS.include(reliable_hop.KINDS)
@@ -36,7 +37,7 @@ START = KINDS.start()
 
 LAUNCH = KINDS.command(1, "launch", "the node joins the overlay as one of the first two initiators")
 JOIN = KINDS.command(2, "join", "the node joins the overlay as a later initiator")
-PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", "topic event")
+PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", _EVENT)
 _SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
 SUBSCRIBE = KINDS.command(
     4, "subscribe", "the node adds a subscription of the catalogue", reused=_SUBSCRIPTION
@@ -130,7 +131,7 @@ EVENT = KINDS.network(
     20,
     "event",
     "the sender passes an event to an overlay neighbour whose filter admits the event",
-    "topic event sequence",
+    f"{_EVENT} sequence",
     on_map=MapRole.EVENT_HOP,
 )
 
@@ -143,11 +144,11 @@ DELIVERED = KINDS.report(
     29,
     "delivered",
     "the node delivers an event that matches one of its subscriptions",
-    "topic event",
+    _EVENT,
 )
 UNMATCHED = KINDS.report(
     30,
     "unmatched",
     "an event was published outside the overlay, and the node has not buffered the event",
-    "topic event",
+    _EVENT,
 )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import seeded
-from halfway.protocols.event_window import empty_window
+from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
 from halfway.protocols.walk_overlay.messages import NEVER
 
@@ -68,7 +68,9 @@ OVERLAY_LINK = np.dtype(
         ("ready", "<i4"),  # 1 once the neighbour knows of the link
     ]
 )
-BUFFERED = np.dtype([("at", "<f8"), ("topic", "<i4"), ("event", "<i4")])
+BUFFERED = np.dtype(
+    [("at", "<f8"), ("topic", "<i4"), ("event", "<i4"), ("publisher", "<i4"), ("epoch", "<u4")]
+)
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 
@@ -84,7 +86,7 @@ class OverlayState(NamedTuple):
     own_filter: npt.NDArray[np.uint32]  # [n, words] of the application's subscriptions
     received: npt.NDArray[np.uint32]  # [n, links, words] filter of what is behind each link
     advertised: npt.NDArray[np.uint32]  # [n, links, words] filter last sent over each link
-    seen: npt.NDArray[np.int32]  # [n, window] events received, see `event_window`
+    seen: EventWindows  # the newest events received of each publisher
     buffer: npt.NDArray[np.void]  # [n, events] BUFFERED: the last events
     hops: ReliableHops
 
@@ -93,7 +95,7 @@ def state(
     node_ids: npt.NDArray[np.int32],
     degree: int,
     own: int,
-    window: int,
+    publishers: int,
     words: int,
     seed: int,
     *,
@@ -106,7 +108,7 @@ def state(
     """The state of nodes outside any walk overlay.
 
     degree: neighbours that a node can ask. words: of a filter. Room for each node: `own`
-    subscriptions, `window` events in the duplicate filter, `trails` of walks, `links` to overlay
+    subscriptions, event windows of `publishers`, `trails` of walks, `links` to overlay
     neighbours (default: `degree`), `buffered_events`, and `tracked_hops` reliable hops in flight.
     """
     n = len(node_ids)
@@ -131,7 +133,7 @@ def state(
         own_filter=np.zeros((n, words), np.uint32),
         received=np.zeros((n, most, words), np.uint32),
         advertised=np.zeros((n, most, words), np.uint32),
-        seen=empty_window(n, window),
+        seen=empty_windows(n, publishers),
         buffer=np.zeros((n, buffered_events), BUFFERED).view(np.recarray),
         hops=reliable_hops(node_ids, tracked_hops, _ACCEPTED * tracked_hops),
     )

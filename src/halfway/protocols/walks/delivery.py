@@ -10,19 +10,19 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.message import AFRESH, APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
-from halfway.protocols.event_window import record_among_newest
+from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
 from halfway.protocols.walks.messages import DATA, DELIVERED, OTHER, UNMATCHED
-from halfway.protocols.walks.state import BUFFERED, EVENT, EVICTED, LOST, TOPIC, track_hop
+from halfway.protocols.walks.state import BUFFERED, EVICTED, LOST, track_hop
 
 
 @kernel
 def publish(trails, rules, i, message, out):
     """Publish an event on the path that a topic's walks left; without a path, buffer it."""
-    topic = message.topic
+    topic, event = message.topic, event_id(message)
     if trails.met[i, topic] == 0 and trails.forth[i, 2 * topic] == NONE:
-        buffer(trails, rules, i, topic, message.event, out)
+        buffer(trails, rules, i, topic, event, out)
     else:
-        send_event(trails, rules, i, topic, message.event, out)
+        send_event(trails, rules, i, topic, event, out)
 
 
 @inlined
@@ -46,11 +46,11 @@ def forward(trails, rules, i, topic, event, other, hops, out):
     back = trails.back[i, 2 * topic + 1]
     if back != NONE and trails.walks[i, 2 * topic + 1].generation >= other:
         if back == trails.node_id[i]:
-            if record_among_newest(trails.delivered, i, topic, event):
+            if record_if_new(trails.delivered, i, event):
                 o = emit(out, DELIVERED, 0.0, APP)
                 o.hops = hops
                 o.topic = topic
-                o.event = event
+                copy_event_id(event, o)
             return
         towards = back
     else:
@@ -61,7 +61,7 @@ def forward(trails, rules, i, topic, event, other, hops, out):
             return
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
-    o.event = event
+    copy_event_id(event, o)
     o.hops = hops
     o.args[OTHER] = other
     track_hop(trails, rules, i, o, out)
@@ -78,14 +78,29 @@ def buffer(trails, rules, i, topic, event, out):
         return
     if trails.counts[i, BUFFERED] >= room:
         trails.counts[i, EVICTED] += 1
-        report_unmatched(trails.buffer[i, 0, TOPIC], trails.buffer[i, 0, EVENT], out)
+        report_unmatched(trails.buffer[i, 0].topic, buffered(trails, i, 0), out)
         trails.counts[i, BUFFERED] -= 1
         for k in range(trails.counts[i, BUFFERED]):
-            trails.buffer[i, k, TOPIC] = trails.buffer[i, k + 1, TOPIC]
-            trails.buffer[i, k, EVENT] = trails.buffer[i, k + 1, EVENT]
-    trails.buffer[i, trails.counts[i, BUFFERED], TOPIC] = topic
-    trails.buffer[i, trails.counts[i, BUFFERED], EVENT] = event
+            copy_buffered(trails, i, k + 1, k)
+    k = trails.counts[i, BUFFERED]
+    trails.buffer[i, k].topic = topic
+    trails.buffer[i, k].event = event.event
+    trails.buffer[i, k].epoch = event.epoch
     trails.counts[i, BUFFERED] += 1
+
+
+@inlined
+def buffered(trails, i, k):
+    """What identifies buffered event k of row i, which published it, for the walks' records."""
+    return EventId(trails.buffer[i, k].event, trails.node_id[i], trails.buffer[i, k].epoch)
+
+
+@inlined
+def copy_buffered(trails, i, k, to):
+    """Copy buffered event k of row i to another place of the walks' buffer."""
+    trails.buffer[i, to].topic = trails.buffer[i, k].topic
+    trails.buffer[i, to].event = trails.buffer[i, k].event
+    trails.buffer[i, to].epoch = trails.buffer[i, k].epoch
 
 
 @inlined
@@ -93,7 +108,7 @@ def report_unmatched(topic, event, out):
     """Report to the application that an event will not be delivered on the walks' path."""
     o = emit(out, UNMATCHED, 0.0, APP)
     o.topic = topic
-    o.event = event
+    copy_event_id(event, o)
 
 
 @kernel
@@ -101,10 +116,9 @@ def send_buffered(trails, rules, i, topic, out):
     """Send the events of a topic that were buffered until the walks met, the oldest first."""
     left = 0
     for k in range(trails.counts[i, BUFFERED]):
-        if trails.buffer[i, k, TOPIC] == topic:
-            send_event(trails, rules, i, topic, trails.buffer[i, k, EVENT], out)
+        if trails.buffer[i, k].topic == topic:
+            send_event(trails, rules, i, topic, buffered(trails, i, k), out)
         else:
-            trails.buffer[i, left, TOPIC] = trails.buffer[i, k, TOPIC]
-            trails.buffer[i, left, EVENT] = trails.buffer[i, k, EVENT]
+            copy_buffered(trails, i, k, left)
             left += 1
     trails.counts[i, BUFFERED] = left

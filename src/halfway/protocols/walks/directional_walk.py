@@ -43,7 +43,7 @@ def state(
     """The state of nodes that no directional walk has passed; `degree` is the largest, `marks` the
     raised weights of a node.
 
-    sizes: `places`, `window` and `buffer_size` of `trails_of`.
+    sizes: `places`, `publishers` and `buffer_size` of `trails_of`.
 
     We replace the oldest mark of a full memory, because a mote has no heap; `marks[i]` is then
     above the capacity. By default there is room for what a node sees of its topics: two a topic, at

@@ -7,7 +7,7 @@ several times; the number of a launch, from 0, is the walk's generation.
 import math
 from typing import NamedTuple
 
-from halfway.core.kinds import Kinds, MapRole, Meets, Step
+from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
 from halfway.protocols import reliable_hop
@@ -28,7 +28,7 @@ LAUNCH = KINDS.command(
     1, "launch", "the application launches a walk from this node", "topic", {"walk": WALK_ID}
 )
 PUBLISH = KINDS.command(
-    2, "publish", "the node sends `event` along the path of `topic`", "topic event"
+    2, "publish", "the node sends `event` along the path of `topic`", f"topic {EVENT_ID}"
 )
 STEP = KINDS.network(
     3, "step", "a walk steps onto the receiver", "topic sequence",
@@ -52,7 +52,7 @@ DATA = KINDS.network(
     6,
     "data",
     "an event travels along the path of its topic",
-    "topic event sequence",
+    f"topic sequence {EVENT_ID}",
     {"other": OTHER},
     on_map=MapRole.EVENT_HOP,
 )
@@ -65,13 +65,13 @@ MATCHED = KINDS.report(
     on_map=Meets(fresh=STEPS),
 )
 DELIVERED = KINDS.report(
-    8, "delivered", "the node delivers an event to a subscriber once", "topic event"
+    8, "delivered", "the node delivers an event to a subscriber once", f"topic {EVENT_ID}"
 )
 UNMATCHED = KINDS.report(
     9,
     "unmatched",
     "the node drops an event that has no path and no room in the buffer",
-    "topic event",
+    f"topic {EVENT_ID}",
 )
 _LAUNCH = {"walk": WALK_ID, "unanswered": UNANSWERED, "generation": GENERATION}
 RELAUNCH = KINDS.timer(

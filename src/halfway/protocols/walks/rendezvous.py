@@ -11,6 +11,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import joined
 from halfway.protocols import reliable_hop
+from halfway.protocols.event_window import event_id
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import forward, publish, send_buffered
 from halfway.protocols.walks.launch import (
@@ -197,7 +198,8 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
     elif message.kind == messages.DATA:
         if not reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
             other = message.args[messages.OTHER]
-            forward(trails, rules, i, message.topic, message.event, other, message.hops, out)
+            event, hops = event_id(message), message.hops
+            forward(trails, rules, i, message.topic, event, other, hops, out)
     elif message.kind == reliable_hop.ACK:
         reliable_hop.complete(trails.hops, i, message)
     elif message.kind == messages.PUBLISH:

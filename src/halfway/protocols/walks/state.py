@@ -12,6 +12,7 @@ import numpy.typing as npt
 from halfway.core.compiled import inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import random_states
+from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
 
 # What a node knows of a walk beside `back`, `advertiser` and `forth`.
@@ -25,7 +26,8 @@ WALK = np.dtype(
         ("met_other", "<i4"),  # the launch of the other walk at that meeting
     ]
 )
-TOPIC, EVENT = 0, 1  # of a buffered event
+# An event that its publisher buffers until the meeting.
+BUFFERED_EVENT = np.dtype([("topic", "<i4"), ("event", "<i4"), ("epoch", "<u4")])
 KNOWN_HOPS = 2  # times the hops that a node tracks: the accepted hops that it remembers
 
 # Columns of `counts`.
@@ -58,18 +60,18 @@ class Trails(NamedTuple):
     came_from: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: the walk's previous node
     redraws: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: neighbours tried before
     counts: npt.NDArray[np.int64]  # [n, COUNTS]
-    delivered: npt.NDArray[np.uint32]  # [n, T, window] the last events delivered
-    buffer: npt.NDArray[np.int32]  # [n, size, 2] topic and event until the meeting, oldest first
+    delivered: EventWindows  # the newest events delivered of each publisher
+    buffer: npt.NDArray[np.void]  # [n, size] BUFFERED_EVENT, as a record array, oldest first
 
 
 def trails_of(
     node_ids: npt.NDArray[np.int32], topics: int, seed: int, *,
-    places: int = 8, window: int = 16, buffer_size: int = 8,
+    places: int = 8, publishers: int = 1, buffer_size: int = 8,
 ) -> Trails:  # fmt: skip
     """The trails in the state of nodes that no walk has passed.
 
     places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
-    window: the last events of a topic that a subscriber recognises when they arrive again.
+    publishers: whose newest events a subscriber recognises when they arrive again.
     buffer_size: events that a publisher can buffer until the meeting.
     """
     n = len(node_ids)
@@ -86,8 +88,8 @@ def trails_of(
         came_from=np.zeros((n, places), np.int32),
         redraws=np.zeros((n, places), np.int32),
         counts=np.zeros((n, COUNTS), np.int64),
-        delivered=np.zeros((n, topics, window), np.uint32),
-        buffer=np.zeros((n, buffer_size, 2), np.int32),
+        delivered=empty_windows(n, publishers),
+        buffer=np.zeros((n, buffer_size), BUFFERED_EVENT).view(np.recarray),
     )
 
 

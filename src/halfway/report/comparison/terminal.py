@@ -50,16 +50,23 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
         out.print(Text.assemble(("note: ", "dim"), note))
     done = f"{wording.duration(results.wall_seconds)}, comparison digest {results.digest}"
     out.print(f"{done}{f', {page}' if page else ''}", soft_wrap=True)
+    if out.is_terminal and len(results.decisions) == 1:
+        # The tables are longer than most windows: the last line repeats the first one.
+        out.print(_sentence(results.decisions[0]))
 
 
 def _print_decision(out: Console, decision: Decision) -> None:
     """Print what to choose, and why each other system is not chosen."""
-    first, colon, rest = decision.sentence.partition(": ")
-    out.print(Text.assemble((f"{first}{colon}", "bold"), rest))
+    out.print(_sentence(decision))
     for one in decision.systems:
         style = _STYLES.get(one.verdict, "")
         line = Text.assemble((f"{one.system}: {one.verdict}", style), f", {one.reason}")
         out.print(Padding(line, _INDENT))
+
+
+def _sentence(decision: Decision) -> Text:
+    first, colon, rest = decision.sentence.partition(": ")
+    return Text.assemble((f"{first}{colon}", "bold"), rest)
 
 
 def _print_decisions(out: Console, results: Results) -> None:

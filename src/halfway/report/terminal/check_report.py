@@ -20,7 +20,7 @@ def check_json(found: Check) -> str:
 
 
 def print_check(console: Console, found: Check) -> None:
-    """Print the check of a comparison: network, weak points, roles, systems, runs, warnings."""
+    """Print the check of a comparison: network, weak points, roles, systems, runs, notes."""
     console.print(Text(found.title, style="bold"))
     table = Table(box=box.SIMPLE, show_header=False, show_edge=False, pad_edge=False)
     table.add_column(no_wrap=True)
@@ -32,25 +32,24 @@ def print_check(console: Console, found: Check) -> None:
         console.print(Text(f"{name} cannot run here: {why}"))
     for warning in found.survey.warnings:
         console.print(Text(f"warning: {warning}"))
+    for note in found.notes:
+        console.print(Text(f"note: {note}"))
 
 
 def _facts(found: Check) -> Iterator[tuple[str, str]]:
     """The rows of a printed check."""
     topology, roles = found.survey.topology, found.survey.roles
-    moving = ", moving (links at time 0)" if topology.moving else ""
-    yield "network", f"{count(topology.nodes, 'node')}, {count(topology.links, 'link')}{moving}"
-    parts = f"{topology.components:,} (the largest has {count(topology.largest_component, 'node')})"
-    yield "components", parts
-    low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree
-    yield "degree", f"mean {mean:.3g}, from {low:,} to {high:,}"
+    moving = ", moving" if topology.over_time else f", {count(topology.links, 'link')}"
+    yield "network", f"{count(topology.nodes, 'node')}{moving}"
+    for one in topology.over_time:
+        yield (
+            f"at {one.at_s:g} s",
+            f"{count(one.nodes, 'node')}, {count(one.links, 'link')}, "
+            f"{count(one.largest_component, 'node')} in the largest component",
+        )
     yield "positions", "yes" if topology.positions else "no"
-    yield "cut nodes", _listed(topology.cut_nodes)
-    yield "bridges", _listed([f"{a} - {b}" for a, b in topology.bridges])
-    dropped = [f"{number:,} {kind}" for kind, number in topology.left_out.items()]
-    if dropped:
-        yield "left out", ", ".join(dropped)
-    if topology.left_out_nodes:
-        yield "outside", _listed(topology.left_out_nodes)
+    if not topology.over_time:
+        yield from _fixed(found)
     yield "topics", f"{roles.topics:,}"
     yield "publishers", _listed(roles.publishers)
     yield "subscribers", _listed(roles.subscribers)
@@ -64,6 +63,17 @@ def _facts(found: Check) -> Iterator[tuple[str, str]]:
     yield "runs", f"{found.runs:,} = {runs}"
     cores = count(found.cores, "core")
     yield "time", f"{_minutes(found.estimated_minutes)} on {cores}, a rough estimate"
+
+
+def _fixed(found: Check) -> Iterator[tuple[str, str]]:
+    """The rows of a printed check on a network that does not move."""
+    topology = found.survey.topology
+    parts = f"{topology.components:,} (the largest has {count(topology.largest_component, 'node')})"
+    yield "components", parts
+    low, mean, high = topology.least_degree, topology.mean_degree, topology.most_degree
+    yield "degree", f"mean {mean:.3g}, from {low:,} to {high:,}"
+    yield "cut nodes", _listed(topology.cut_nodes)
+    yield "bridges", _listed([f"{a} - {b}" for a, b in topology.bridges])
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -19,14 +19,15 @@ from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
+from halfway.sim.engine.clocks import elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import HELD, OVER, Engine, append_record, is_up
-from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
+from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_UP
 
 # The reasons for which `run` returns.
-IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL = 0, 1, 2, 3, 4, 5
+IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
 
 NEVER = 2**62  # a number of records that no run reaches
 
@@ -39,10 +40,12 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         slot = out.free[np.uint32(stacked)]
         record = out.pool[slot]
         waits = record.at > 0.0
-        record.at += now
-        engine.flight.incarnation[slot] = engine.incarnation[row]
-        # In the simulator a node's id is its row.
-        to = driver.stamp(record, row, engine.incarnation[row], hops)
+        record.at = now + elapsed(engine.clocks, row, record.at)
+        engine.flight.row[slot] = row
+        engine.flight.turns[slot] = engine.turns[row]
+        to = driver.stamp(record, engine.node_id[row], engine.incarnation[row], hops)
+        if to == driver.TO_NETWORK:
+            add_age(engine, record, -now)
         if to == driver.TO_NETWORK and not waits:
             depart(engine, radio, reach, slot)
         else:
@@ -51,15 +54,30 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
 
 
 @inlined
+def add_age(engine, record, seconds):
+    """Add to the age of a record in the event loop, if its kind has one. In flight a record's age
+    is relative to the time of the run."""
+    if engine.age_place.shape[0] > 0 and engine.age_place[record.kind] >= 0:
+        record.reals[engine.age_place[record.kind]] += seconds
+
+
+@inlined
 def deliver(door, engine, radio, reach, row, slot):
     """Deliver the record in that slot to a row in the event loop: the row handles it."""
     message = engine.out.pool[slot]
+    travels = driver.destination(message) == driver.TO_NETWORK
+    if travels:
+        add_age(engine, message, message.at)
     engine.counters.events[0] += 1
     if engine.journal.row.shape[0] > 0:
         append_record(engine.journal, message, row)
     before = engine.out.tally[0]
     hops, now = message.hops, message.at
+    message.at = reading(engine.clocks, row, now)
     enter(door, row, message)
+    message.at = now  # other receivers of the same transmission follow
+    if travels:
+        add_age(engine, message, -now)
     send_emissions(engine, radio, reach, np.int32(row), now, hops, before)
 
 
@@ -72,8 +90,8 @@ def handle_due(engine, radio, reach, slot):
     if phase != HELD:
         return arrive(engine, radio, reach, slot, FRESH)
     message = engine.out.pool[slot]
-    sender = np.uint32(message.source)
-    if not driver.is_alive(engine.flight.incarnation[slot], engine.incarnation[sender]):
+    sender = engine.flight.row[slot]
+    if not driver.is_alive(engine.flight.turns[slot], engine.turns[sender]):
         return DONE, LAST
     to = driver.destination(message)
     if to == driver.TO_APPLICATION:
@@ -81,22 +99,26 @@ def handle_due(engine, radio, reach, slot):
         append_record(engine.applications, message, sender)
         return DONE, LAST
     if to == driver.TO_SELF:
+        if message.kind == START or engine.flight.turns[slot] == driver.ANY_TURN:
+            driver.stamp_command(message, message.source, engine.incarnation[sender])
         return np.int64(sender), LAST
     depart(engine, radio, reach, slot)
     return QUEUED, LAST
 
 
 @inlined
-def queue_command(engine, at, row, incarnation, kind, topic, arg, event):
-    """Queue a command for the event loop to a node, for one of its incarnations or for any."""
-    record = emit(engine.out, kind, at, row)
-    record.source = row
+def queue_command(engine, at, row, turns, kind, topic, arg, event):
+    """Queue a command for the event loop to a node, for one of its turns or for any."""
+    node_id = engine.node_id[row]
+    record = emit(engine.out, kind, at, node_id)
+    record.source = node_id
     record.topic = topic
     record.event = event
     record.args[COMMAND_ARG] = arg
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = HELD
-    engine.flight.incarnation[slot] = incarnation
+    engine.flight.row[slot] = row
+    engine.flight.turns[slot] = turns
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
@@ -114,7 +136,7 @@ def post(
 
 @kernel
 def _post(engine, at, row, kind, topic, arg, event):
-    queue_command(engine, at, row, driver.ANY_INCARNATION, kind, topic, arg, event)
+    queue_command(engine, at, row, driver.ANY_TURN, kind, topic, arg, event)
 
 
 @inlined
@@ -138,23 +160,32 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     if kind in (NODE_DOWN, NODE_UP):
         if is_up(engine, a) == (kind == NODE_UP):
             return True
-        engine.incarnation[a] += np.uint32(1)
+        engine.turns[a] += np.uint32(1)
         if kind == NODE_UP and starts:
-            queue_command(engine, changes.t[k], a, engine.incarnation[a], START, -1, 0, -1)
+            queue_command(engine, changes.t[k], a, engine.turns[a], START, -1, 0, -1)
     elif kind in (LINK_DOWN, LINK_UP):
         set_link_broken(engine, reach, a, b, np.uint8(kind == LINK_DOWN))
     else:
-        lists = neighbourhood if kind in (FORGOTTEN, KNOWN) else reach
+        # Lists of the nodes in reach have rows, lists that nodes know have node ids.
+        to_nodes = kind in (FORGOTTEN, KNOWN)
+        lists = neighbourhood if to_nodes else reach
+        id_a, id_b = (engine.node_id[a], engine.node_id[b]) if to_nodes else (a, b)
         if kind in (LINK_NEAR, KNOWN):
             if is_full(lists, a) or is_full(lists, b):
                 return False
-            include(lists, a, b)
-            include(lists, b, a)
+            include(lists, a, id_b, b)
+            include(lists, b, id_a, a)
         else:
-            exclude(lists, a, b)
-            exclude(lists, b, a)
+            exclude(lists, a, id_b)
+            exclude(lists, b, id_a)
     changed(engine, radio, reach, kind, a, b, changes.t[k])
     return True
+
+
+@inlined
+def loses_memory(changes, k):
+    """Whether a node comes back in change k of the event loop without its memory."""
+    return changes.kind[k] == NODE_UP and changes.b[k] == LOST
 
 
 @inlined
@@ -182,6 +213,8 @@ def run(
     free_slots: slots that one transmission may need (receivers times most emissions of a handler).
     IDLE: nothing is left. UNTIL, COUNTED: a bound of the caller was reached. POOL_FULL, LOG_FULL,
     LISTS_FULL: the caller makes room (a larger pool, an empty log, longer rows) and calls again.
+    MEMORY_LOST: the caller empties the memory of the node of the next change, enters KEPT in its
+    `b`, and calls again.
     lend: a `Lender` of the caller, who calls often with the same tuples.
     """
     door = Door(state, rules, neighbourhood, engine.out, lend)
@@ -206,6 +239,8 @@ def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limi
         if out.tally[0] < free_slots:
             return POOL_FULL
         if change_at <= at:
+            if loses_memory(changes, changes.tally[0]):
+                return MEMORY_LOST
             if not apply_change(
                 engine, radio, neighbourhood, reach, starts, changes, changes.tally[0]
             ):

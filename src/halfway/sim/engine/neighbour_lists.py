@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 from halfway.core.neighbourhood import Neighbourhood, place_of
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.world.graphs.network import Network
 
 _ROOM = 8  # free places of a new row, beyond 50 % more than it needs
@@ -20,15 +21,20 @@ def is_full(neighbourhood, row):
 
 
 @inlined
-def include(neighbourhood, row, node_id):
-    """Include a node in a row of neighbour lists with room; no effect if it is there already."""
+def include(neighbourhood, row, node_id, its_row):
+    """Include a node in a row of neighbour lists with room; no effect if it is there already.
+
+    Where node ids are rows, `who` and `place` of the lists may be one array.
+    """
     if place_of(neighbourhood, row, node_id) >= 0:
         return
     place = np.int64(neighbourhood.last[row])
     while place > neighbourhood.first[row] and neighbourhood.who[place - 1] > node_id:
         neighbourhood.who[place] = neighbourhood.who[place - 1]
+        neighbourhood.place[place] = neighbourhood.place[place - 1]
         place -= 1
     neighbourhood.who[place] = node_id
+    neighbourhood.place[place] = its_row
     neighbourhood.last[row] += np.uint32(1)
 
 
@@ -40,23 +46,36 @@ def exclude(neighbourhood, row, node_id):
         return
     for later in range(place, np.int64(neighbourhood.last[row]) - 1):
         neighbourhood.who[later] = neighbourhood.who[later + 1]
+        neighbourhood.place[later] = neighbourhood.place[later + 1]
     neighbourhood.last[row] -= np.uint32(1)
 
 
 def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
-    """Return a copy of the neighbour lists with room to grow in every row.
-
-    Only for lists of the simulator, whose `place` is `who`.
-    """
+    """Return a copy of the neighbour lists with room to grow in every row."""
     first, last = neighbourhood.first.astype(np.int64), neighbourhood.last.astype(np.int64)
     count = last - first
     room = count + count // 2 + _ROOM
     begin = np.concatenate(([0], np.cumsum(room)))
+    new, old = _places(begin[:-1], count), _places(first, count)
     who = np.full(begin[-1], -1, np.int32)
-    who[_places(begin[:-1], count)] = neighbourhood.who[_places(first, count)]
+    who[new] = neighbourhood.who[old]
+    place = who
+    if neighbourhood.place is not neighbourhood.who:
+        place = np.full(begin[-1], -1, np.int32)
+        place[new] = neighbourhood.place[old]
     start = begin[:-1].astype(np.uint32)
     end = (begin[:-1] + count).astype(np.uint32)
-    return Neighbourhood(start, end, who, who, neighbourhood.x.copy(), neighbourhood.y.copy())
+    return Neighbourhood(start, end, who, place, neighbourhood.x.copy(), neighbourhood.y.copy())
+
+
+def with_ids(neighbourhood: Neighbourhood, ids: NodeIds) -> Neighbourhood:
+    """Return neighbour lists without room, whose nodes are rows, with the nodes' ids instead."""
+    if ids.are_rows:
+        return neighbourhood
+    degree = neighbourhood.last.astype(np.int64) - neighbourhood.first
+    row, who = np.repeat(np.arange(len(degree)), degree), ids.of[neighbourhood.who]
+    order = np.lexsort((who, row))
+    return neighbourhood._replace(who=who[order], place=neighbourhood.who[order])
 
 
 def compact(

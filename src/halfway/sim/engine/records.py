@@ -1,4 +1,4 @@
-"""The state of the engine: records in flight, incarnations, counters and logs."""
+"""The state of the engine: records in flight, turns of nodes, counters and logs."""
 
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ from halfway.core.driver import is_running
 from halfway.core.message import BYTES_ON_AIR, MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.sim.engine.calendar import Queue, enlarged, queue
+from halfway.sim.engine.clocks import Clocks, no_clocks
+from halfway.sim.engine.node_ids import NodeIds
 
 # The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
 HELD, FLYING, SPREADING, OVER, OWN_PHASES = 0, 1, 2, 3, 4
@@ -29,7 +31,8 @@ class Flight(NamedTuple):
     """The engine's records in flight: what it knows of the record in each slot."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD until its delay is over; OVER if done
-    incarnation: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
+    row: npt.NDArray[np.uint32]  # [slots] of its sender
+    turns: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
     departed: npt.NDArray[np.float64]  # [slots] seconds
     order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
     cursor: npt.NDArray[np.uint32]  # [slots] how many receivers' turns are over
@@ -49,7 +52,8 @@ class Payload(NamedTuple):
     """The payload of events in the engine: bytes on the air beyond the size of the record."""
 
     carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event
-    size: npt.NDArray[np.int64]  # [places] bytes, by event modulo places; [0]: no payloads
+    event: npt.NDArray[np.int64]  # [places] publisher and event, packed, ascending; see `key_of`
+    size: npt.NDArray[np.int64]  # [places] bytes of these; [0]: no payloads
 
 
 class Engine(NamedTuple):
@@ -58,7 +62,10 @@ class Engine(NamedTuple):
     out: Outbox
     queue: Queue
     flight: Flight
-    incarnation: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
+    node_id: npt.NDArray[np.int32]  # [n] of each row
+    by_id: npt.NDArray[np.int32]  # [n] the rows in ascending order of their node's id
+    turns: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
+    incarnation: npt.NDArray[np.uint32]  # [n] of each node: how often it has lost its memory
     cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
     bytes_of: npt.NDArray[np.int64]  # [256] size of a record on the air by kind
     payload: Payload
@@ -66,27 +73,35 @@ class Engine(NamedTuple):
     applications: Log  # records for applications
     journal: Log  # every record that a node received; capacity 0 keeps none
     horizon: npt.NDArray[np.float64]  # [1] seconds: before it only records are due
+    clocks: Clocks
+    age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
 
 
 def new_engine(
     n: int, slots: int, applications: int, journal: int = 0, *,
     cuts: int = 0, bytes_of: npt.ArrayLike = BYTES_ON_AIR, payload: Payload | None = None,
+    ids: NodeIds | None = None, clocks: Clocks | None = None,
+    age_place: npt.NDArray[np.int8] | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
     bytes_of: the size of records on the air, one for all or [256] by kind; payload: what the
-    records that carry an event add.
+    records that carry an event add. ids: of the nodes; None: their rows. clocks: of the nodes;
+    None: all read the time of the run. age_place: see `core.kinds.Kinds.ages`.
     """
-    size = np.asarray(bytes_of, np.int64)
+    size, known = np.asarray(bytes_of, np.int64), ids or NodeIds(n)
     shapes = (n, 2), (n if size.ndim or payload is not None else 0, 2), 256, 256, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
-        np.zeros(n, np.uint32), np.zeros(cuts, np.uint8), np.broadcast_to(size, 256).copy(),
-        payload or Payload(np.zeros(256, np.uint8), np.zeros(0, np.int64)),
+        known.of, known.by_id, np.zeros(n, np.uint32), np.zeros(n, np.uint32),
+        np.zeros(cuts, np.uint8),
+        np.broadcast_to(size, 256).copy(),
+        payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
-        new_log(applications), new_log(journal), np.zeros(1),
+        new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),
+        np.zeros(0, np.int8) if age_place is None else age_place,
     )  # fmt: skip
 
 
@@ -106,7 +121,8 @@ def grown(old: Engine) -> Engine:
 
 def _flight(slots: int) -> Flight:
     return Flight(
-        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots),
+        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots, np.uint32),
+        np.zeros(slots),
         np.zeros(slots, np.int64), np.zeros(slots, np.uint32),
     )  # fmt: skip
 
@@ -135,18 +151,56 @@ def append_record(log, record, row):
 
 @inlined
 def is_up(engine, row):
-    """Whether a node can send and receive, by its incarnation in the engine's state."""
-    return is_running(engine.incarnation[row])
+    """Whether a node can send and receive, by its turns in the engine's state."""
+    return is_running(engine.turns[row])
+
+
+@inlined
+def row_of(engine, node_id):
+    """Return the row of a node by its id in the engine's state; -1 if there is no such node."""
+    n = engine.node_id.shape[0]
+    if 0 <= node_id < n and engine.node_id[node_id] == node_id:
+        return np.int64(node_id)
+    first, last = 0, n
+    while first < last:
+        middle = (first + last) >> 1
+        if engine.node_id[engine.by_id[middle]] < node_id:
+            first = middle + 1
+        else:
+            last = middle
+    if first < n and engine.node_id[engine.by_id[first]] == node_id:
+        return np.int64(engine.by_id[first])
+    return np.int64(-1)
+
+
+@inlined
+def key_of(publisher, event):
+    """Return an event's key in the engine's table of payloads."""
+    return np.int64(publisher) << 32 | np.int64(event)
+
+
+@inlined
+def payload_size(payload, publisher, event):
+    """Return the bytes of an event's payload in the engine; 0 if the event is too old."""
+    key, first, last = key_of(publisher, event), 0, payload.event.shape[0]
+    while first < last:
+        middle = (first + last) >> 1
+        if payload.event[middle] < key:
+            first = middle + 1
+        else:
+            last = middle
+    if first < payload.event.shape[0] and payload.event[first] == key:
+        return payload.size[first]
+    return np.int64(0)
 
 
 @inlined
 def size_of(engine, message):
     """Return the bytes of a record on the air, by its kind in the engine's state and its event."""
-    places = engine.payload.size.shape[0]
-    if places > 0 and engine.payload.carried[message.kind] == 1 and message.event >= 0:
-        event = engine.payload.size[np.uint32(message.event) % np.uint32(places)]
-        return engine.bytes_of[message.kind] + event
-    return engine.bytes_of[message.kind]
+    size = engine.bytes_of[message.kind]
+    if engine.payload.size.shape[0] > 0 and engine.payload.carried[message.kind] == 1:
+        size += payload_size(engine.payload, message.publisher, message.event)
+    return size
 
 
 @inlined

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.sim.engine.changes import LINK_NEAR, Changes, merged
-from halfway.sim.engine.neighbour_lists import roomy
+from halfway.sim.engine.neighbour_lists import roomy, with_ids
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.fault_schedule import FaultSchedule
 from halfway.sim.environment.mobility import Motion, MovingLinks
 from halfway.sim.environment.neighbour_discovery import NeighbourDiscovery
@@ -29,14 +30,16 @@ class Environment:
     and lost neighbours `discovery_delay_s` late. They know positions as these were at the last
     multiple of this delay. This is the knowledge of nodes that send a hello at this interval, but
     no hello is sent.
-    Both are one object where nothing changes. discovery_delay_s = inf: nodes know the start only.
-    mortal: the caller may take nodes down for good, at the beginning of a window.
+    Both are one object where nothing changes and the node ids are the rows. discovery_delay_s =
+    inf: nodes know the start only. mortal: the caller may take nodes down for good, at the
+    beginning of a window. node_ids [n]: any distinct ids of the nodes; None: their rows.
     Raises Problem unless exactly one of network and motion is given, and for impossible faults.
     """
 
     def __init__(
         self, network: Network | None, motion: Motion | None, faults: Sequence[Fault], *,
         seed: int, seconds: float, discovery_delay_s: float = 1.0, mortal: bool = False,
+        node_ids: npt.ArrayLike | None = None,
     ) -> None:  # fmt: skip
         if not discovery_delay_s >= 0.0:
             what = f"discovery_delay_s = {discovery_delay_s:g}: expected 0 or more (inf: never)"
@@ -54,6 +57,7 @@ class Environment:
         assert start is not None
         self.start: Network = start
         self.n = self.start.n
+        self.ids = NodeIds(self.n, node_ids)
         self._moving_names = None if motion is None else motion.names
         self.discovery_delay_s, self.at = discovery_delay_s, 0.0
         self.varies = motion is not None or len(faults) > 0 or mortal
@@ -62,7 +66,8 @@ class Environment:
         self.cut = np.zeros(len(self.start.who) if motion is None and len(cuts.t) else 0, np.uint8)
         reach = self.start.neighbourhood()
         self.reach = reach if motion is None else roomy(reach)
-        self.neighbourhood = roomy(self.reach) if self.varies else self.reach
+        known = with_ids(reach, self.ids)
+        self.neighbourhood = roomy(known) if self.varies else known
         learns = self.varies and discovery_delay_s < np.inf
         self._discovery = NeighbourDiscovery(self.reach, discovery_delay_s) if learns else None
         self.initially_down = self._faults.initially_down

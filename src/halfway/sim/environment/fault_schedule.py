@@ -9,7 +9,7 @@ from halfway.sim.engine.changes import merged
 from halfway.world.faults import Fault, LinkCut, Partition, schedule, turns_a_second
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Presence
-from halfway.world.outages import NODE_DOWN, NODE_UP, FaultEvents, part
+from halfway.world.outages import LOST, NODE_DOWN, NODE_UP, FaultEvents, part
 
 _MAX_TURNS = 200_000  # expected changes by churn within a span
 
@@ -35,6 +35,7 @@ class FaultSchedule:
         self.cuts = schedule(cutting, where, seed, seconds)
         self._absent = None if presence is None else _absences(presence)
         self._causes: dict[int, int] = {}
+        self._lost: set[int] = set()  # rows that are down and have lost their memory
         self.end = 0.0
         self._drawn, self._next = part(self.cuts, slice(0, 0)), 0
         self._draw()
@@ -62,13 +63,19 @@ class FaultSchedule:
             return drawn
         now = (self._absent.t >= begin) & (self._absent.t < self.end)
         t, kind, a, b, _ = merged(drawn, part(self._absent, now))
-        kept = []
+        b, kept = b.copy(), []
         for k in np.lexsort((b, a, kind, t)).tolist():
             if kind[k] <= NODE_UP:
-                before = self._causes.get(int(a[k]), 0)
-                self._causes[int(a[k])] = after = before + (1 if kind[k] == NODE_DOWN else -1)
+                row = int(a[k])
+                before = self._causes.get(row, 0)
+                self._causes[row] = after = before + (1 if kind[k] == NODE_DOWN else -1)
+                if b[k] == LOST:
+                    self._lost.add(row)
                 if (before == 0) == (after == 0):
                     continue
+                if after == 0 and row in self._lost:
+                    b[k] = LOST
+                    self._lost.remove(row)
             kept.append(k)
         return FaultEvents(t[kept], kind[kept], a[kept], b[kept])
 

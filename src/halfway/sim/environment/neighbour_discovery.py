@@ -79,8 +79,8 @@ def _append(learnt, count, at, works, a, b, up):
 def _link(links, a, b, near):
     """Insert or remove a link in neighbour discovery's lists of both ends."""
     if near:
-        include(links, a, b)
-        include(links, b, a)
+        include(links, a, b, b)
+        include(links, b, a, a)
     else:
         exclude(links, a, b)
         exclude(links, b, a)

@@ -27,7 +27,7 @@ class DeliveryAccounting:
     open is late, and a delivery to a subscriber that was down when the event was published is
     caught up, but not expected. Publications may be entered up to a window ahead of their time.
     They count from their time on. A subscription with a period counts for the events published in
-    it.
+    it; a delivery after its end is unsolicited, whether or not the system learnt of the end.
     """
 
     def __init__(self, demand: Demand, n: int, window: int, counts_hops: bool = True) -> None:
@@ -100,17 +100,19 @@ class DeliveryAccounting:
             self.expected += max(expected, 0)
 
     def deliver(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
-        """Enter deliveries into the accounting: event ids, rows, times and hops, by time."""
+        """Enter deliveries into the accounting: events (-1: unknown, or no longer open), rows,
+        times and hops, by time."""
         if not len(event):
             return
         place = event % len(self._event)
         later = (event + self.window) % len(self._event)
         closed = (self._entered[later] == event + self.window) & (self._at[later] <= at)
-        is_open = (self._event[place] == event) & ~closed
+        is_open = (self._event[place] == event) & (event >= 0) & ~closed
         self.late += int((~is_open).sum())
         solicited = self._subscribed[row, self._topic[place]] & (self._publisher[place] != row)
         if self._periods.some:
-            solicited &= self._periods.hold(row, self._topic[place], self._at[place])
+            for then in (self._at[place], at):
+                solicited &= self._periods.hold(row, self._topic[place], then)
         self.unsolicited += int((is_open & ~solicited).sum())
         code = event * self._n + row
         first = np.zeros(len(code), bool)

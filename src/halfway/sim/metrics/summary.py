@@ -27,7 +27,7 @@ def outcome(
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
-    shortfalls = instance.shortfalls(instance.state)
+    shortfalls = instance.all_shortfalls()
     volume = [int((some * size).sum()) for some in (counters.sent_kind, counters.received_kind)]
     if len(counters.volume):
         volume = counters.volume.sum(axis=0).tolist()

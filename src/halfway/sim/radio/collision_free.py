@@ -17,7 +17,15 @@ from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, declare
 from halfway.sim.engine.queue import comes_first, push, reserved
-from halfway.sim.engine.records import FLYING, OVER, SPREADING, count_received, count_sent, is_up
+from halfway.sim.engine.records import (
+    FLYING,
+    OVER,
+    SPREADING,
+    count_received,
+    count_sent,
+    is_up,
+    row_of,
+)
 
 
 class LinkModel(NamedTuple):
@@ -73,7 +81,7 @@ chosen_by_type(received, 0, _RECEIVED)
 def depart(engine, radio, reach, slot):
     """Transmit a record without collisions: queue it for its first arrival."""
     message = engine.out.pool[slot]
-    sender = np.uint32(message.source)
+    sender = engine.flight.row[slot]
     first = np.int64(reach.first[sender])
     to_all = message.next == EVERYONE
     # A record without receivers is queued all the same, and ends when it is due: its slot must not
@@ -85,7 +93,7 @@ def depart(engine, radio, reach, slot):
             place = np.int64(next_turn(radio, first, 0)) if receivers > 0 else np.int64(-1)
             turn = place - first
         else:
-            place = place_of(reach, sender, message.next)
+            place = place_of(reach, sender, row_of(engine, message.next))
     count_sent(engine, sender, message)
     phase = SPREADING if to_all else FLYING
     engine.flight.phase[slot] = phase if place >= 0 else OVER
@@ -114,13 +122,13 @@ def receives(engine, radio, place, row, message):
 def arrive(engine, radio, reach, slot, cursor):
     """Return the next neighbour that receives the record now, without collisions."""
     message = engine.out.pool[slot]
-    sender = np.uint32(message.source)
+    sender = engine.flight.row[slot]
     if cursor == FRESH:
         if engine.flight.phase[slot] == FLYING:
-            place = place_of(reach, sender, message.next)
-            row = np.uint32(message.next)
-            arrives = place >= 0 and receives(engine, radio, place, row, message)
-            return np.int64(message.next) if arrives else DONE, LAST
+            to = row_of(engine, message.next)
+            place = place_of(reach, sender, to)
+            arrives = place >= 0 and receives(engine, radio, place, np.uint32(to), message)
+            return to if arrives else DONE, LAST
         cursor = np.int64(engine.flight.cursor[slot])
     first = reach.first[sender]
     receivers = np.int64(reach.last[sender] - first)

@@ -11,7 +11,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED
 from halfway.sim.engine.queue import comes_first, push, reserved
-from halfway.sim.engine.records import count_received, count_sent, is_up, size_of
+from halfway.sim.engine.records import count_received, count_sent, is_up, row_of, size_of
 from halfway.sim.radio import csma_backoff as backoff
 from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end
@@ -81,13 +81,14 @@ def on_frame_end(engine, radio, reach, i, slot, now):
     if message.next == EVERYONE:
         backoff.dequeue(engine, radio, i, now)
         return next_receiver(engine, radio, slot, np.int64(0))
+    j = row_of(engine, message.next)
     for k in range(radio.tally[0]):
-        if radio.receivers[k] == message.next:
+        if radio.receivers[k] == j:
             if is_flagged(engine, slot, backoff.DELIVERED):
                 return schedule_ack(engine, radio, slot, now)
             engine.flight.cursor[slot] |= backoff.DELIVERED
-            count_received(engine, np.uint32(message.next), message)
-            return np.int64(message.next), np.int64(0)
+            count_received(engine, np.uint32(j), message)
+            return j, np.int64(0)
     engine.flight.phase[slot] = backoff.NO_ACK
     schedule(engine, slot, now + radio.timing.sifs_s + radio.timing.slot_s)
     return QUEUED, LAST
@@ -115,7 +116,7 @@ def schedule_ack(engine, radio, slot, now):
 @inlined
 def send_ack(engine, radio, reach, slot, now):
     """Begin a CSMA exchange's acknowledgement without carrier sense, if the receiver still can."""
-    j = np.int64(engine.out.pool[slot].next)
+    j = row_of(engine, engine.out.pool[slot].next)
     if yields_once(engine, slot, now):
         return QUEUED, LAST
     if not is_up(engine, j) or radio.station[j].on_air >= 0:
@@ -136,7 +137,7 @@ def on_ack_end(engine, radio, reach, i, slot, now):
     if is_flagged(engine, slot, backoff.ABORTED):
         engine.flight.cursor[slot] &= ~backoff.ABORTED
     else:
-        j = np.int64(engine.out.pool[slot].next)
+        j = row_of(engine, engine.out.pool[slot].next)
         end(engine, radio, reach, j, slot, now, True)
         for k in range(radio.tally[0]):
             received |= radio.receivers[k] == i
@@ -190,7 +191,7 @@ def on_ack_step(engine, radio, reach, i, slot, now):
 def arrive(engine, radio, reach, slot, cursor):
     """Take the next step of a CSMA frame exchange whose slot is due."""
     message = engine.out.pool[slot]
-    i, now = np.int64(message.source), message.at
+    i, now = np.int64(engine.flight.row[slot]), message.at
     if cursor != FRESH:
         return continue_delivery(engine, radio, slot, cursor)
     phase = engine.flight.phase[slot]

@@ -15,7 +15,15 @@ from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
 from halfway.sim.engine.interface import DONE, LAST, declare
 from halfway.sim.engine.queue import push, reserved
-from halfway.sim.engine.records import OVER, OWN_PHASES, count_received, count_sent, is_up, size_of
+from halfway.sim.engine.records import (
+    OVER,
+    OWN_PHASES,
+    count_received,
+    count_sent,
+    is_up,
+    row_of,
+    size_of,
+)
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, NODE_DOWN
 
@@ -74,7 +82,7 @@ def enqueue(engine, radio, slot, place, now):
     if begins - now > radio.limit_s:
         radio.dropped[place] += 1
     else:
-        count_sent(engine, np.uint32(message.source), message)
+        count_sent(engine, engine.flight.row[slot], message)
         size = np.float64(size_of(engine, message))
         radio.free_at[place] = begins + size * 8.0 / radio.bandwidth[place]
         arrives = radio.free_at[place] + radio.delay_s[place]
@@ -91,9 +99,9 @@ def depart(engine, radio, reach, slot):
     """Transmit over the wired link to the receiver, or a copy over each link."""
     out = engine.out
     message = out.pool[slot]
-    sender, now = np.uint32(message.source), message.at
+    sender, now = engine.flight.row[slot], message.at
     if message.next != EVERYONE:
-        place = place_of(reach, sender, message.next)
+        place = place_of(reach, sender, row_of(engine, message.next))
         if place >= 0:
             enqueue(engine, radio, slot, place, now)
             return
@@ -105,6 +113,7 @@ def depart(engine, radio, reach, slot):
             out.tally[0] -= 1
             copy = out.free[np.uint32(out.tally[0])]
             out.pool[copy] = message
+            engine.flight.row[copy] = sender
             enqueue(engine, radio, copy, place, now)
         if reach.first[sender] < reach.last[sender]:
             enqueue(engine, radio, slot, np.int64(reach.first[sender]), now)

@@ -16,6 +16,7 @@ from halfway.core.outbox import outbox
 from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
+from halfway.sim.engine.clocks import Clocks, reading
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
@@ -23,7 +24,9 @@ from halfway.sim.metrics.summary import state_digest
 from halfway.sim.trace.writer import PLAIN
 
 
-def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInstance) -> bool:
+def rerun(
+    path: Path, run: RunId, environment: Environment, instance: SystemInstance, clocks: Clocks
+) -> bool:
     """Rerun a trace on the parts of an equal simulation that has not run.
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as
@@ -43,6 +46,7 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
             what = f"the trace was made with {name} = {about[name]}, not {value}"
             raise Problem(what, where=str(path))
     out = outbox(max(instance.most_emissions, 1))
+    node_id = environment.ids.of
     window = environment.advance(environment.window_end(run.seconds))
     for batch in file.iter_batches(columns=["what", "row", *PLAIN, "args", "reals"]):
         records, rows = _received(batch)
@@ -54,7 +58,8 @@ def rerun(path: Path, run: RunId, environment: Environment, instance: SystemInst
             neighbourhood = environment.neighbourhood
             k = _play(
                 Door(instance.state, instance.rules, neighbourhood, out), lent(neighbourhood),
-                lent(window), lent(out), records.view(np.recarray), rows, k, ready, end,
+                lent(window), lent(out), lent(clocks), node_id, records.view(np.recarray), rows, k,
+                ready, end,
             )  # fmt: skip
             if k < ready:
                 environment.make_room()
@@ -78,7 +83,7 @@ def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 
 @kernel
-def _play(door, neighbourhood, window, out, records, rows, k, ready, end):
+def _play(door, neighbourhood, window, out, clocks, node_id, records, rows, k, ready, end):
     """Rerun trace records k up to `ready`, and the changes before each. Return where it stopped."""
     slots = out.free.shape[0]
     while True:
@@ -89,13 +94,14 @@ def _play(door, neighbourhood, window, out, records, rows, k, ready, end):
             if window.kind[c] == KNOWN:
                 if is_full(neighbourhood, a) or is_full(neighbourhood, b):
                     return k
-                include(neighbourhood, a, b)
-                include(neighbourhood, b, a)
+                include(neighbourhood, a, node_id[b], b)
+                include(neighbourhood, b, node_id[a], a)
             elif window.kind[c] == FORGOTTEN:
-                exclude(neighbourhood, a, b)
-                exclude(neighbourhood, b, a)
+                exclude(neighbourhood, a, node_id[b])
+                exclude(neighbourhood, b, node_id[a])
             window.tally[0] += 1
         elif k < ready:
+            records[k].at = reading(clocks, rows[k], now)
             enter(door, np.uint32(rows[k]), records[k])
             out.tally[0] = slots
             k += 1

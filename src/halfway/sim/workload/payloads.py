@@ -1,12 +1,14 @@
 """Payloads of a run: which message kinds carry an event, and the bytes of the events in flight."""
 
 import numpy as np
+import numpy.typing as npt
 
 from halfway.core.kinds import Channel, Kinds, MapRole
 from halfway.sim.engine.records import Payload
 from halfway.world.workload.demand import Publications
 
 _LEAST_PLACES = 4096
+_FREE = np.iinfo(np.int64).max
 
 
 def payload_of(kinds: Kinds, window: int) -> Payload:
@@ -14,9 +16,9 @@ def payload_of(kinds: Kinds, window: int) -> Payload:
 
     Places are reused after four windows. No node handles an event that old.
     """
-    carried = np.zeros(256, np.uint8)
+    carried, places = np.zeros(256, np.uint8), max(4 * window, _LEAST_PLACES)
     carried[carrying(kinds)] = 1
-    return Payload(carried, np.zeros(max(4 * window, _LEAST_PLACES), np.int64))
+    return Payload(carried, np.full(places, _FREE), np.zeros(places, np.int64))
 
 
 def carrying(kinds: Kinds) -> list[int]:
@@ -32,7 +34,22 @@ def carrying(kinds: Kinds) -> list[int]:
     ]
 
 
-def set_sizes(payload: Payload, publications: Publications) -> None:
-    """Set the bytes of the next publications in the payload of a run."""
-    if publications.size is not None:
-        payload.size[publications.event % len(payload.size)] = publications.size
+class PayloadSizes:
+    """The sizes of a run's events, entered into the payload of its engine."""
+
+    def __init__(self, payload: Payload) -> None:
+        self._payload = payload
+        self._keys = np.zeros(0, np.int64)  # of the events in the payload, the oldest first
+        self._sizes = np.zeros(0, np.int64)
+
+    def enter(self, publisher: npt.NDArray[np.int32], publications: Publications) -> None:
+        """Enter the bytes of the next publications of these publishers (ids), if they have any."""
+        if publications.size is None:
+            return
+        places = len(self._payload.event)
+        keys = publisher.astype(np.int64) << 32 | publications.event
+        self._keys = np.concatenate((self._keys, keys))[-places:]
+        self._sizes = np.concatenate((self._sizes, publications.size))[-places:]
+        order = np.argsort(self._keys)
+        self._payload.event[: len(order)] = self._keys[order]
+        self._payload.size[: len(order)] = self._sizes[order]

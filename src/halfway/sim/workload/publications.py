@@ -4,10 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.neighbourhood import place_of
+from halfway.problem import Problem
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
 from halfway.sim.engine.neighbour_lists import compact, exclude, include, is_full, roomy
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.workload.event_numbers import EventNumbers
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from halfway.world.underlays.paths import distances
 from halfway.world.workload.demand import Demand, Publications
@@ -29,6 +31,8 @@ class PublicationFeed:
     ) -> None:  # fmt: skip
         self._demand, self._deliveries, self._environment = demand, deliveries, environment
         self._stretch, self._batch = stretch, min(_MAX_BATCH, deliveries.window)
+        # The accounting has events of the last two windows.
+        self._numbers = EventNumbers(environment.n, 2 * deliveries.window)
         self._up = np.ones(environment.n, bool)
         self._cut = environment.cut.copy()
         follows = stretch and environment.varies
@@ -47,13 +51,28 @@ class PublicationFeed:
         self._changes, self._next = window, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
-        """Take the feed's next publications before a time, and until when they are complete."""
+        """Take the feed's next publications before a time, and until when they are complete.
+
+        Their events have the publishers' own numbers.
+        """
         publications = self._demand.take(end, self._batch)
         for k in range(len(publications.t)):
             self._follow(publications.t[k])
             steps = self._distances_from(int(publications.row[k])) if self._stretch else None
             self._deliveries.publish(k, publications, self._up, steps)
-        return publications, min(end, self._demand.next_at())
+        numbers = self._numbers.enter(publications.row, publications.event)
+        return publications._replace(event=numbers), min(end, self._demand.next_at())
+
+    def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+        """The numbers in the run of the events of reports (MESSAGE), from the feed; -1 if too old.
+
+        Raises Problem for a report without a publisher.
+        """
+        if (delivered["publisher"] < 0).any():
+            remedy = "copy it from the event's record with `copy_event_id`"
+            raise Problem("delivered: expected the publisher of the event", remedy=remedy)
+        publishers = self._environment.ids.rows(delivered["publisher"])
+        return self._numbers.events(publishers, delivered["event"])
 
     def _follow(self, t: float) -> None:
         """Apply the changes up to a time (inclusive) in the publication feed."""
@@ -80,7 +99,7 @@ class PublicationFeed:
             else:
                 if is_full(self._links, one):
                     self._links = roomy(self._links)
-                include(self._links, one, other)
+                include(self._links, one, other, other)
 
     def _distances_from(self, row: int) -> npt.NDArray[np.int32]:
         if self._stale and self._environment.varies:

@@ -7,14 +7,15 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import Commands, part
 from halfway.sim.engine.changes import Changes
-from halfway.world.outages import NODE_DOWN, NODE_UP
+from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
 
 
 class StartUp:
     """The start-up commands of a run. One to a node that is down is lost, and sent again.
 
     It is delayed by as long as the node was down, because some commands have to follow the start of
-    their node after a while.
+    their node after a while. An application commands a node again that comes back without its
+    memory, with the same pauses.
     """
 
     def __init__(self, commands: Commands, initially_down: npt.NDArray[np.int32]) -> None:
@@ -25,7 +26,9 @@ class StartUp:
     def repeat(self, changes: Changes) -> Iterator[Commands]:
         """Yield the lost start-up commands of nodes that come up in a window, in that order."""
         commands = self._commands
-        if not self._down_since and changes.t.min(initial=np.inf) > self._last:
+        emptied = (changes.kind == NODE_UP) & (changes.b == LOST)
+        late = not self._down_since and changes.t.min(initial=np.inf) > self._last
+        if late and not emptied.any():
             return
         for k in np.flatnonzero(changes.kind <= NODE_UP):
             row, t = int(changes.a[k]), float(changes.t[k])
@@ -33,6 +36,9 @@ class StartUp:
                 self._down_since.setdefault(row, t)
                 continue
             since = self._down_since.pop(row, t)
+            if emptied[k]:
+                yield from self._again(row, t)
+                continue
             if since > self._last:
                 continue
             lost = (commands.row == row) & (commands.at >= since) & (commands.at < t)
@@ -40,3 +46,12 @@ class StartUp:
                 commands.at[lost] += t - since
                 self._last = max(self._last, float(commands.at[lost].max()))
                 yield part(commands, lost)
+
+    def _again(self, row: int, t: float) -> Iterator[Commands]:
+        """Yield the start-up commands of a row, those that are still due left out, from t on."""
+        commands = self._commands
+        due = (commands.row == row) & (commands.at < t)
+        if due.any():
+            commands.at[due] += t - commands.at[due].min()
+            self._last = max(self._last, float(commands.at[due].max()))
+            yield part(commands, due)

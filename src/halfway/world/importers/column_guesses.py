@@ -40,6 +40,8 @@ class TableGuess(NamedTuple):
     target: str
     quality: tuple[str, ...]  # (): none; one column; or two (there, back)
     scale: float  # the greatest possible quality: 1, 100, 255, or the greatest value
+    least: float  # the least value above 0 of the quality; inf for none
+    has_zero: bool  # whether a value is 0 or less
     less_is_better: bool
     symmetric: bool  # no link is in the table in both directions
     remarks: tuple[str, ...]
@@ -68,7 +70,9 @@ def guessed(table: TextTable) -> TableGuess:
         remarks.append("no column is a link quality")
     if len(names) == 1 and symmetric:
         remarks.append("each link is listed in one direction, so its quality holds for both")
-    return TableGuess(*ends, names, scale, less, symmetric, tuple(remarks))
+    least = min((value for value in values if value > 0.0), default=math.inf)
+    has_zero = any(value <= 0.0 for value in values)
+    return TableGuess(*ends, names, scale, least, has_zero, less, symmetric, tuple(remarks))
 
 
 def _columns(names: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Measured link quality: delivery ratios of both directions of each link, from a table file."""
 
 import math
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,10 @@ def measured_success(
 
     columns: one if a line is an ordered pair (the ratio from the first to the second), or two if a
     line is a link (there, back). The ends are the table's first two columns. If the table has one
-    column, and each link in one direction only, the ratio holds in both directions. scale: the
-    value of a perfect link, such as 255. Raises Problem for a ratio outside [0, 1], and for a link
-    of the network that the table does not contain.
+    column, and each link in one direction only, the ratio holds in both directions. If lines
+    repeat a link, its greatest ratio counts, as any of them makes the link. scale: the value of a
+    perfect link, such as 255. Raises Problem for a ratio outside [0, 1], and for a link of the
+    network that the table does not contain.
     """
     table = table_of(Path(path))
     if len(columns) not in (1, 2):
@@ -35,7 +37,9 @@ def measured_success(
         for (a, b), column in zip((ends, ends[::-1]), valued, strict=False):
             ratio = _ratio(table, row, line, column, scale)
             if a is not None and b is not None:
-                success[network.start[a] : network.start[a + 1]][network.neighbours(a) == b] = ratio
+                known = success[network.start[a] : network.start[a + 1]]
+                here = network.neighbours(a) == b
+                known[here] = np.fmax(known[here], ratio)  # not NaN, where one of them is a number
     missing = np.flatnonzero(np.isnan(success))
     if len(missing):
         a = int(np.searchsorted(network.start, missing[0], side="right")) - 1
@@ -53,6 +57,16 @@ def is_one_way(table: TextTable, columns: tuple[str, ...]) -> bool:
         (table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows
     ]  # fmt: skip
     return len(columns) == 1 and is_symmetric(pairs)
+
+
+def repeated_links(table: TextTable, columns: tuple[str, ...]) -> int:
+    """Return how many links (with one column, ordered pairs) several lines of ratios have."""
+    pairs = [
+        (table.name(row, line, 0), table.name(row, line, 1)) for line, row in table.rows
+    ]  # fmt: skip
+    if len(columns) == 2 or is_one_way(table, columns):
+        pairs = [(min(pair), max(pair)) for pair in pairs]
+    return sum(count > 1 for count in Counter(pairs).values())
 
 
 def _ratio(table: TextTable, row: list[str], line: int, column: int, scale: float) -> float:

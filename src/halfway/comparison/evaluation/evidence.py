@@ -1,0 +1,93 @@
+"""The evidence of a comparison on one need: p-values of "does not meet it" and of "meets it".
+
+All tests are one-sided, on one margin a replicate. A margin is positive if the need is met.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.comparison.evaluation.results import Metric, Need, ResultCell
+from halfway.comparison.evaluation.statistics import Floats, paired
+from halfway.pipeline.reproduction.estimates import p_above
+
+_TINY = 1e-12  # a margin of 0 meets a need
+_CAP = 5.0  # of a margin over another system, in the needed bound
+
+
+class PValues(NamedTuple):
+    """The evidence against two statements on one system and one need: small is against it."""
+
+    failing: float  # against "the system fails the need"; 1 if it has gaps
+    meeting: float  # against "the system meets the need"
+
+
+class Evidence(NamedTuple):
+    """The evidence on one system and one need."""
+
+    margins: Sequence[Floats]  # one array, or one for each other system where the best counts
+    metric: Metric
+    most: float  # the greatest margin that is possible
+    cap: float  # margins over another system are also tested with this greatest value
+    gaps: bool  # the system has no value in a replicate in which another one has a value
+
+    def against(self, growth: float = 1.0) -> PValues:
+        """The p-values of the evidence.
+
+        growth: the replicates, relative to those at hand, if further ones were like these.
+        """
+        grown = self.margins
+        if growth != 1.0:
+            grown = [np.resize(one, round(len(one) * growth)) for one in grown]
+        failing = max((self._failing(one + _TINY) for one in grown), default=0.0)
+        meeting = min((p_of(-one, self.metric) for one in grown), default=1.0)
+        return PValues(1.0 if self.gaps else failing, min(1.0, len(grown) * meeting))
+
+    def _failing(self, margins: Floats) -> float:
+        """The p-value of "the mean of these margins is not above 0".
+
+        A mean that is not above 0 does not rise if margins are capped. The second test is for a
+        system that loses much in a few replicates: its spread hides that it is no better.
+        """
+        p, capped = p_of(margins, self.metric, self.most), np.minimum(margins, self.cap)
+        if np.array_equal(capped, margins):
+            return p
+        return min(1.0, 2.0 * min(p, p_of(capped, self.metric, self.cap)))
+
+
+def evidence_on(
+    need: Need, metric: Metric, cells: Mapping[tuple[str, str], ResultCell], systems: Sequence[str]
+) -> dict[str, Evidence]:
+    """The evidence on a decision's need for each system."""
+    values = {system: np.array(cells[system, need.metric].values) for system in systems}
+    # A replicate in which no system has a value (no node failed) says nothing about the need.
+    expected = np.any([np.isfinite(column) for column in values.values()], axis=0)
+    found = {}
+    for system, column in values.items():
+        most = cap = math.inf
+        if need.of_best:
+            margins = [
+                paired(column, other) + need.bound
+                for name, other in values.items() if name != system
+            ]  # fmt: skip
+            cap = _CAP * need.bound
+        else:
+            more = metric.better == "more"
+            own = column[np.isfinite(column)] - need.bound
+            margins = [own if more else -own]
+            most = (metric.bounds[1] - need.bound) if more else (need.bound - metric.least)
+        gaps = not np.isfinite(column[expected]).all() or not expected.any()
+        found[system] = Evidence(margins, metric, most, cap, bool(gaps))
+    return found
+
+
+def p_of(margins: Floats, metric: Metric, most: float = math.inf) -> float:
+    """The evidence's p-value of "the mean margin is not above 0"; margins are at most `most`.
+
+    Equal shares in all replicates have no spread. A rare loss may then have been missed, so the
+    p-value is that of the sign test: one half to the power of the replicates.
+    """
+    p = p_above(margins, most=most)
+    return 0.5 ** len(margins) if p == 0.0 and metric.most == 1.0 else p

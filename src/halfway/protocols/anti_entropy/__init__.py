@@ -1,0 +1,1 @@
+"""Anti-entropy: random neighbours compare their events, after Demers et al. 1987."""

@@ -1,0 +1,116 @@
+"""The database of an anti-entropy node: the newest events of each publisher, and their topics."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.outbox import emit
+from halfway.core.prng import random_states
+from halfway.protocols import application
+from halfway.protocols.anti_entropy.messages import EVENT, NO_PUBLISHER, SPAN
+from halfway.protocols.event_window import NONE, WINDOW, EventWindows, empty_windows, has
+
+
+class AntiEntropyState(NamedTuple):
+    """What a node of anti-entropy remembers: its random state, events held, and subscriptions."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
+    held: EventWindows  # the events held of each publisher; beyond SPAN: forgotten
+    topic: npt.NDArray[np.int32]  # [n, places, WINDOW] of each, by event modulo WINDOW
+    subscribed: npt.NDArray[np.uint8]  # [n, topics] 1 where the application subscribes
+    next_after: npt.NDArray[np.int32]  # [n] the next round begins with publishers above this id
+    starts: npt.NDArray[np.int32]  # [n] START events so far: a ROUND of an earlier one is void
+
+
+def empty_database(
+    node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int
+) -> AntiEntropyState:
+    """Nodes of anti-entropy that hold no event, have no subscription, and wait for their START.
+
+    publishers: whose newest events a node's database has room for.
+    """
+    n, held = len(node_ids), empty_windows(len(node_ids), publishers)
+    return AntiEntropyState(
+        node_id=node_ids,
+        random_state=random_states(node_ids, seed),
+        held=held,
+        topic=np.zeros((*held.of.shape, WINDOW), np.int32),
+        subscribed=application.no_subscriptions(n, topics),
+        next_after=np.full(n, NO_PUBLISHER, np.int32),
+        starts=np.zeros(n, np.int32),
+    )
+
+
+@inlined
+def has_bit(bits, behind):
+    """Whether the bits of a publisher in an anti-entropy record have the event that many before
+    the newest one."""
+    return 0 <= behind < SPAN and (np.int64(bits) >> np.int64(behind)) & np.int64(1) == 1
+
+
+@inlined
+def first_held(state, i, place):
+    """The oldest event that row i's anti-entropy database may hold of the publisher at a place."""
+    return max(np.int64(state.held.of[i, place].newest) - SPAN + 1, np.int64(0))
+
+
+@inlined
+def holds(state, i, place, event):
+    """Whether row i's anti-entropy database holds an event of the publisher at a place."""
+    return event >= first_held(state, i, place) and has(state.held, i, place, event)
+
+
+@apart
+def next_publisher(state, i, after):
+    """The place of the publisher with the least id above `after` in row i's anti-entropy database;
+    -1 if there is none."""
+    found = np.int64(NONE)
+    for place in range(state.held.of.shape[1]):
+        publisher = state.held.of[i, place].publisher
+        if publisher > after and (found == NONE or publisher < state.held.of[i, found].publisher):
+            found = np.int64(place)
+    return found
+
+
+@inlined
+def held_bits(state, i, place):
+    """The bits of the events that row i holds of a publisher, for an anti-entropy digest."""
+    mask = (np.uint64(1) << np.uint64(SPAN)) - np.uint64(1)
+    return np.float64(np.int64(state.held.of[i, place].bits & mask))
+
+
+@apart
+def send_event(state, i, place, event, towards, out):
+    """Send an event that row i's anti-entropy database holds."""
+    o = emit(out, EVENT, 0.0, towards)
+    o.topic = state.topic[i, place, event & (WINDOW - 1)]
+    o.event = event
+    o.publisher = state.held.of[i, place].publisher
+    o.epoch = state.held.of[i, place].epoch
+
+
+@apart
+def push_lacking(state, i, place, bits, newest, most, towards, out):
+    """Send at most so many anti-entropy events of a publisher that the bits lack; how many."""
+    sent = 0
+    for event in range(first_held(state, i, place), np.int64(state.held.of[i, place].newest) + 1):
+        lacks = not has_bit(bits, newest - event)
+        if lacks and sent < most and holds(state, i, place, event):
+            send_event(state, i, place, event, towards, out)
+            sent += 1
+    return sent
+
+
+@apart
+def lacking_bits(state, i, place, bits, newest, most):
+    """The first `most` events, as bits, that anti-entropy bits have and row i lacks; how many."""
+    found, count = np.int64(0), 0
+    for event in range(first_held(state, i, place), newest + 1):
+        lacks = has_bit(bits, newest - event) and not holds(state, i, place, event)
+        if lacks and count < most:
+            found |= np.int64(1) << np.int64(newest - event)
+            count += 1
+    return np.float64(found), count

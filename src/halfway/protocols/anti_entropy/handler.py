@@ -1,0 +1,232 @@
+"""Anti-entropy: in each round a node compares its events with those of one random neighbour.
+
+After Demers et al. 1987, "Epidemic algorithms for replicated database maintenance", §1.3: partners
+drawn at random, push and pull. In a round a node sends digests (which events of a publisher it
+holds, a bit each) to one neighbour. The neighbour answers with events that the digest lacks, and
+with one request (bits again) for those that it lacks itself, which the first node then sends. On a
+connected network every node ends up with every event of the windows, whatever was lost: a later
+round repeats what an earlier one missed.
+
+We compare a few publishers at a time, in turn by their ids, instead of whole databases by checksum,
+and send at most `batch` events in answer to one record, because a record has a fixed size and an
+outbox is bounded. A digest covers a range of ids, so that its receiver also sends the events of
+publishers in this range that the digest does not name. We forget an event once 48 newer ones of its
+publisher are out, because memory is bounded: the database is a window for each publisher, which
+moves with the newest event that a node knows of, and a node keeps, sends and delivers nothing below
+it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.handler import handles
+from halfway.core.message import START
+from halfway.core.options import count, seconds
+from halfway.core.outbox import emit
+from halfway.core.prng import pick, random_bits, uniform
+from halfway.protocols import application
+from halfway.protocols.anti_entropy import messages
+from halfway.protocols.anti_entropy.database import (
+    AntiEntropyState,
+    empty_database,
+    first_held,
+    has_bit,
+    held_bits,
+    holds,
+    lacking_bits,
+    next_publisher,
+    push_lacking,
+    send_event,
+)
+from halfway.protocols.event_window import (
+    NONE,
+    WINDOW,
+    know_of,
+    place_of_publisher,
+    record_if_new,
+    window_of,
+)
+
+# A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
+HOPS_FROM_PUBLISHER = False
+
+OPTIONS = {
+    "period_s": seconds(1.0, "from one round of a node to its next round"),
+    "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),
+    "pages": count(
+        4, "number of pages that a node compares in one round. A page has 3 publishers", 1, 1000
+    ),
+    "batch": count(
+        8,
+        "largest number of events that a node sends, or requests, in answer to one record",
+        1,
+        256,
+    ),
+}
+
+
+class Rules(NamedTuple):
+    """The scalars of anti-entropy, equal on every node."""
+
+    period_s: float  # from one round of a node to its next
+    jitter_s: float  # upper bound of the random delay added to each wait
+    pages: int  # pages of 3 publishers that a round compares; the next round compares the next
+    batch: int  # most events sent, and requested, in answer to one record
+
+
+KINDS, State, state = messages.KINDS, AntiEntropyState, empty_database
+
+
+def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
+    """The most records that one call of anti-entropy's `handle` emits."""
+    return max(rules.pages, rules.batch) + 1
+
+
+@inlined
+def accept(state, i, message, out):
+    """Keep and deliver an event of anti-entropy, unless it is held already or forgotten."""
+    place = window_of(state.held, i, message.publisher, message.epoch)
+    if place == NONE or message.event < first_held(state, i, place):
+        return
+    if record_if_new(state.held, i, message):
+        state.topic[i, place, message.event & (WINDOW - 1)] = message.topic
+        application.notify_application(state, i, message, out)
+
+
+@inlined
+def start_round_timer(state, i, wait, out):
+    """Start the timer of the next anti-entropy round."""
+    o = emit(out, messages.ROUND, wait, state.node_id[i])
+    o.args[messages.START_NUMBER] = state.starts[i]
+
+
+@apart
+def compare(state, rules, neighbourhood, i, out):
+    """Send anti-entropy digests of the next publishers in turn to a random neighbour."""
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
+    if first == last:
+        return
+    partner = neighbourhood.who[first + pick(random_bits(state, i), last - first)]
+    for _ in range(rules.pages):
+        state.next_after[i] = send_digest(state, i, state.next_after[i], partner, out)
+        if state.next_after[i] == messages.NO_PUBLISHER:
+            return  # the round has compared all
+
+
+@apart
+def send_digest(state, i, after, partner, out):
+    """Send a neighbour the anti-entropy digest of row i's next publishers above the id `after`.
+
+    Returns where the next digest begins: messages.NO_PUBLISHER after the last publisher.
+    """
+    o = emit(out, messages.DIGEST, 0.0, partner)
+    upto = np.int32(after)
+    o.args[messages.AFTER] = after
+    for k in range(messages.PAGE):
+        place = next_publisher(state, i, upto)
+        if place == NONE:
+            o.args[messages.PUBLISHERS + k] = messages.NO_PUBLISHER
+            continue
+        upto = state.held.of[i, place].publisher
+        o.args[messages.PUBLISHERS + k] = upto
+        o.args[messages.NEWEST + k] = state.held.of[i, place].newest
+        o.reals[messages.BITS + k] = held_bits(state, i, place)
+        o.reals[messages.EPOCHS + k] = state.held.of[i, place].epoch
+    is_last = next_publisher(state, i, upto) == NONE
+    o.args[messages.UPTO] = messages.LAST_ID if is_last else upto
+    return messages.NO_PUBLISHER if is_last else upto
+
+
+@apart
+def answer_digest(state, rules, i, message, out):
+    """Send events that an anti-entropy digest lacks (push), request those row i lacks (pull)."""
+    sent = lacking = 0
+    for k in range(messages.PAGE):
+        publisher = message.args[messages.PUBLISHERS + k]
+        newest = np.int64(message.args[messages.NEWEST + k])
+        place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
+        if place == NONE:
+            continue  # no publisher, or an epoch that is over
+        know_of(state.held, i, place, newest)
+        # A sender that knows newer events has forgotten the old ones: only row i's window counts.
+        there = message.reals[messages.BITS + k]
+        most = rules.batch - sent
+        sent += push_lacking(state, i, place, there, newest, most, message.source, out)
+        lacking += lacking_bits(state, i, place, there, newest, 1)[1]
+    push_unnamed(state, i, message, rules.batch - sent, out)
+    if lacking > 0:
+        request(state, rules, i, message, out)
+
+
+@apart
+def request(state, rules, i, message, out):
+    """Request at most `batch` events of an anti-entropy digest that row i lacks."""
+    o, requested = emit(out, messages.REQUEST, 0.0, message.source), 0
+    for k in range(messages.PAGE):
+        o.args[messages.PUBLISHERS + k] = publisher = message.args[messages.PUBLISHERS + k]
+        o.args[messages.NEWEST + k] = newest = message.args[messages.NEWEST + k]
+        o.reals[messages.EPOCHS + k] = message.reals[messages.EPOCHS + k]
+        place = window_of(state.held, i, publisher, np.uint32(message.reals[messages.EPOCHS + k]))
+        if place != NONE:
+            there, most = message.reals[messages.BITS + k], rules.batch - requested
+            bits, count = lacking_bits(state, i, place, there, np.int64(newest), most)
+            o.reals[messages.BITS + k] = bits
+            requested += count
+
+
+@apart
+def push_unnamed(state, i, message, most, out):
+    """Send at most so many events of publishers in the range of an anti-entropy digest that it
+    does not name."""
+    after = message.args[messages.AFTER]
+    while most > 0:
+        place = next_publisher(state, i, after)
+        if place == NONE or state.held.of[i, place].publisher > message.args[messages.UPTO]:
+            return
+        after, named = state.held.of[i, place].publisher, False
+        for k in range(messages.PAGE):
+            named |= message.args[messages.PUBLISHERS + k] == after
+        if not named:
+            most -= push_lacking(state, i, place, 0.0, np.int64(0), most, message.source, out)
+
+
+@apart
+def answer_request(state, rules, i, message, out):
+    """Answer an anti-entropy request with the requested events that row i holds."""
+    sent = 0
+    for k in range(messages.PAGE):
+        publisher = message.args[messages.PUBLISHERS + k]
+        newest = np.int64(message.args[messages.NEWEST + k])
+        place = place_of_publisher(state.held, i, publisher)
+        if place == NONE or state.held.of[i, place].epoch != message.reals[messages.EPOCHS + k]:
+            continue
+        for event in range(max(newest - messages.SPAN + 1, np.int64(0)), newest + 1):
+            requested = has_bit(message.reals[messages.BITS + k], newest - event)
+            if requested and sent < rules.batch and holds(state, i, place, event):
+                send_event(state, i, place, event, message.source, out)
+                sent += 1
+
+
+@handles(AntiEntropyState)
+def handle(state, rules, neighbourhood, i, message, out):
+    """Let a node of anti-entropy receive one message."""
+    if message.kind in (messages.EVENT, application.PUBLISH):
+        accept(state, i, message, out)
+    elif message.kind == messages.DIGEST:
+        answer_digest(state, rules, i, message, out)
+    elif message.kind == messages.REQUEST:
+        answer_request(state, rules, i, message, out)
+    elif message.kind == messages.ROUND:
+        if message.args[messages.START_NUMBER] == state.starts[i]:
+            compare(state, rules, neighbourhood, i, out)
+            wait = rules.period_s + rules.jitter_s * uniform(random_bits(state, i))
+            start_round_timer(state, i, wait, out)
+    elif message.kind == START:
+        state.starts[i] += 1
+        # The first round begins anywhere within a period, so that nodes do not act in step.
+        wait = rules.period_s * uniform(random_bits(state, i))
+        start_round_timer(state, i, wait, out)
+    elif message.kind in (application.SUBSCRIBE, application.UNSUBSCRIBE):
+        application.change_subscription(state, i, message)

@@ -1,0 +1,44 @@
+"""Message kinds of anti-entropy, and what the places of their records hold."""
+
+import numpy as np
+
+from halfway.core.kinds import Kinds, MapRole
+from halfway.protocols import application
+
+SPAN = 48  # the newest events of a publisher that nodes compare: a real holds their bits exactly
+PAGE = 3  # publishers that a digest has room for
+NO_PUBLISHER, LAST_ID = np.int32(-1), np.int32(2**31 - 1)
+# Places in `args` of a DIGEST and a REQUEST: of each publisher its id (-1: none) and the newest
+# event known; the digest is complete for the ids above AFTER up to UPTO.
+PUBLISHERS, NEWEST, AFTER, UPTO = 0, PAGE, 2 * PAGE, 2 * PAGE + 1
+# Places in `reals`: of each publisher the bits, where bit k is the event `newest` - k, and epoch.
+BITS, EPOCHS = 0, PAGE
+START_NUMBER = 0  # place in `args` of a ROUND: which START its rounds began with
+
+_PAGE = {"publishers[3]": PUBLISHERS, "newest events[3]": NEWEST}
+
+KINDS = Kinds()
+KINDS.include(application.KINDS)
+KINDS.start()
+DIGEST = KINDS.network(
+    2, "digest", "the sender states which events of some publishers it holds",
+    args={**_PAGE, "above publisher": AFTER, "up to publisher": UPTO},
+    reals={"held bits[3]": BITS, "epochs[3]": EPOCHS},
+)  # fmt: skip
+REQUEST = KINDS.network(
+    7, "request", "the sender states which events of some publishers it lacks", args=_PAGE,
+    reals={"lacking bits[3]": BITS, "epochs[3]": EPOCHS},
+)  # fmt: skip
+EVENT = KINDS.network(
+    8,
+    "event",
+    "the sender passes an event that the receiver lacks",
+    application.EVENT_FIELDS,
+    on_map=MapRole.EVENT_HOP,
+)
+ROUND = KINDS.timer(
+    3,
+    "round",
+    "the node compares its events with a random neighbour",
+    args={"start number": START_NUMBER},
+)

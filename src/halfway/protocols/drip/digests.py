@@ -1,0 +1,102 @@
+"""Digests of DRIP: which of its newest events a broker holds, and which ones a subscriber has seen.
+
+We set one bit for each event, as a Bloom filter with one hash function does [Bloom 1970], because
+every node may publish, and a record has no room for a word for each publisher. The place of the bit
+depends on the number of the digest as well. So two events share a place in one digest, but hardly
+ever in the next one: a copy that was withheld for one is given a beacon later.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.prng import advanced, mixed, pick, seeded
+from halfway.protocols.drip import messages
+from halfway.protocols.drip.messages import ARG_BITS, DIGEST_BITS, REAL_BITS, SEEN_BITS
+from halfway.protocols.drip.state import NOTHING
+
+# A broker offers the newest copies by its own order of arrival. Another one states some more,
+# because the same events may have come to it earlier.
+OFFERED, STATED = 128, 160
+
+
+@inlined
+def event_bit(event, who, number, bits):
+    """The place of an event's bit in digest `number` of a DRIP node."""
+    word = seeded(seeded(np.uint64(who), np.int64(number)), np.int64(event.publisher))
+    return pick(mixed(advanced(seeded(word, np.int64(event.event)))), bits)
+
+
+@inlined
+def recent_event(state, i, order):
+    """The slot of the DRIP event with that order of arrival at row i; -1 if it gave way."""
+    slots = state.events.shape[1]
+    place = np.int64(state.events[i, order & (slots - 1)].recent)
+    there = state.events[i, place]
+    return place if there.order == order and there.event >= 0 else np.int64(-1)
+
+
+@apart
+def write_digest(state, i, o):
+    """Write the digest of DRIP events into a BEACON: which ones broker row i holds, or held."""
+    number, newest = o.args[messages.BEACON_SEQUENCE], np.int64(state.node[i].arrivals)
+    words = np.int64(ARG_BITS * messages.DIGEST_WORDS)
+    for order in range(max(newest - STATED, np.int64(0)), newest):
+        place = recent_event(state, i, order)
+        if place < 0 or state.events[i, place].role == NOTHING:
+            continue
+        bit = np.int64(event_bit(state.events[i, place], state.node_id[i], number, DIGEST_BITS))
+        if bit < words:
+            o.args[messages.DIGEST + bit // ARG_BITS] |= np.int32(
+                np.uint32(1) << np.uint32(bit % ARG_BITS)
+            )
+        else:
+            set_bit(o, messages.MORE_DIGEST, bit - words)
+
+
+@inlined
+def set_bit(o, first, bit):
+    """Set a bit of a DRIP digest in `reals`, from place `first` on."""
+    place = first + bit // REAL_BITS
+    word = np.int64(o.reals[place]) | np.int64(1) << np.int64(bit % REAL_BITS)
+    o.reals[place] = np.float64(word)
+
+
+@inlined
+def bit_at(message, first, bit):
+    """A bit of a DRIP digest in `reals`, from place `first` on."""
+    word = np.int64(message.reals[first + bit // REAL_BITS])
+    return (word >> np.int64(bit % REAL_BITS)) & np.int64(1) == 1
+
+
+@apart
+def is_in_digest(message, event, broker, number):
+    """Whether the digest in a DRIP BEACON or REPORT has an event: that of a broker's beacon with
+    that sequence number."""
+    bit = np.int64(event_bit(event, broker, number, DIGEST_BITS))
+    words = np.int64(ARG_BITS * messages.DIGEST_WORDS)
+    if bit < words:
+        return (message.args[messages.DIGEST + bit // ARG_BITS] >> (bit % ARG_BITS)) & 1 == 1
+    return bit_at(message, messages.MORE_DIGEST, bit - words)
+
+
+@apart
+def write_seen(state, i, o):
+    """Write into a DRIP REGISTER which events of its interval row i has seen."""
+    newest = np.int64(state.node[i].arrivals)
+    for order in range(max(newest - STATED, np.int64(0)), newest):
+        place = recent_event(state, i, order)
+        if place < 0 or state.events[i, place].seen == 0:
+            continue
+        topic = state.events[i, place].topic
+        if o[messages.FIRST_TOPIC] <= topic <= o[messages.LAST_TOPIC]:
+            version = o.args[messages.VERSION]
+            bit = event_bit(state.events[i, place], state.node_id[i], version, SEEN_BITS)
+            set_bit(o, messages.SEEN, np.int64(bit))
+
+
+@inlined
+def was_seen(message, event):
+    """Whether the subscriber of a DRIP REGISTER has seen an event."""
+    subscriber, version = message.args[messages.SUBSCRIBER], message.args[messages.VERSION]
+    bit = event_bit(event, subscriber, version, SEEN_BITS)
+    return bit_at(message, messages.SEEN, np.int64(bit))

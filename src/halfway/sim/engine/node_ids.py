@@ -1,0 +1,39 @@
+"""The node ids of a run: which row of the simulator is which node."""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.problem import Problem
+
+Int32s = npt.NDArray[np.int32]
+
+
+class NodeIds:
+    """The ids of a run's nodes by row, any distinct numbers of 31 bits; the rows by id.
+
+    of [n]: the id of each row; None: the row itself. Raises Problem for ids that do not fit.
+    """
+
+    def __init__(self, n: int, of: npt.ArrayLike | None = None) -> None:
+        self.of: Int32s = np.arange(n, dtype=np.int32)
+        if of is not None:
+            given = np.asarray(of)
+            if given.shape != (n,) or len(np.unique(given)) < n:
+                raise Problem(f"node_ids: expected {n} distinct ids, one for each node")
+            if n and (given.min() < 0 or given.max() >= 2**31):
+                raise Problem("node_ids: expected ids from 0 to 2^31 - 1")
+            self.of = given.astype(np.int32)
+        self.by_id: Int32s = np.argsort(self.of, kind="stable").astype(np.int32)
+
+    @property
+    def are_rows(self) -> bool:
+        """Whether the id of every node is its row."""
+        return bool((self.of == np.arange(len(self.of))).all())
+
+    def rows(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """Return the rows of nodes by id; -1 for what is no node's id, such as -1."""
+        if not len(self.of):
+            return np.full(len(ids), -1, np.int64)
+        place = np.searchsorted(self.of, ids, sorter=self.by_id)
+        row = self.by_id[np.minimum(place, len(self.of) - 1)].astype(np.int64)
+        return np.where(self.of[row] == ids, row, -1)

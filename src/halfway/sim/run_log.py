@@ -1,0 +1,71 @@
+"""What leaves the engine during a run: deliveries for the accounting, a trace, kept records."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halfway.core.kinds import Kinds
+from halfway.problem import Problem
+from halfway.sim.engine.changes import Changes
+from halfway.sim.engine.kept_records import KeptRecords
+from halfway.sim.engine.records import Engine, drain
+from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.outcome import RunId
+from halfway.sim.trace.writer import Trace
+from halfway.sim.workload.publications import PublicationFeed
+
+
+class RunLog:
+    """The log of a run, which empties the engine's logs.
+
+    trace: a file for the trace; None: no trace. journal: received records to keep, 0: only the
+    reports to applications, None: neither.
+    """
+
+    def __init__(
+        self, kinds: Kinds, publications: PublicationFeed, deliveries: DeliveryAccounting,
+        names: list[str], trace: Path | None, journal: int | None,
+    ) -> None:  # fmt: skip
+        self._delivered = kinds.number("delivered")
+        self._publications, self._deliveries = publications, deliveries
+        self._trace = None if trace is None else Trace(trace, kinds.names, names)
+        self._records = None if journal is None else KeptRecords(journal)
+
+    def empty(self, engine: Engine, changes: Changes) -> None:
+        """Empty the engine's logs into the log of the run. changes: those of the window."""
+        if engine.out.tally[1] > 0:
+            raise RuntimeError(f"{engine.out.tally[1]} emissions overflowed the outbox")
+        reports, rows = drain(engine.applications)
+        chosen = reports["kind"] == self._delivered
+        events = reports[chosen]
+        self._deliveries.deliver(
+            self._publications.events_of(events), rows[chosen], events["at"],
+            events["hops"].astype(np.int64),
+        )  # fmt: skip
+        if self._trace is None and self._records is None:
+            return
+        received, receivers = drain(engine.journal)
+        if self._trace is not None:
+            self._trace.write(received, receivers, reports, rows, changes)
+        if self._records is not None:
+            self._records.add((received, receivers), (reports, rows))
+
+    def close(self, run: RunId, state: Any) -> None:
+        """Complete the trace of the run's log, with the run's final state."""
+        if self._trace is not None:
+            self._trace.close(run, state)
+            self._trace = None
+
+    def abandon(self) -> None:
+        """Abandon the trace of the run's log, as the run was interrupted."""
+        if self._trace is not None:
+            self._trace.abandon()
+
+    @property
+    def kept(self) -> KeptRecords:
+        """The records that the log of the run keeps. Problem if it keeps none."""
+        if self._records is None:
+            remedy = "build the simulation with journal=0 or more"
+            raise Problem("the simulation kept no records", remedy=remedy)
+        return self._records

@@ -1,0 +1,59 @@
+"""The events of a run by number: of the run, and of each publisher.
+
+The simulator numbers the publications of a run from 0. A publisher numbers its own events from 0,
+and only these numbers are in records.
+"""
+
+import sys
+
+import numpy as np
+import numpy.typing as npt
+
+Longs = npt.NDArray[np.int64]
+Int32s = npt.NDArray[np.int32]
+
+
+def own_numbers(row: npt.ArrayLike) -> Longs:
+    """Return the number that each publication has at its publisher, from their rows in order."""
+    rows = np.asarray(row, np.int64)
+    order = np.argsort(rows, kind="stable")
+    ordered = rows[order]
+    first = np.searchsorted(ordered, ordered)
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.arange(len(rows)) - first
+    return number
+
+
+def codes(row: npt.ArrayLike, number: npt.ArrayLike) -> Longs:
+    """Return one number for each event of a publisher: its row, then its number."""
+    return np.asarray(row, np.int64) << 32 | np.asarray(number, np.int64)
+
+
+class EventNumbers:
+    """The numbers of a run's events, both ways: of the last `kept` ones, or of all."""
+
+    def __init__(self, n: int, kept: int = sys.maxsize) -> None:
+        self._begun, self._kept = np.zeros(n, np.int64), kept
+        self._code: Longs = np.zeros(0, np.int64)  # ascending
+        self._event: Longs = np.zeros(0, np.int64)
+
+    def enter(self, row: Int32s, event: Int32s) -> Int32s:
+        """Enter the next publications, by row and number in the run; return the publisher's own
+        numbers."""
+        number = (self._begun[row] + own_numbers(row)).astype(np.int32)
+        np.add.at(self._begun, row, 1)
+        code = np.concatenate((self._code, codes(row, number)))
+        events = np.concatenate((self._event, event))
+        newest = np.argsort(events, kind="stable")[-self._kept :]
+        order = newest[np.argsort(code[newest])]
+        self._code = code[order]
+        self._event = np.asarray(events[order], np.int64)
+        return number
+
+    def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
+        """Return the number in the run of events by publisher; -1 for those that are not kept."""
+        code = codes(row, number)
+        if not len(self._code):
+            return np.full(len(code), -1, np.int64)
+        place = np.minimum(np.searchsorted(self._code, code), len(self._code) - 1)
+        return np.where(self._code[place] == code, self._event[place], -1)

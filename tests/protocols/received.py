@@ -1,0 +1,21 @@
+"""What event windows have as received, for tests."""
+
+import numpy as np
+
+from halfway.protocols.event_window import NONE, WINDOW, EventWindows
+
+
+def received(windows: EventWindows) -> set[tuple[int, int]]:
+    """(row, event) of every event that the windows of any publisher have as received."""
+    found = set()
+    for row, place in np.argwhere(windows.of["publisher"] != NONE).tolist():
+        there = windows.of[row, place]
+        for behind in range(WINDOW):
+            if int(there["bits"]) >> behind & 1:
+                found.add((row, int(there["newest"]) - behind))
+    return found
+
+
+def rows_with(windows: EventWindows, event: int = 0) -> list[int]:
+    """The rows, ascending, whose windows have an event of that number as received."""
+    return sorted(row for row, one in received(windows) if one == event)
