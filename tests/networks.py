@@ -24,6 +24,11 @@ def line(n: int) -> Network:
     return from_links(n, ((i, i + 1) for i in range(n - 1)))
 
 
+def star(n: int) -> Network:
+    """Return the star of n rows: a hub, row 0, with n - 1 leaves."""
+    return from_links(n, [(0, i) for i in range(1, n)])
+
+
 def disk(n: int = 150, radius: float = 0.16, seed: int = 1) -> Network:
     """Return a connected unit disk graph."""
     return connected_unit_disk(n, radius, seed).network

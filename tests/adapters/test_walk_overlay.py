@@ -2,20 +2,25 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import named
 from halfway.adapters.walk_overlay import initiators
-from halfway.protocols.walk_overlay.messages import JOIN, LAUNCH
+from halfway.protocols.walk_overlay.messages import (
+    ESTABLISHED,
+    JOIN,
+    JOINING,
+    NEVER,
+    UNSUBSCRIBE,
+)
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
 from halfway.world.workload.demand import Drawn, Listed
-from tests.networks import from_links, line
+from tests.networks import from_links, line, star
 
 N = 40
 
@@ -91,13 +96,14 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_overlay_recovers_from(fault: str) -> None:
-    delivered = expected = 0
+    delivered = expected = further = 0
     for seed in range(4):
         outcome = simulated(seed, seconds=60.0, faults=[FAULTS[fault]]).run()
         delivered += outcome.delivered
         expected += outcome.expected
         assert outcome.unsolicited == outcome.duplicates == 0
-        assert outcome.sent["link"] > simulated(seed).run().sent["link"]
+        further += outcome.sent["link"] - simulated(seed).run().sent["link"]
+    assert further > 0
     assert delivered >= 0.97 * expected
 
 
@@ -140,9 +146,72 @@ def test_every_publisher_and_subscriber_walks_once() -> None:
     assert initiators(some).tolist() == [2, 5, 1]
     adapter = named("walk-overlay").with_options({})
     given = adapter.start_up_commands(some)
-    assert given.row[given.kind == LAUNCH].tolist() == [2, 5]
-    assert given.row[given.kind == JOIN].tolist() == [1]
-    assert np.diff(given.at[3:]).min() > 0
+    assert sorted(given.row[given.kind == JOIN].tolist()) == [1, 2, 5]
+    run = Simulation("walk-overlay", line(9), workload=some, seconds=40.0)
+    assert run.run().delivery_ratio == 1.0
+    assert run.state.members.walks[[1, 2, 5]].max() == 1
+    assert run.state.members.walks.sum() <= 3
+
+
+def test_initiators_wait_a_random_time_of_their_own() -> None:
+    """No list says who walks first: the start of each walk is drawn by its node."""
+    network, apart = star(40), {}
+    for delay in (0.0, 2.0):
+        some = Listed([], [(30.0, row, 0) for row in range(1, 31)])
+        run = Simulation("walk-overlay", network, workload=some, seconds=0.5, seed=4,
+                         options={"join_delay_s": delay})  # fmt: skip
+        run.run()
+        apart[delay] = int((run.state.members.walks > 0).sum())
+    assert apart[0.0] == 30
+    assert 1 <= apart[2.0] < 20
+
+
+def test_an_initiator_that_hears_of_no_overlay_founds_one() -> None:
+    alone = Listed([(0, 0)], [(30.0, 0, 0)])
+    run = Simulation(
+        "walk-overlay", line(400), workload=alone, seconds=20.0,
+        options={"join_delay_s": 0.0, "founding_time_s": 5.0},
+    )  # fmt: skip
+    run.advance(4.9)
+    assert run.state.members.rank[0] == JOINING
+    run.advance(5.1)
+    assert (run.state.members.rank[0], run.state.members.root[0]) == (ESTABLISHED, 0)
+
+
+def test_overlays_that_were_founded_apart_merge() -> None:
+    """Two sides of a cut found an overlay each. A probe of one finds the other."""
+    some = Listed(
+        [(0, 0), (2, 0), (9, 0), (11, 0)], [(150.0 + k, (0, 11)[k % 2], 0) for k in range(6)]
+    )
+    cut = LinkCut(a=5, b=6, at=0.0, for_=60.0)
+    run = Simulation("walk-overlay", line(12), workload=some, seconds=170.0, faults=[cut],
+                     options={"launches": 4})  # fmt: skip
+    run.advance(50.0)
+    roots = set(run.state.members.root[[0, 2, 9, 11]].tolist())
+    assert len(roots) == 2
+    assert set(run.state.members.rank[sorted(roots)].tolist()) == {ESTABLISHED}
+    assert run.run().delivery_ratio == 1.0
+    assert len(set(run.state.members.root[[0, 2, 9, 11]].tolist())) == 1
+
+
+def test_a_subscription_begins_and_ends_at_any_time() -> None:
+    """[dwo §I] "a boolean function that depends on the set of subscriptions": filters follow it.
+
+    A new subscription also asks for the events that wait in the nodes' buffers.
+    """
+    periods = {(8, 0): (20.0, 40.0), (5, 0): (0.0, 30.0)}
+    some = Listed([(8, 0), (5, 0)], [(10.5 + k, 0, 0) for k in range(50)], periods=periods)
+    run = Simulation("walk-overlay", line(9), workload=some, seconds=70.0)
+    given = run._adapter.start_up_commands(some)
+    assert given.at[given.kind == UNSUBSCRIBE].tolist() == [40.0, 30.0]
+    run.advance(50.0)
+    sent = run.outcome().sent["event"]
+    found = run.run()
+    assert found.delivery_ratio == 1.0
+    assert found.unsolicited == 10  # published before 20 s
+    assert found.sent["event"] == sent  # no filter admits an event any more
+    assert not run.state.received.any()
+    assert run.state.members.root[8] == NEVER  # a leaf without a role leaves the overlay
 
 
 def test_state_grows_with_subscriptions_and_not_with_events() -> None:
@@ -191,8 +260,12 @@ def test_full_tables_are_reported() -> None:
     run = simulated(1)
     assert run.run().shortfalls == {}
     run.instance.state.members.refused[3] = 2
+    run.instance.state.members.links_refused[4] = 3
+    run.instance.state.members.overrun[5] = 1
     run.instance.state.members.trails_evicted[:] = 1
     assert run.run().shortfalls == {
-        "subscriptions and links without room": 2,
+        "overlay links without room (option links)": 3,
+        "subscriptions without room": 2,
+        "events that left the buffer unsent (options buffered_events, buffer_time_s)": 1,
         "evicted trails of walks": N,
     }

@@ -71,13 +71,13 @@ def _overlay(retries: int) -> World:
     rules = walk_overlay.Rules(
         catalogue=subscriptions.catalogue(topics, [], 3), pure=False, alpha=1.0, beta=0.5,
         branches=2, step_pause_s=0.05, bid_timeout_s=0.01, settling_time_s=0.5, most_steps=100,
-        filtered=True, bits=64, hashes=2, key=3, retries=retries, ack_timeout_s=0.0015,
+        filtered=True, bits=64, hashes=2, key=3, join_delay_s=0.5, founding_time_s=1.5,
+        retries=retries, ack_timeout_s=0.0015,
         relaunch_s=4.0, launches=3, link_check_interval_s=2.0, checks_per_keep_alive=2,
         buffer_time_s=30.0, until_s=50.0,
     )  # fmt: skip
     rows = (0, 29, 12, 7, 20)
-    kinds = [overlay_messages.LAUNCH] * 2 + [overlay_messages.JOIN] * 3
-    commands = [Command(0.3 * k, row, kinds[k]) for k, row in enumerate(rows)]
+    commands = [Command(0.3 * k, row, overlay_messages.JOIN) for k, row in enumerate(rows)]
     commands += [Command(0.1, row, overlay_messages.SUBSCRIBE, row % TOPICS) for row in rows]
     commands += [Command(20.0, row, int(START)) for row in (12, 29)]
     commands += [Command(40.0, 7, overlay_messages.UNSUBSCRIBE, 1)]

@@ -72,7 +72,7 @@ class SienaAdapter(Adapter):
         state = self.state(context, overlay, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            shortfalls=self.shortfalls, unicast=True, own_rows=own_rows,
+            shortfalls=self.shortfalls, most_beside=0, own_rows=own_rows,
         )  # fmt: skip
 
     def state(self, context: RunContext, overlay: Overlay, slots: int) -> Any:

@@ -102,7 +102,9 @@ class SystemInstance(NamedTuple):
     hops_from_publisher: bool = True  # whether the hops of a delivery begin at the publisher
     # What the bounded tables of the nodes had no room for, from the state at any time.
     shortfalls: Callable[[Any], Mapping[str, int]] = _no_shortfalls
-    unicast: bool = False  # whether each of its records is for at most one neighbour
+    # The most emissions of a call for a broadcast whose `target` is another node, or none. None: as
+    # many as of any call; 0: each of its records is for at most one neighbour.
+    most_beside: int | None = None
     # The memory of one node: its rows of an array, from the state, the array's name in it (of a
     # tuple in the state "part.name"), and the row of the node.
     own_rows: Callable[[Any, str, int], slice] = _one_row

@@ -16,12 +16,13 @@ from halfway.adapters.interface import (
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.walk_overlay.messages import JOIN, LAUNCH
+from halfway.protocols.walk_overlay.messages import JOIN, UNSUBSCRIBE
 from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.world.workload.demand import Demand
 
 _TRAILS = 16  # most trails of walks that a node has room for
 _TRACKED_HOPS = 24  # reliable hops that a node has in flight
+_UNSENT = "events that left the buffer unsent (options buffered_events, buffer_time_s)"
 _MOST_BYTES = 4e9  # of all nodes' filters
 
 
@@ -29,7 +30,7 @@ class WalkOverlayAdapter(Adapter):
     """The adapter of the walk overlay: every publisher and every subscriber is an initiator [dwo
     §V-B], one walk for each node.
 
-    The first two launch together, the others one after the other. Subscription number = topic.
+    Each node decides alone when it walks. Subscription number = topic.
     """
 
     def _values(self) -> dict[str, Any]:
@@ -44,10 +45,14 @@ class WalkOverlayAdapter(Adapter):
         wanted = sum(len(rows) > 0 for rows in demand.subscribers)
         return sized(max(wanted, 1), float(self.values["false_positives"]))
 
+    def _links(self, context: RunContext) -> int:
+        """The overlay neighbours that a node of the walk overlay has room for."""
+        most = int(self.values["links"])
+        return min(context.most_neighbours, most) if most > 0 else context.most_neighbours
+
     def unsupported(self, context: RunContext) -> str:
         """Why the walk overlay cannot run there: only where its filters are too large."""
-        links = min(context.most_neighbours, int(self.values["links"]))
-        size = 8.0 * context.n * links * self._size(context.demand).words
+        size = 8.0 * context.n * self._links(context) * self._size(context.demand).words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -70,7 +75,7 @@ class WalkOverlayAdapter(Adapter):
             size.words,
             context.seed,
             trails=min(max(len(initiators(demand)), 4), _TRAILS),
-            links=min(context.most_neighbours, values["links"]),
+            links=self._links(context),
             branches=rules.branches,
             buffered_events=values["buffered_events"],
             tracked_hops=_TRACKED_HOPS if rules.retries else 0,
@@ -83,17 +88,20 @@ class WalkOverlayAdapter(Adapter):
             # A buffered event is sent while a later message is handled, and continues its hops.
             hops_from_publisher=values["buffered_events"] == 0,
             shortfalls=_shortfalls,
+            most_beside=module.MOST_BESIDE,
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The walk overlay's subscriptions; its first two walks half a step apart, the others at
-        their interval."""
-        values, walkers = self._values(), initiators(demand)
-        turn = np.arange(len(walkers))
-        half = 0.5 * (values["step_pause_s"] + values["bid_timeout_s"])
-        at = np.where(turn < 2, half * turn, values["launch_interval_s"] * (turn - 1))
-        launches = commands(at, walkers, np.where(turn < 2, LAUNCH, JOIN), -1)
-        columns: Any = zip(super().start_up_commands(demand), launches, strict=True)
+        """The walk overlay's commands: subscriptions, their ends, and the roles of publishers."""
+        ended = [(row, t, end) for (row, t), (_, end) in demand.periods.items() if end < np.inf]
+        rows, topics, ends = np.array(ended).reshape(-1, 3).T
+        publishers = np.unique(np.concatenate([np.zeros(0, np.int32), *demand.publishers]))
+        parts = (
+            super().start_up_commands(demand),
+            commands(ends, rows.astype(int), UNSUBSCRIBE, topics.astype(int)),
+            commands(0.0, publishers, JOIN, -1),
+        )
+        columns: Any = zip(*parts, strict=True)
         return Commands(*map(np.concatenate, columns))
 
 
@@ -102,7 +110,9 @@ def _shortfalls(state: Any) -> dict[str, int]:
     members = state.members
     return {
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
-        "subscriptions and links without room": int(members.refused.sum()),
+        "overlay links without room (option links)": int(members.links_refused.sum()),
+        "subscriptions without room": int(members.refused.sum()),
+        _UNSENT: int(members.overrun.sum()),
         "evicted trails of walks": int(members.trails_evicted.sum()),
     }
 

@@ -244,9 +244,11 @@ class Simulation:
     def _drive(self, until: float, limit: int) -> bool:
         """Run the simulation's engine up to a time, with room. True if the count came first."""
         environment, instance = self.environment, self.instance
-        slots = instance.most_emissions
-        if not instance.unicast:
-            slots *= environment.max_receivers * self.declared.copies(environment.max_degree())
+        slots, beside = instance.most_emissions, instance.most_beside
+        if beside != 0:
+            others = slots if beside is None else beside
+            slots += others * (environment.max_receivers - 1)
+            slots *= self.declared.copies(environment.max_degree())
         if 0 < len(self.engine.journal.row) < 2 * slots:
             self.engine = self.engine._replace(journal=new_log(4 * slots))
         while True:

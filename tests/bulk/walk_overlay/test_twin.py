@@ -7,7 +7,7 @@ import pytest
 
 from halfway.bulk.walk_overlay.overlay import Overlays, WalkOverlay
 from halfway.protocols.walk_overlay import handler as walk_overlay
-from halfway.protocols.walk_overlay.messages import CONNECTED, JOIN, LAUNCH, LOST, NEVER
+from halfway.protocols.walk_overlay.messages import CONNECTED, JOIN, LOST, NEVER
 from halfway.protocols.walk_overlay.subscriptions import catalogue
 from halfway.world.graphs.network import Network
 from tests.bulk.walk_overlay.test_overlay import RECIPES
@@ -36,7 +36,7 @@ def by_messages(network: Network, initiators: list[int], seed: int, recipe: Any)
     commands = []
     for w, row in enumerate(initiators):
         at = w * (slow.step_pause_s + slow.bid_timeout_s) / 4 if w < together else LONG * w
-        commands.append(Command(at, row, LAUNCH if w < together else JOIN))
+        commands.append(Command(at, row, JOIN))
     widest = int(network.degree.max())
     world = World(
         network, walk_overlay, lambda n: walk_overlay.state(n, widest, 0, 0, 2, seed), slow,

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import MESSAGE
+from halfway.protocols.event_window import empty_windows
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.handler import Rules
 from halfway.protocols.walk_overlay.messages import (
     CHECK_LINKS,
     DELIVERED,
     JOIN,
-    LAUNCH,
     LEAVE,
     NEVER,
     PUBLISH,
@@ -99,18 +99,18 @@ class History:
         return [(int(reports["kind"][a]), int(log.row[a]), int(reports["event"][a])) for a in new]
 
     def begin(self, first: int, second: int) -> None:
-        """Launch the first two initiators."""
-        self.post(LAUNCH, first)
-        self.post(LAUNCH, second, at=0.1)
+        """Make two nodes the first two initiators."""
+        self.post(JOIN, first)
+        self.post(JOIN, second, at=0.1)
         self.settle()
 
     def join(self, row: int) -> None:
-        """Launch one more initiator."""
+        """Make one more node an initiator."""
         self.post(JOIN, row)
         self.settle()
 
     def subscribe(self, row: int, s: int, add: bool = True) -> None:
-        """Add or remove a subscription."""
+        """Add or remove a subscription: the node becomes, or may cease to be, an initiator."""
         self.post(SUBSCRIBE if add else UNSUBSCRIBE, row, topic=s)
         (self.wanted[row].add if add else self.wanted[row].discard)(s)
         self.settle()
@@ -153,13 +153,16 @@ class History:
 
     def published(self, row: int, event: int) -> tuple[list[int], list[int]]:
         """Publish; (rows of all deliveries, rows that are due one), both sorted."""
-        self.state.seen[:] = -1  # the same event may be published again, as if it were new
+        # The same event may be published again, as if it were new.
+        self.state.seen.of[:] = empty_windows(1, 1).of[0, 0]
+        outside = row not in self.members()
         self.post(PUBLISH, row, topic=EVENTS[event][0], event=event)
         reports = self.settle()
         delivered = sorted(to for kind, to, _ in reports if kind == DELIVERED)
         members = self.members()
-        if row not in members:
-            assert [kind for kind, _, _ in reports] == [UNMATCHED]
+        if outside:  # the publisher joins the overlay, too late for this event
+            assert [kind for kind, _, _ in reports].count(UNMATCHED) == 1
+            assert row in members
             return delivered, []
         due = (self.reached(row) & members) - {row}
         return delivered, sorted(r for r in due if any(wants(s, event) for s in self.wanted[r]))

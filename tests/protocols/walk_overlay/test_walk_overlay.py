@@ -14,7 +14,6 @@ from halfway.protocols.walk_overlay.messages import (
     CHUNK,
     EVENT,
     JOIN,
-    LAUNCH,
     LEAVE,
     NEVER,
     PUBLISH,
@@ -78,12 +77,11 @@ def test_a_hundred_thousand_histories(faulty: bool, network: Network, seed: int,
 @settings(max_examples=60)
 @given(networks(most=12), st.data())
 def test_concurrent_joins_end_in_one_tree(network: Network, data: st.DataObject) -> None:
+    """No node knows who comes first: a root founds an overlay after a time without one."""
     rows = data.draw(st.permutations(range(network.n)))
-    history = History(network, data.draw(st.integers(0, 2**32)))
-    if network.n < 3:
-        return
-    history.begin(*rows[:2])
-    for row in rows[2:6]:
+    rules = RULES._replace(founding_time_s=data.draw(st.sampled_from([30.0, 100.0])))
+    history = History(network, data.draw(st.integers(0, 2**32)), rules)
+    for row in rows[:6]:
         history.post(JOIN, row, at=data.draw(st.integers(0, 12)) / 4)
     history.settle()
     assert set(rows[:6]) <= history.members()
@@ -232,7 +230,7 @@ def test_intervals_of_the_oracle_are_closed_below_and_open_above() -> None:
 def world() -> World:
     """Initiators, subscriptions, events and a late join on a small network."""
     network = from_links(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (2, 6)])
-    commands = [Command(0.0, 0, LAUNCH), Command(0.1, 3, LAUNCH), Command(500.0, 6, JOIN)]
+    commands = [Command(0.0, 0, JOIN), Command(0.1, 3, JOIN), Command(500.0, 6, JOIN)]
     commands += [Command(1000.0, 6, SUBSCRIBE, 3)]
     commands += [Command(2000.0 + e, 0, PUBLISH, EVENTS[e][0], e) for e in range(8, 14)]
     commands += [Command(3000.0, 6, UNSUBSCRIBE, 3), Command(4000.0, 3, LEAVE)]

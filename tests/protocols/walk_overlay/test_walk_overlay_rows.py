@@ -31,7 +31,7 @@ from tests.protocols.walk_overlay.history import RULES, History
 # Functions of a protocol can be called only from compiled code.
 @kernel
 def room_for(state, rules, i, to, chunk):
-    return has_room(state, rules, i, to, chunk)
+    return has_room(state, rules, i, CHUNK, to, chunk)
 
 
 @kernel

@@ -17,15 +17,18 @@ from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
+from halfway.protocols.walk_overlay.state import SEARCHING
 from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
 
 
 @apart
 def clear_filters(state, i, p):
-    """Empty both event filters of the overlay link at a place."""
+    """Empty both event filters of the overlay link at a place; nothing is due over it."""
     for word in range(state.received.shape[2]):
         state.received[i, p, word] = 0
         state.advertised[i, p, word] = 0
+    state.links.due[i, p] = 0
+    state.links.events[i, p] = 0
 
 
 @apart
@@ -42,10 +45,9 @@ def filter_word(state, i, p, word):
 def refresh(state, rules, i, out):
     """Send each overlay neighbour the chunks of its event filter that differ from the last sent.
 
-    A chunk that finds no room in the table of hops stays due until the next refresh.
+    A chunk that finds no room in the table of hops stays due.
     """
     words = state.own_filter.shape[1]
-    state.members.chunks_due[i] = 0
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == messages.NEVER or state.links.ready[i, p] == 0:
             continue
@@ -57,10 +59,11 @@ def refresh(state, rules, i, out):
                 changed = changed or new != state.advertised[i, p, word]
             if not changed:
                 continue
-            if not has_room(state, rules, i, state.links.node_id[i, p], begin):
-                state.members.chunks_due[i] = 1
+            to = state.links.node_id[i, p]
+            if not has_room(state, rules, i, messages.CHUNK, to, begin):
+                state.members.due[i] = 1
                 continue
-            o = emit(out, messages.CHUNK, 0.0, state.links.node_id[i, p])
+            o = emit(out, messages.CHUNK, 0.0, to)
             o.args[messages.FIRST_WORD] = begin
             for word in range(begin, end):
                 state.advertised[i, p, word] = filter_word(state, i, p, word)
@@ -90,6 +93,15 @@ def change_subscription(state, rules, i, s, add, out):
 
 
 @apart
+def has_subscriptions(state, i):
+    """Whether an overlay application has a subscription."""
+    count = 0
+    for s in state.subscriptions[i]:
+        count += s != messages.NEVER
+    return count > 0
+
+
+@apart
 def is_admitted(state, rules, i, p, topic, event):
     """Whether the filter of the overlay neighbour at p admits an event."""
     return not rules.filtered or admits(
@@ -108,25 +120,85 @@ def send_event(state, rules, i, p, message, out):
 
 
 @apart
-def buffer_event(state, i, message):
-    """Buffer an event of the walk overlay in place of the oldest."""
-    buffer, members = state.buffer, state.members
-    if buffer.shape[1] > 0:
-        k = members.buffered[i] % buffer.shape[1]
-        buffer[i, k].at = message.at
-        buffer[i, k].topic = message.topic
-        copy_event_id(message, buffer[i, k])
-        members.buffered[i] += 1
+def send_buffered(state, rules, i, p, k, out):
+    """Send the overlay event at place k of the buffer to the neighbour at p, now or when it can."""
+    bit = np.uint64(1) << np.uint64(k)
+    if has_room(state, rules, i, messages.EVENT, state.links.node_id[i, p], 0):
+        state.links.events[i, p] &= ~bit
+        state.buffer.unsent[i, k] = 0
+        send_event(state, rules, i, p, state.buffer[i, k], out)
+    else:
+        state.links.events[i, p] |= bit
+        state.members.due[i] = 1
+
+
+@apart
+def send_due_events(state, rules, i, p, out):
+    """Send the overlay neighbour at p the buffered events that it still lacks, oldest first."""
+    places = state.buffer.shape[1]
+    for turn in range(places):
+        k = (state.members.buffered[i] + turn) % places
+        if state.links.events[i, p] >> np.uint64(k) & np.uint64(1):
+            send_buffered(state, rules, i, p, k, out)
+
+
+@apart
+def buffer_event(state, rules, i, message, published):
+    """Buffer an event of the walk overlay in place of the oldest. Its place; -1: no buffer.
+
+    published: whether the event was published at this node.
+    """
+    buffer, members, now = state.buffer, state.members, message.at
+    if buffer.shape[1] == 0:
+        return np.int64(-1)
+    k = np.int64(members.buffered[i] % buffer.shape[1])
+    bit = np.uint64(1) << np.uint64(k)
+    for p in range(state.links.shape[1]):
+        members.overrun[i] += (state.links.events[i, p] & bit) != 0
+        state.links.events[i, p] &= ~bit
+    young = members.buffered[i] >= buffer.shape[1] and now - buffer.at[i, k] <= rules.buffer_time_s
+    members.overrun[i] += young and is_unattached(state, i)
+    buffer[i, k].at = now
+    buffer[i, k].topic = message.topic
+    copy_event_id(message, buffer[i, k])
+    buffer[i, k].unsent = published
+    members.buffered[i] += 1
+    return k
+
+
+@apart
+def is_unattached(state, i):
+    """Whether subscribers may still be missing here: events wait for them, as there is no overlay.
+
+    A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
+    """
+    members = state.members
+    searches = members.parent[i] == members.node_id[i] and members.search[i] == SEARCHING
+    return members.root[i] == messages.NEVER or members.rank[i] == messages.JOINING or searches
+
+
+@apart
+def count_expired(state, rules, i, now):
+    """Count the overlay events that stayed in the buffer of an unattached node for too long."""
+    for k in range(state.buffer.shape[1]):
+        old = now - state.buffer.at[i, k] > rules.buffer_time_s
+        if old and state.buffer.unsent[i, k] == 1 and is_unattached(state, i):
+            state.members.overrun[i] += 1
+            state.buffer.unsent[i, k] = 0
 
 
 @apart
 def spread_event(state, rules, i, message, came_from, out):
     """Buffer a new overlay event and send it over every link but one whose filter admits it."""
     topic, event = message.topic, message.event
-    buffer_event(state, i, message)
+    k = buffer_event(state, rules, i, message, came_from == messages.NEVER)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
-        if to not in (messages.NEVER, came_from) and is_admitted(state, rules, i, p, topic, event):
+        if to in (messages.NEVER, came_from) or not is_admitted(state, rules, i, p, topic, event):
+            continue
+        if k >= 0:
+            send_buffered(state, rules, i, p, k, out)
+        else:
             send_event(state, rules, i, p, message, out)
 
 
@@ -182,5 +254,5 @@ def receive_chunk(state, rules, i, p, message, out):
     due = before & ~withheld(state, rules, i, p, message.at)
     for k in range(state.buffer.shape[1]):
         if (due >> np.int64(k)) & np.int64(1):
-            send_event(state, rules, i, p, state.buffer[i, k], out)
+            send_buffered(state, rules, i, p, k, out)
     refresh(state, rules, i, out)

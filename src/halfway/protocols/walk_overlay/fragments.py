@@ -11,12 +11,17 @@ add fragments, because walks of a network start at any time.
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
-from halfway.protocols.walk_overlay.events import clear_filters, refresh
-from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_reliably
-from halfway.protocols.walk_overlay.state import DONE, SEARCHING, link_of, trail_of
+from halfway.protocols.walk_overlay.ending import stop_walk
+from halfway.protocols.walk_overlay.events import clear_filters, refresh, send_due_events
+from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
+from halfway.protocols.walk_overlay.state import (
+    DUE_ID,
+    DUE_SUCCESSOR,
+    SEARCHING,
+    link_of,
+)
 
 
 @apart
@@ -69,7 +74,7 @@ def open_link(state, i, node_id):
     if p < 0:
         p = link_of(state, i, messages.NEVER)
     if p < 0:
-        state.members.refused[i] += 1
+        state.members.links_refused[i] += 1
         return p
     state.links.node_id[i, p] = node_id
     state.links.ready[i, p] = 0
@@ -166,10 +171,8 @@ def name_successor(state, rules, i, newcomer, out):
     for p in range(state.links.shape[1]):
         ready = state.links.node_id[i, p] != messages.NEVER and state.links.ready[i, p] == 1
         if ready and (changed or p == newcomer):
-            o = emit_with_id(state, i, messages.SUCCESSOR, state.links.node_id[i, p], out)
-            o.args[messages.SUCCESSOR_ID] = successor
-            o.args[messages.ROOT_SEARCHES] = searches
-            send_reliably(state, rules, i, o, out)
+            state.links.due[i, p] |= DUE_SUCCESSOR
+            send_due_news(state, rules, i, p, out)
 
 
 @apart
@@ -196,8 +199,7 @@ def adopt(state, rules, i, message, out):
     if was_root:
         if members.successor_of[i] == members.node_id[i]:
             members.successor_of[i] = messages.NEVER  # as a root again it names its successor anew
-        if established:  # the walk met the overlay, or the other of the first two walks
-            send_id(state, rules, i, messages.ATTACHED, node_id, out)
+        send_attached(state, rules, i, node_id, np.int32(established), out)
         stop_walk(state, rules, i, out)
 
 
@@ -207,7 +209,40 @@ def spread_id(state, rules, i, but, out):
     for q in range(state.links.shape[1]):
         to = state.links.node_id[i, q]
         if to != messages.NEVER and to != but and state.links.ready[i, q] == 1:
-            send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
+            state.links.due[i, q] |= DUE_ID
+            send_due_news(state, rules, i, q, out)
+
+
+@apart
+def send_due_news(state, rules, i, p, out):
+    """Send the overlay neighbour at p the fragment id and the successor that it still lacks."""
+    links, members, to = state.links, state.members, state.links.node_id[i, p]
+    if links.due[i, p] & DUE_ID and has_room(state, rules, i, messages.FRAGMENT_ID, to, 0):
+        links.due[i, p] &= ~DUE_ID
+        send_id(state, rules, i, messages.FRAGMENT_ID, to, out)
+    if members.parent[i] != members.node_id[i]:
+        links.due[i, p] &= ~DUE_SUCCESSOR  # a root no longer
+    if links.due[i, p] & DUE_SUCCESSOR and has_room(state, rules, i, messages.SUCCESSOR, to, 0):
+        links.due[i, p] &= ~DUE_SUCCESSOR
+        o = emit_with_id(state, i, messages.SUCCESSOR, to, out)
+        o.args[messages.SUCCESSOR_ID] = members.successor[i]
+        o.args[messages.ROOT_SEARCHES] = members.root_searches[i]
+        send_reliably(state, rules, i, o, out)
+    if links.due[i, p]:
+        members.due[i] = 1
+
+
+@apart
+def send_due(state, rules, i, out):
+    """Send all overlay neighbours what they still lack: a fragment's news, events, chunks."""
+    if state.members.due[i] == 0:
+        return
+    state.members.due[i] = 0
+    for p in range(state.links.shape[1]):
+        if state.links.node_id[i, p] != messages.NEVER:
+            send_due_news(state, rules, i, p, out)
+            send_due_events(state, rules, i, p, out)
+    refresh(state, rules, i, out)
 
 
 @apart
@@ -222,35 +257,47 @@ def receive_id(state, rules, i, message, out):
 
 
 @apart
-def receive_attached(state, rules, i, message, out):
-    """Receive an ATTACHED for a fragment's root; one from another fragment is out of date."""
+def send_attached(state, rules, i, to, established, out):
+    """Notify the root of the winning fragment, over `to`, that this fragment is part of it now.
+
+    A node notifies a root of one fragment without an overlay: the root only has to know of any.
+    """
     members = state.members
-    if members.root[i] == messages.NEVER or is_of_other_fragment(state, i, message):
+    if established == 0 and members.notified[i] == members.root[i]:
         return
-    if members.parent[i] == members.node_id[i]:
-        stop_walk(state, rules, i, out)
-        name_successor(state, rules, i, -1, out)
-    else:
-        send_id(state, rules, i, messages.ATTACHED, members.parent[i], out)
+    members.notified[i] = members.root[i]
+    o = emit_with_id(state, i, messages.ATTACHED, to, out)
+    o.args[messages.WAS_ESTABLISHED] = established
+    send_reliably(state, rules, i, o, out)
 
 
 @apart
-def stop_walk(state, rules, i, out):
-    """Stop the walk of a fragment's root, if it has one, and notify the application."""
-    members, trails = state.members, state.trails
-    if members.search[i] == 0:
+def receive_attached(state, rules, i, message, out):
+    """Receive an ATTACHED for a fragment's root; one from another fragment is out of date.
+
+    [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay goes on
+    until it has heard of no other fragment for the founding time, because the other walk stops, and
+    there may be more. A detached fragment goes on until it meets an established fragment.
+    """
+    members = state.members
+    # The rank may have grown meanwhile, if the root has founded an overlay.
+    if members.root[i] == messages.NEVER or members.root[i] != message.args[messages.ROOT]:
         return
-    members.search[i] = 0
-    emit(out, messages.CONNECTED, 0.0, APP)
-    s = trail_of(state, i, members.node_id[i], members.walks[i])
-    if s < 0:
-        return
-    trails.marks[i, s] |= DONE | DONE << 1
-    for branch in range(2):
-        onto = trails.forward[i, s][branch]
-        if onto != messages.NEVER:
-            o = emit(out, messages.ENDED, 0.0, onto)
-            o.args[messages.INITIATOR] = members.node_id[i]
-            o.args[messages.NUMBER] = members.walks[i]
-            o.args[messages.BRANCH] = branch
-            send_reliably(state, rules, i, o, out)
+    if members.parent[i] != members.node_id[i]:
+        send_attached(
+            state, rules, i, members.parent[i], message.args[messages.WAS_ESTABLISHED], out
+        )
+    elif members.founds[i] == 1:
+        members.met_at[i] = message.at
+        start_founding(state, i, rules.founding_time_s, out)
+    elif message.args[messages.WAS_ESTABLISHED] == 1:
+        stop_walk(state, rules, i, out)
+        name_successor(state, rules, i, -1, out)
+
+
+@apart
+def start_founding(state, i, after, out):
+    """Start the timer after which a fragment's root may found an overlay, unless it runs."""
+    if state.members.found_pending[i] == 0:
+        state.members.found_pending[i] = 1
+        emit(out, messages.FOUND, after, state.members.node_id[i])

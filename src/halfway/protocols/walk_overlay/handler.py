@@ -9,22 +9,32 @@ from typing import NamedTuple
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds, switch
-from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
-from halfway.protocols.walk_overlay import events, fragments, messages, repair, walk
+from halfway.protocols.walk_overlay import events, founding, fragments, messages, repair, walk
+from halfway.protocols.walk_overlay.ending import leave
 from halfway.protocols.walk_overlay.launch import relaunch
-from halfway.protocols.walk_overlay.state import OverlayState, link_of, state
+from halfway.protocols.walk_overlay.state import (
+    PUBLISHES,
+    SUBSCRIBES,
+    OverlayState,
+    link_of,
+    state,
+)
 from halfway.protocols.walk_overlay.subscriptions import Catalogue
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "most_emissions", "state"]
 
 OPTIONS: dict[str, Option] = {
-    "launch_interval_s": seconds(
-        0.1, "from the launch of one initiator to the launch of the next initiator"
+    "join_delay_s": seconds(
+        1.0, "that an initiator waits at most before its walk. The wait is random"
+    ),
+    "founding_time_s": seconds(
+        0.5,
+        "after which an initiator that heard of no overlay founds one. 0 means that each initiator"
+        " founds an overlay, and that its first meeting ends its walk",
     ),
     "pure": switch(False, "true means that walks are pure random walks"),
     "alpha": Option(
@@ -43,8 +53,10 @@ OPTIONS: dict[str, Option] = {
     "false_positives": Option(
         0.01, 1e-6, 0.5, "share of other topics that a filter admits by mistake"
     ),
-    "links": count(16, "largest number of overlay neighbours of a node", 1, 1000),
-    "buffered_events": count(16, "number of events that a node keeps for later subscribers", 0, 63),
+    "links": count(
+        0, "largest number of overlay neighbours of a node. 0 means all neighbours", 0, 1_000_000
+    ),
+    "buffered_events": count(32, "number of events that a node keeps for later subscribers", 0, 63),
     "buffer_time_s": seconds(30.0, "that an event stays in the buffer"),
     "retries": RETRIES_OPTION._replace(default=5),
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
@@ -69,7 +81,8 @@ OPTIONS: dict[str, Option] = {
 class Rules(NamedTuple):
     """What all nodes of the walk overlay share.
 
-    The paper knows neither loss nor faults: the fields from `retries` on are ours, off by default.
+    [dwo Alg. 1] launches walks in an order that no node knows. The paper knows neither loss nor
+    faults. So the fields from `join_delay_s` on are ours, off by default.
     """
 
     catalogue: Catalogue
@@ -85,6 +98,8 @@ class Rules(NamedTuple):
     bits: int  # of a filter: a multiple of 32
     hashes: int
     key: int  # of every hash
+    join_delay_s: float = 0.0  # an initiator waits at most so long before its walk
+    founding_time_s: float = 0.0  # without news of an overlay, until a root founds one; 0: at once
     retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S  # until a hop is retransmitted; more than there and back
     relaunch_s: float = math.inf  # until a walk that met no other is followed by the next
@@ -99,12 +114,15 @@ KINDS = messages.KINDS
 State = OverlayState
 
 
+MOST_BESIDE = 4  # emissions of a call for a record that is not for the node alone: probes at most
+
+
 def most_emissions(state: OverlayState, rules: Rules) -> int:
     """The most records that one call of the walk overlay's `handle` emits."""
     links, words = state.received.shape[1:]
     # A call emits a fragment id, a successor and chunks per link, and the buffered events.
     each = 2 + -(-words // messages.CHUNK_WORDS)
-    records = links * each + max(links, state.buffer.shape[1])
+    records = links * each + max(links, state.buffer.shape[1], state.hops.record.shape[1])
     # Each reliable record has a timer.
     return int(records * (1 + (rules.retries > 0)) + 12)
 
@@ -112,23 +130,24 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 @apart
 def on_command(state, rules, i, message, out):
     """Handle a command from the application of a walk-overlay node."""
-    members, kind = state.members, message.kind
-    if kind in (messages.LAUNCH, messages.JOIN):
-        members.initiator[i] = 1
-        if members.root[i] != messages.NEVER:  # [dwo Alg. 2, line 4] in the overlay already
-            emit(out, messages.CONNECTED, 0.0, APP)
-        else:
-            rank = messages.ESTABLISHED if kind == messages.LAUNCH else messages.JOINING
-            repair.initiate(state, rules, i, rank, message.at, out)
+    kind = message.kind
+    if kind == messages.JOIN:
+        repair.take_role(state, rules, i, PUBLISHES, message.at, out)
+    elif kind == messages.WITHDRAW:
+        repair.end_role(state, rules, i, PUBLISHES, out)
     elif kind == messages.PUBLISH:
         events.publish(state, rules, i, message, out)
+        repair.take_role(state, rules, i, PUBLISHES, message.at, out)
     elif kind == messages.SUBSCRIBE:
         events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], True, out)
+        repair.take_role(state, rules, i, SUBSCRIBES, message.at, out)
     elif kind == messages.UNSUBSCRIBE:
         events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], False, out)
+        if not events.has_subscriptions(state, i):
+            repair.end_role(state, rules, i, SUBSCRIBES, out)
     elif kind == messages.LEAVE:
-        members.initiator[i] = 0
-        repair.leave(state, rules, i, out)
+        state.members.initiator[i] = 0
+        leave(state, rules, i, out)
 
 
 @apart
@@ -153,6 +172,20 @@ def on_walk(state, rules, neighbourhood, i, message, out):
         walk.choose(state, rules, i, message, out)
     elif kind == messages.RELAUNCH:
         relaunch(state, rules, i, message, out)
+
+
+@apart
+def on_founding(state, rules, i, message, out):
+    """Handle what makes a walk-overlay node an initiator, and its overlay one with all others."""
+    kind = message.kind
+    if kind == messages.BEGIN:
+        repair.begin(state, rules, i, message.at, out)
+    elif kind == messages.FOUND:
+        founding.found(state, rules, i, message.at, out)
+    elif kind == messages.PROBE:
+        founding.receive_probe(state, rules, i, message, out)
+    else:
+        founding.probe_again(state, rules, i, message, out)
 
 
 @apart
@@ -205,8 +238,7 @@ def on_ack(state, rules, i, message, out):
         same = state.members.rank[i] == rank and state.members.root[i] == root
         if not same and state.members.parent[i] != message.source:
             fragments.send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
-    elif state.members.chunks_due[i] == 1:
-        events.refresh(state, rules, i, out)
+    fragments.send_due(state, rules, i, out)
 
 
 @apart
@@ -215,6 +247,8 @@ def act(state, rules, neighbourhood, i, message, out):
     kind = message.kind
     if kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)
+    elif kind in (messages.BEGIN, messages.FOUND, messages.PROBE, messages.PROBE_AGAIN):
+        on_founding(state, rules, i, message, out)
     elif kind == messages.CHECK_LINKS:
         repair.check_links(state, rules, neighbourhood, i, message, out)
     elif kind < messages.ENDED or kind in (messages.NEXT_STEP, messages.CHOOSE, messages.RELAUNCH):

@@ -1,7 +1,8 @@
 """Reliable hops of the walk overlay: which record in flight a new one replaces, and whose room.
 
 A newer record on the same subject replaces the one in flight to the same neighbour, so that old
-news never overtakes it. Filter chunks leave a share of the table to other records.
+news never overtakes it. Records that can wait leave a share of the table to the others: what a hub
+sends to all its overlay neighbours needs more places than the table has.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from halfway.protocols.reliable_hop import TABLE_FULL, receiver, release, track_
 from halfway.protocols.walk_overlay import messages
 
 _FREE = 0  # the sequence number of a free place
-_LEFT = 3  # chunks leave one place in so many to other records
+_LEFT = 3  # records that can wait leave one place in so many to other records
 
 
 @apart
@@ -26,7 +27,7 @@ def place_for(hops, i, kind, to, chunk):
         elif kept.kind == kind and receiver(kept) == to:
             if kind == messages.CHUNK and kept.args[messages.FIRST_WORD] == chunk:
                 return np.int64(place)
-            if kind in (messages.FRAGMENT_ID, messages.SUCCESSOR, messages.ATTACHED):
+            if kind in (messages.FRAGMENT_ID, messages.SUCCESSOR):
                 return np.int64(place)
     return free
 
@@ -45,14 +46,14 @@ def send_reliably(state, rules, i, record, out):
 
 
 @apart
-def has_room(state, rules, i, to, chunk):
-    """Whether an overlay chunk can be sent as the rules ask, with hop-table room for others."""
+def has_room(state, rules, i, kind, to, chunk):
+    """Whether a record that can wait, such as an overlay chunk, may take a hop-table place now."""
     if rules.retries == 0:
         return True
     hops, free = state.hops, 0
     for place in range(hops.record.shape[1]):
         free += hops.record[i, place].sequence == _FREE
-    place = place_for(hops, i, messages.CHUNK, to, chunk)
+    place = place_for(hops, i, kind, to, chunk)
     if place == NO_PLACE:
         return False
     return hops.record[i, place].sequence != _FREE or free > hops.record.shape[1] // _LEFT

@@ -19,15 +19,25 @@ from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, VISITED, t
 @apart
 def launch(state, rules, i, after, attempt, now, out):
     """Launch an overlay walk, a NEXT_STEP per branch; `attempt` walks before it met no other."""
+    launch_heads(state, rules, i, after, attempt, rules.branches, np.uint8(0), out)
+    later = after + relaunch_delay(state, rules, i)
+    if later < np.inf and now + later <= rules.until_s:
+        o = emit(out, messages.RELAUNCH, later, state.members.node_id[i])
+        o.args[messages.NUMBER] = state.members.walks[i]
+
+
+@apart
+def launch_heads(state, rules, i, after, attempt, branches, flags, out):
+    """Launch the heads of an overlay walk that are to have those flags."""
     members, trails = state.members, state.trails
     members.walks[i] += 1
-    members.open_branches[i] = rules.branches
+    members.open_branches[i] = branches
     members.attempt[i] = attempt
     number = members.walks[i]
     s = trail_for(state, i, members.node_id[i], number)
     trails.marks[i, s] |= VISITED
     trails.back[i, s] = members.node_id[i]
-    for branch in range(rules.branches):
+    for branch in range(branches):
         # The branches start half a step apart, so that all heads take turns.
         later = after + 0.5 * (rules.step_pause_s + rules.bid_timeout_s) * branch
         word = seeded(members.random_state[i], 2 * (number - 1) + branch)
@@ -37,9 +47,7 @@ def launch(state, rules, i, after, attempt, now, out):
         o.args[messages.BRANCH] = branch
         o.args[messages.RANDOM_LOW] = low_half(word)
         o.args[messages.RANDOM_HIGH] = high_half(word)
-    later = after + relaunch_delay(state, rules, i)
-    if later < np.inf and now + later <= rules.until_s:
-        emit(out, messages.RELAUNCH, later, members.node_id[i]).args[messages.NUMBER] = number
+        o["flags"] = flags
 
 
 @apart

@@ -14,12 +14,16 @@ PRICE = 0  # in `reals` of a BID
 ASKED = 0  # in `reals` of a NEXT_STEP and a CHOOSE
 # Places in `args` of the overlay's messages.
 REASON = 0
+WAS_ESTABLISHED = 0
+PROBE_NUMBER = 0
 SUCCESSOR_ID, ROOT_SEARCHES = 0, 1
 FIRST_WORD, WORDS = 0, 1
 CHUNK_WORDS = 7  # of a filter in one CHUNK
 
 LEAF, MERGER = 0, 1  # reasons of a LINK: a node outside joins, or two fragments meet
 LEAVES, CYCLE = 0, 1  # reasons of a CUT: the sender is not a neighbour, or there is a cycle
+# `flags` of a walk's head: it follows a probe back to its sender, and asks for no bids.
+HOMES = np.uint8(1)
 # Ranks of fragments. A detached fragment has one more than the fragment that it was part of.
 JOINING, ESTABLISHED = -1, 0
 
@@ -35,8 +39,8 @@ KINDS = Kinds()
 KINDS.include(reliable_hop.KINDS)
 START = KINDS.start()
 
-LAUNCH = KINDS.command(1, "launch", "the node joins the overlay as one of the first two initiators")
-JOIN = KINDS.command(2, "join", "the node joins the overlay as a later initiator")
+WITHDRAW = KINDS.command(1, "withdraw", "the application will publish no more")
+JOIN = KINDS.command(2, "join", "the application will publish, so the node joins the overlay")
 PUBLISH = KINDS.command(3, "publish", "the application publishes `event` of `topic`", _EVENT)
 _SUBSCRIPTION = {SUBSCRIPTION: "subscription id"}
 SUBSCRIBE = KINDS.command(
@@ -50,12 +54,22 @@ LEAVE = KINDS.command(6, "leave", "the node leaves the overlay")
 CHECK_LINKS = KINDS.timer(
     7, "check-links", "the node checks that its overlay neighbours are still its neighbours"
 )
+BEGIN = KINDS.timer(24, "begin", "the new initiator has waited, and starts its walk")
+FOUND = KINDS.timer(
+    26, "found", "the founding time is over, and the root founds an overlay if it heard of none"
+)
+PROBE_AGAIN = KINDS.timer(
+    32, "probe-again", "the root of an overlay looks for other overlays again",
+    args={"probe": PROBE_NUMBER},
+)  # fmt: skip
 NEXT_STEP = KINDS.timer(
-    21, "next-step", "this node is the head of a walk and asks its neighbours for bids", args=_WALK,
+    21, "next-step", "this node is the head of a walk and asks its neighbours for bids", "flags",
+    args=_WALK,
     reals={"times asked before": ASKED},
 )  # fmt: skip
 CHOOSE = KINDS.timer(
-    22, "choose", "the bid timeout is over, and the walk's head chooses the next node", args=_WALK,
+    22, "choose", "the bid timeout is over, and the walk's head chooses the next node", "flags",
+    args=_WALK,
     reals={"times asked before": ASKED},
 )  # fmt: skip
 RELAUNCH = KINDS.timer(
@@ -74,7 +88,8 @@ BID = KINDS.network(
     reals={"price": PRICE},
 )
 STEP = KINDS.network(
-    10, "step", "the walk steps onto `target`. Every receiver is then in N(DRW)", "target sequence",
+    10, "step", "the walk steps onto `target`. Every receiver is then in N(DRW)",
+    "flags target sequence",
     args=_BOTH, on_map=Step(("walk",), addressed=True),
 )  # fmt: skip
 NEAR = KINDS.network(11, "near", "the sender is in N(DRW)", args=_WALK)
@@ -105,9 +120,9 @@ FRAGMENT_ID = KINDS.network(
 ATTACHED = KINDS.network(
     17,
     "attached",
-    "the fragment has met an established fragment, and its root must stop walking",
+    "another fragment became part of the fragment, and the root may have to stop walking",
     "sequence",
-    args=_FRAGMENT,
+    args={"the other was established": WAS_ESTABLISHED, **_FRAGMENT},
 )
 SUCCESSOR = KINDS.network(
     18, "successor", "a root names the overlay neighbour that will be its successor", "sequence",
@@ -119,6 +134,10 @@ KEEP_ALIVE = KINDS.network(
     "the sender states towards the root that the sender still has this overlay link",
     args=_FRAGMENT,
 )
+PROBE = KINDS.network(
+    31, "probe", "the root of an overlay states its fragment id to all nodes",
+    args={"probe": PROBE_NUMBER, **_FRAGMENT},
+)  # fmt: skip
 
 CHUNK = KINDS.network(
     19,

@@ -8,21 +8,95 @@ established; it walks because only the link may be lost, with the root alive beh
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.message import APP
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
+from halfway.core.prng import seeded, uniform
 from halfway.protocols.reliable_hop import receiver, release, release_all
 from halfway.protocols.walk_overlay import fragments, messages
-from halfway.protocols.walk_overlay.events import clear_filters, refresh
-from halfway.protocols.walk_overlay.hop_table import is_in_flight, release_hops_to, send_reliably
+from halfway.protocols.walk_overlay.ending import leave, reset_membership, send_cut
+from halfway.protocols.walk_overlay.events import count_expired
+from halfway.protocols.walk_overlay.hop_table import is_in_flight
 from halfway.protocols.walk_overlay.launch import launch
 from halfway.protocols.walk_overlay.state import ASKING, IN_DOUBT, SEARCHING, link_count, link_of
 from halfway.protocols.walk_overlay.walk import step_failed
+
+_WAIT = 2**31  # the random stream of an initiator's wait; walks have the streams below
+
+
+@apart
+def take_role(state, rules, i, role, now, out):
+    """Make this node an initiator: it joins the overlay after a random wait, if not in it by then.
+
+    The waits keep the walks of many initiators apart [dwo Alg. 1, lines 7-12] without a list.
+    """
+    members = state.members
+    if members.initiator[i] & role:
+        return
+    joins = members.initiator[i] == 0
+    members.initiator[i] |= role
+    if not joins:
+        return
+    if members.root[i] != messages.NEVER:
+        meet_on_the_spot(state, rules, i, out)
+    elif rules.join_delay_s > 0.0:
+        wait = rules.join_delay_s * uniform(seeded(members.random_state[i], _WAIT))
+        emit(out, messages.BEGIN, wait, members.node_id[i])
+    else:
+        begin(state, rules, i, now, out)
+
+
+@apart
+def end_role(state, rules, i, role, out):
+    """End a role of this node. An initiator no longer, it leaves the overlay unless it is a broker.
+
+    A node between two overlay neighbours forwards their events, and stays.
+    """
+    members = state.members
+    if members.initiator[i] & role == 0:
+        return
+    members.initiator[i] &= ~role
+    if members.initiator[i] == 0 and members.root[i] != messages.NEVER and link_count(state, i) < 2:
+        leave(state, rules, i, out)
+
+
+@apart
+def begin(state, rules, i, now, out):
+    """Start a new initiator's walk unless a walk has made the node part of the overlay meanwhile.
+
+    The node founds an overlay of its own if it hears of none for the founding time.
+    """
+    members = state.members
+    if members.initiator[i] == 0:
+        return
+    if members.root[i] != messages.NEVER:
+        meet_on_the_spot(state, rules, i, out)
+    elif rules.founding_time_s > 0.0:
+        initiate(state, rules, i, messages.JOINING, now, out)
+        members.founds[i] = 1
+        members.met_at[i] = np.inf
+        fragments.start_founding(state, i, rules.founding_time_s, out)
+    else:
+        initiate(state, rules, i, messages.ESTABLISHED, now, out)
+
+
+@apart
+def meet_on_the_spot(state, rules, i, out):
+    """[dwo Alg. 2, line 4] Let an initiator in the overlay meet its walk without a step.
+
+    The root of a fragment without an overlay counts this meeting like any other.
+    """
+    members = state.members
+    emit(out, messages.CONNECTED, 0.0, APP)
+    if rules.founding_time_s > 0.0 and members.parent[i] != members.node_id[i]:
+        fragments.send_attached(state, rules, i, members.parent[i], np.int32(0), out)
 
 
 @apart
 def initiate(state, rules, i, rank, now, out):
     """[dwo Alg. 2] Make this node an overlay fragment of one node, and launch a walk."""
     members = state.members
+    members.founds[i] = 0
     members.rank[i] = rank
     members.root[i] = members.node_id[i]
     members.parent[i] = members.node_id[i]
@@ -32,46 +106,19 @@ def initiate(state, rules, i, rank, now, out):
 
 
 @apart
-def reset_membership(state, i):
-    """Put this node outside the walk overlay; the application's subscriptions stay."""
-    members = state.members
-    for p in range(state.links.shape[1]):
-        state.links.node_id[i, p] = messages.NEVER
-        clear_filters(state, i, p)
-    members.root[i] = messages.NEVER
-    members.parent[i] = messages.NEVER
-    members.search[i] = 0
-
-
-@apart
-def send_cut(state, rules, i, to, reason, out):
-    """Notify an overlay neighbour, reliably, that the overlay link ends."""
-    o = emit(out, messages.CUT, 0.0, to)
-    o.args[messages.REASON] = reason
-    send_reliably(state, rules, i, o, out)
-
-
-@apart
-def leave(state, rules, i, out):
-    """Leave the walk overlay, and notify every overlay neighbour."""
-    for p in range(state.links.shape[1]):
-        to = state.links.node_id[i, p]
-        if to != messages.NEVER:
-            release_hops_to(state.hops, i, to)
-            send_cut(state, rules, i, to, messages.LEAVES, out)
-    reset_membership(state, i)
-
-
-@apart
 def restart(state, rules, i, now, out):
-    """Repair the overlay after a crash: notify the old neighbours; an initiator joins again."""
+    """Repair the overlay after a crash: notify the old neighbours; an initiator joins again.
+
+    It founds no overlay, because it was part of one. Its walk goes on until it finds that.
+    """
     members = state.members
     release_all(state.hops, i)
     for s in range(state.trails.shape[1]):
         state.trails.marks[i, s] &= ~(ASKING | ASKING << 1)
     members.check_pending[i] = 0
+    members.found_pending[i] = 0
     leave(state, rules, i, out)
-    if members.initiator[i] == 1:
+    if members.initiator[i] != 0:
         initiate(state, rules, i, messages.JOINING, now, out)
 
 
@@ -162,6 +209,7 @@ def check_links(state, rules, neighbourhood, i, message, out):
     """
     members = state.members
     members.check_pending[i] = 0
+    count_expired(state, rules, i, message.at)
     if members.root[i] == messages.NEVER:
         return
     for p in range(state.links.shape[1]):
@@ -177,8 +225,7 @@ def check_links(state, rules, neighbourhood, i, message, out):
         if waits and not is_in_flight(state.hops, i, messages.LINK, node_id):
             reason = messages.LEAF if members.parent[i] == node_id else messages.MERGER
             fragments.send_link(state, rules, i, node_id, reason, out)
-    if members.chunks_due[i] == 1:
-        refresh(state, rules, i, out)
+    fragments.send_due(state, rules, i, out)
     members.link_checks[i] += 1
     every, is_root = rules.checks_per_keep_alive, members.parent[i] == members.node_id[i]
     if every > 0 and members.link_checks[i] % every == 0 and not is_root:
@@ -208,3 +255,4 @@ def hop_failed(state, rules, i, place, now, out):
     if kind not in (messages.STEP, messages.ENDED, messages.CUT):
         lose_link(state, rules, i, to, now, out)
         fragments.deny_link(to, messages.LEAVES, out)
+    fragments.send_due(state, rules, i, out)

@@ -23,6 +23,10 @@ VISITED, MARKED, SECOND, DONE, ASKING = 1, 2, 4, 8, 32
 # `search` of a root: its fragment has yet to find the overlay, or is established but may be
 # detached from the rest; 0: it does not walk.
 SEARCHING, IN_DOUBT = 1, 2
+# `initiator` of a MEMBER.
+PUBLISHES, SUBSCRIBES = 1, 2
+# `due` of an OVERLAY_LINK.
+DUE_ID, DUE_SUCCESSOR = 1, 2
 
 # Records instead of an array per field: numba passes every array of a state to every function, and
 # compiling took three times as long.
@@ -44,9 +48,11 @@ MEMBER = np.dtype(
         ("walks_seen", "<i8"),  # walks with a trail here, the replaced trails included
         ("trails_evicted", "<i8"),  # trails of walks that had visited this node, then replaced
         ("buffered", "<i8"),  # events buffered so far, the replaced ones included
+        ("probe_at", "<f8"),  # when it was heard
+        ("met_at", "<f8"),  # when the last fragment became part of this root's fragment; inf: never
         ("link_checks", "<i8"),  # checks of the overlay neighbours so far
         ("node_id", "<i4"),
-        ("initiator", "<i4"),  # 1 where the application publishes or subscribes
+        ("initiator", "<i4"),  # why the node walks: PUBLISHES | SUBSCRIBES; 0: it does not
         ("walks", "<i4"),  # walks started here; the number of the latest
         ("attempt", "<i4"),  # unsuccessful walks in a row before the latest
         ("open_branches", "<i4"),  # branches of the latest that have not ended
@@ -56,20 +62,39 @@ MEMBER = np.dtype(
         ("parent", "<i4"),  # overlay neighbour towards the root; itself there
         ("successor_of", "<i4"),  # the root that named its successor last
         ("successor", "<i4"),
+        ("notified", "<i4"),  # the root that knows from here of a fragment without overlay; -1 none
+        ("founds", "<i4"),  # 1 at a root that founds an overlay if it hears of none
+        ("probes", "<i4"),  # probes that started here
+        ("probe_rank", "<i4"),  # of the probe heard last, as long as it is young
+        ("probe_root", "<i4"),
+        ("probe_number", "<i4"),
+        ("probe_from", "<i4"),  # the neighbour that sent it; itself at the root; -1 none heard
+        ("found_pending", "<i4"),  # 1 while a FOUND timer runs
         ("root_searches", "<i4"),  # 1 if that root's fragment has yet to find the overlay
         ("check_pending", "<i4"),  # 1 while a CHECK_LINKS timer runs
-        ("chunks_due", "<i4"),  # 1 if a neighbour still lacks a chunk
-        ("refused", "<i4"),  # subscriptions and links that found no free place
+        ("due", "<i4"),  # 1 if an overlay neighbour still lacks what the hop table had no room for
+        ("refused", "<i4"),  # subscriptions that found no free place
+        ("links_refused", "<i4"),  # links not made, and bids not used, as no place was free
+        ("overrun", "<i4"),  # events that left the buffer before they could be sent
     ]
 )
 OVERLAY_LINK = np.dtype(
     [
+        ("events", "<u8"),  # the buffered events that the neighbour still lacks, a bit a place
         ("node_id", "<i4"),  # of the overlay neighbour; -1 free
         ("ready", "<i4"),  # 1 once the neighbour knows of the link
+        ("due", "<i4"),  # what the neighbour still lacks: DUE_ID | DUE_SUCCESSOR
     ]
 )
 BUFFERED = np.dtype(
-    [("at", "<f8"), ("topic", "<i4"), ("event", "<i4"), ("publisher", "<i4"), ("epoch", "<u4")]
+    [
+        ("at", "<f8"),  # time of arrival
+        ("topic", "<i4"),
+        ("event", "<i4"),
+        ("publisher", "<i4"),
+        ("epoch", "<u4"),
+        ("unsent", "<i4"),  # 1: published here, and sent to no overlay neighbour so far
+    ]
 )
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
@@ -116,7 +141,7 @@ def state(
     members = np.zeros(n, MEMBER).view(np.recarray)
     members.node_id = node_ids
     members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
-    for field in ("root", "parent", "successor_of", "successor"):
+    for field in ("root", "parent", "successor_of", "successor", "probe_from", "notified"):
         members[field] = NEVER
     walk_trails = np.zeros((n, trails), TRAIL).view(np.recarray)
     for field in ("initiator", "back", "forward"):

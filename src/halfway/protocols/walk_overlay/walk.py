@@ -38,6 +38,14 @@ def emit_of_walk(message, kind, after, towards, out):
 
 
 @apart
+def emit_of_head(message, kind, after, towards, out):
+    """Emit a record that carries the head of the overlay walk in `message`, with its flags."""
+    o = emit_of_walk(message, kind, after, towards, out)
+    o["flags"] = message["flags"]
+    return o
+
+
+@apart
 def is_asking(state, i, branch):
     """Whether a head of that branch of any overlay walk waits here for bids."""
     for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
@@ -66,14 +74,17 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
     s = active_head(state, i, message)
     if s < 0:
         return
+    if message["flags"] & messages.HOMES:
+        step_back_home(state, rules, i, s, message, out)
+        return
     first = np.int64(neighbourhood.first[i])
     degree = np.int64(neighbourhood.last[i]) - first
     if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
         # A node that restarted or is isolated may have neighbours soon.
-        emit_of_walk(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
+        emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
         return
     if is_asking(state, i, branch):  # walks ask one after the other
-        emit_of_walk(message, messages.NEXT_STEP, rules.bid_timeout_s, node_id, out)
+        emit_of_head(message, messages.NEXT_STEP, rules.bid_timeout_s, node_id, out)
         return
     state.trails.marks[i, s] |= ASKING << branch
     if message.reals[messages.ASKED] == 0.0:
@@ -84,7 +95,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
     o = emit_of_walk(message, messages.ASK, 0.0, EVERYONE, out)
     o.args[messages.RANK] = state.members.rank[i]
     o.args[messages.ROOT] = state.members.root[i]
-    o = emit_of_walk(message, messages.CHOOSE, rules.bid_timeout_s, node_id, out)
+    o = emit_of_head(message, messages.CHOOSE, rules.bid_timeout_s, node_id, out)
     o.reals[messages.ASKED] = message.reals[messages.ASKED]
 
 
@@ -98,7 +109,8 @@ def send_bid(state, rules, i, message, out):
         other = fragments.is_of_other_fragment(state, i, message)
         if state.members.root[i] != messages.NEVER and other:
             if link_of(state, i, messages.NEVER) < 0:
-                return  # no room for one more overlay neighbour
+                state.members.links_refused[i] += link_of(state, i, message.source) < 0
+                return
             price = next_hop.MET
         elif s < 0:
             price = 0.0  # in neither neighbourhood of the walk
@@ -130,8 +142,9 @@ def best_bid(state, rules, i, branch, word):
     silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
     if link_of(state, i, messages.NEVER) < 0:  # no free link: only overlay neighbours remain
         for p in range(degree):
-            if link_of(state, i, state.bidders[i, branch, p]) < 0:
+            if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
                 bids[p] = next_hop.SILENT
+                state.members.links_refused[i] += 1
     return next_hop.chosen(bids, degree, rules.pure, mixed(word)), silent
 
 
@@ -145,7 +158,7 @@ def choose(state, rules, i, message, out):
     word = advanced(joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH]))
     p, silent = best_bid(state, rules, i, branch, word)
     if p == next_hop.NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
-        o = emit_of_walk(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
+        o = emit_of_head(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
         trails.marks[i, s] |= ASKING << branch  # other walks wait until then
         return
@@ -169,13 +182,13 @@ def choose(state, rules, i, message, out):
 def meet(state, rules, i, node_id, message, out):
     """Let an overlay walk meet another fragment. If no ATTACHED or id stops it, it walks on."""
     fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
-    emit_of_walk(message, messages.NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
+    emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
 
 
 @apart
 def step_onto(state, rules, i, message, onto, word, out):
     """Let an overlay walk leave this node for a neighbour."""
-    o = emit_of_walk(message, messages.STEP, 0.0, EVERYONE, out)
+    o = emit_of_head(message, messages.STEP, 0.0, EVERYONE, out)
     o.target = onto
     o.args[messages.RANDOM_LOW] = low_half(word)
     o.args[messages.RANDOM_HIGH] = high_half(word)
@@ -183,6 +196,19 @@ def step_onto(state, rules, i, message, onto, word, out):
     o.args[messages.RANK] = state.members.rank[i]
     o.args[messages.ROOT] = state.members.root[i]
     send_reliably(state, rules, i, o, out)
+
+
+@apart
+def step_back_home(state, rules, i, s, message, out):
+    """Let an overlay walk step onto the neighbour that sent this node the last probe."""
+    members = state.members
+    onto = members.probe_from[i]
+    if onto not in (messages.NEVER, members.node_id[i]):
+        state.trails.forward[i, s][0] = onto
+        word = advanced(
+            joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH])
+        )
+        step_onto(state, rules, i, message, onto, word, out)
 
 
 @apart
@@ -197,7 +223,7 @@ def step_failed(state, i, step, out):
     if s < 0 or state.trails.back[i, s] == receiver(step):
         return
     if state.trails.steps[i, s][branch] <= step.args[messages.STEPS]:
-        emit_of_walk(step, messages.NEXT_STEP, 0.0, state.members.node_id[i], out)
+        emit_of_head(step, messages.NEXT_STEP, 0.0, state.members.node_id[i], out)
 
 
 @inlined
@@ -225,7 +251,8 @@ def receive_step(state, rules, i, message, out):
     """Receive an overlay walk's STEP: i is in N(DRW) from now on, and may be its next node."""
     trails, members = state.trails, state.members
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
-    if not rules.pure and trails.marks[i, s] & MARKED == 0:
+    homes = message["flags"] & messages.HOMES
+    if not rules.pure and trails.marks[i, s] & MARKED == 0 and homes == 0:
         trails.marks[i, s] |= MARKED
         emit_of_walk(message, messages.NEAR, 0.0, EVERYONE, out)
     if message.target != members.node_id[i] or acknowledge_if_asked(state.hops, i, message, out):
@@ -241,7 +268,7 @@ def receive_step(state, rules, i, message, out):
         elif fragments.is_of_other_fragment(state, i, message):  # joined since its bid: a meeting
             meet(state, rules, i, message.source, message, out)
             return
-    emit_of_walk(message, messages.NEXT_STEP, rules.step_pause_s, members.node_id[i], out)
+    emit_of_head(message, messages.NEXT_STEP, rules.step_pause_s, members.node_id[i], out)
 
 
 @apart

@@ -1,0 +1,68 @@
+"""How walks of the walk overlay end, and how a node leaves the overlay."""
+
+from halfway.core.compiled import apart
+from halfway.core.message import APP
+from halfway.core.outbox import emit
+from halfway.protocols.walk_overlay import messages
+from halfway.protocols.walk_overlay.events import clear_filters
+from halfway.protocols.walk_overlay.hop_table import release_hops_to, send_reliably
+from halfway.protocols.walk_overlay.state import DONE, trail_of
+
+
+@apart
+def reset_membership(state, i):
+    """Put this node outside the walk overlay; the application's subscriptions stay."""
+    members = state.members
+    for p in range(state.links.shape[1]):
+        state.links.node_id[i, p] = messages.NEVER
+        clear_filters(state, i, p)
+    members.root[i] = messages.NEVER
+    members.parent[i] = messages.NEVER
+    members.search[i] = 0
+
+
+@apart
+def send_cut(state, rules, i, to, reason, out):
+    """Notify an overlay neighbour, reliably, that the overlay link ends."""
+    o = emit(out, messages.CUT, 0.0, to)
+    o.args[messages.REASON] = reason
+    send_reliably(state, rules, i, o, out)
+
+
+@apart
+def leave(state, rules, i, out):
+    """Leave the walk overlay, and notify every overlay neighbour."""
+    for p in range(state.links.shape[1]):
+        to = state.links.node_id[i, p]
+        if to != messages.NEVER:
+            release_hops_to(state.hops, i, to)
+            send_cut(state, rules, i, to, messages.LEAVES, out)
+    reset_membership(state, i)
+
+
+@apart
+def stop_walk(state, rules, i, out):
+    """Stop the walk of a fragment's root, if it has one, and notify the application."""
+    members = state.members
+    if members.search[i] != 0:
+        members.search[i] = 0
+        emit(out, messages.CONNECTED, 0.0, APP)
+        end_walk(state, rules, i, out)
+
+
+@apart
+def end_walk(state, rules, i, out):
+    """Send ENDED after the heads of the last walk that a fragment's root launched."""
+    members, trails = state.members, state.trails
+    s = trail_of(state, i, members.node_id[i], members.walks[i])
+    if s < 0:
+        return
+    trails.marks[i, s] |= DONE | DONE << 1
+    for branch in range(2):
+        onto = trails.forward[i, s][branch]
+        if onto != messages.NEVER:
+            o = emit(out, messages.ENDED, 0.0, onto)
+            o.args[messages.INITIATOR] = members.node_id[i]
+            o.args[messages.NUMBER] = members.walks[i]
+            o.args[messages.BRANCH] = branch
+            send_reliably(state, rules, i, o, out)

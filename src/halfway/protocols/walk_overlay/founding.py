@@ -1,0 +1,143 @@
+"""How walk overlays are founded without a list of initiators, and how those founded apart merge.
+
+A root that hears of no overlay for the founding time founds one. [dwo Alg. 1] leaves open how nodes
+agree on the first walks, so all of this is ours. Two overlays may be founded far from each other,
+and both their walks may stop. So the root of an overlay sends a probe through the network, at
+first at once, then more and more rarely. A root whose fragment id loses against that of the probe
+walks back along its way, and the fragments merge where this walk meets the other overlay.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.core.message import EVERYONE
+from halfway.core.outbox import emit
+from halfway.core.prng import seeded, uniform
+from halfway.protocols.walk_overlay import messages
+from halfway.protocols.walk_overlay.ending import end_walk, stop_walk
+from halfway.protocols.walk_overlay.fragments import (
+    is_of_other_fragment,
+    name_successor,
+    spread_id,
+    start_founding,
+    wins,
+)
+from halfway.protocols.walk_overlay.launch import launch_heads
+
+_COPIES = 2  # of a probe from each node, if hops are acknowledged
+_PROBES = 2**32  # the random streams of the waits before probes; walks have streams below
+
+
+@apart
+def found(state, rules, i, now, out):
+    """Found an overlay of this fragment, whose root has heard of none for the founding time.
+
+    [dwo Alg. 1] A root that met another walk stops; one that met none walks on.
+    """
+    members = state.members
+    members.found_pending[i] = 0
+    if members.founds[i] == 0 or members.parent[i] != members.node_id[i]:
+        return
+    if members.rank[i] == messages.JOINING:
+        members.rank[i] = messages.ESTABLISHED
+        spread_id(state, rules, i, messages.NEVER, out)
+        name_successor(state, rules, i, -1, out)
+    left = members.met_at[i] + rules.founding_time_s - now
+    if left <= 0.0:
+        members.founds[i] = 0
+        stop_walk(state, rules, i, out)
+        name_successor(state, rules, i, -1, out)
+        members.attempt[i] = 0
+        start_probe(state, rules, i, now, out)
+    elif left < np.inf:
+        start_founding(state, i, left, out)
+
+
+@apart
+def start_probe(state, rules, i, now, out):
+    """Send a new probe of this root's overlay, and start the timer of the next one."""
+    members = state.members
+    members.probes[i] += 1
+    hear_probe(state, i, members.rank[i], members.node_id[i], members.probes[i], now)
+    members.probe_from[i] = members.node_id[i]
+    send_probe(state, rules, i, out)
+    tries = min(members.attempt[i], 10)
+    later = rules.relaunch_s * min(2**tries, rules.launches)
+    members.attempt[i] += 1
+    if later < np.inf and now + later <= rules.until_s:
+        o = emit(out, messages.PROBE_AGAIN, later, members.node_id[i])
+        o.args[messages.PROBE_NUMBER] = members.probes[i]
+
+
+@apart
+def probe_again(state, rules, i, message, out):
+    """Send the next probe of an overlay, if this node is its root still and does not walk."""
+    members = state.members
+    is_root = members.root[i] != messages.NEVER and members.parent[i] == members.node_id[i]
+    is_latest = message.args[messages.PROBE_NUMBER] == members.probes[i]
+    if is_root and is_latest and members.search[i] == 0:
+        start_probe(state, rules, i, message.at, out)
+
+
+@apart
+def hear_probe(state, i, rank, root, number, now):
+    """Keep what this node knows of the overlay probe that it heard last."""
+    members = state.members
+    members.probe_rank[i] = rank
+    members.probe_root[i] = root
+    members.probe_number[i] = number
+    members.probe_at[i] = now
+
+
+@apart
+def send_probe(state, rules, i, out):
+    """Send the overlay probe heard last to all neighbours after a random wait, as others do.
+
+    Broadcasts are not acknowledged. Where other hops are, a probe is sent several times instead.
+    """
+    members = state.members
+    word = seeded(members.random_state[i], _PROBES + members.probe_number[i])
+    wait = rules.bid_timeout_s * uniform(word)
+    for copy in range(min(rules.retries, _COPIES - 1) + 1):
+        o = emit(out, messages.PROBE, wait + copy * rules.settling_time_s, EVERYONE)
+        o.args[messages.PROBE_NUMBER] = members.probe_number[i]
+        o.args[messages.RANK] = members.probe_rank[i]
+        o.args[messages.ROOT] = members.probe_root[i]
+
+
+@apart
+def is_new_probe(state, rules, i, message):
+    """Whether an overlay probe is newer than the one heard last, or of an id that wins over it.
+
+    A probe that was heard long ago does not count: its overlay may be gone.
+    """
+    members = state.members
+    if members.probe_from[i] == messages.NEVER:
+        return True
+    if message.at - members.probe_at[i] > rules.relaunch_s:
+        return True
+    rank, root = message.args[messages.RANK], message.args[messages.ROOT]
+    if rank == members.probe_rank[i] and root == members.probe_root[i]:
+        return message.args[messages.PROBE_NUMBER] > members.probe_number[i]
+    known = members.probe_rank[i]
+    return rank > known or (rank == known and root < members.probe_root[i])
+
+
+@apart
+def receive_probe(state, rules, i, message, out):
+    """Receive the PROBE of an overlay: pass a new one on. A root follows it back, or answers."""
+    members = state.members
+    if not is_new_probe(state, rules, i, message):
+        return
+    is_root = members.root[i] != messages.NEVER and members.parent[i] == members.node_id[i]
+    if is_root and is_of_other_fragment(state, i, message) and wins(state, i, message):
+        start_probe(state, rules, i, message.at, out)
+        return
+    args = message.args
+    rank, root, number = args[messages.RANK], args[messages.ROOT], args[messages.PROBE_NUMBER]
+    hear_probe(state, i, rank, root, number, message.at)
+    members.probe_from[i] = message.source
+    send_probe(state, rules, i, out)
+    if is_root and is_of_other_fragment(state, i, message):
+        end_walk(state, rules, i, out)
+        launch_heads(state, rules, i, 0.0, members.attempt[i], 1, messages.HOMES, out)
