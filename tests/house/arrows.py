@@ -91,11 +91,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
     },
     "papers": {
         ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},
-        "directional_walks": set(),
-        "walk_overlay": set(),
-        "georendezvous": set(),
-        "drip": set(),
-        "underlay_siena": set(),
+        "claims": set(),
+        "directional_walks": {"claims"},
+        "walk_overlay": {"claims"},
+        "georendezvous": {"claims"},
+        "drip": {"claims"},
+        "underlay_siena": {"claims"},
     },
     "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
 }

@@ -28,6 +28,17 @@ def test_the_exact_mean_is_that_of_equation_1(destinations: int, copies: int) ->
     )
 
 
+@pytest.mark.parametrize(("destinations", "copies"), [(1, 1), (2, 1), (4, 2), (8, 3)])
+def test_the_printed_mean_has_one_sign_turned(destinations: int, copies: int) -> None:
+    """[drip §V-C] the printed series up to second order integrates to (5l - l²)/4mλ."""
+    t = np.linspace(0.0, 60.0, 600_001)
+    first = destinations * np.exp(-copies * t)
+    second = destinations * (destinations - 1) / 2 * np.exp(-2 * copies * t)
+    one, two = (((part[1:] + part[:-1]) / 2).sum() * (t[1] - t[0]) for part in (first, second))
+    assert one - two == pytest.approx(destinations * (5 - destinations) / (4 * copies), abs=1e-4)
+    assert one + two == pytest.approx(analysis.printed_mean(destinations, copies), abs=1e-4)
+
+
 def test_draws_have_the_exact_mean() -> None:
     """[drip §V-C] Monte Carlo within four standard errors."""
     waits = analysis.waits(run(draws=20_000, destinations=5, copies=2))["wait"]

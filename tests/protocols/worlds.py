@@ -21,13 +21,15 @@ _UNTIL_S = 12.0
 def simple_world(system: str, rules: Sequence[float] = (), seed: int = 9) -> World:
     """A small run of a system by topic that needs no sizing, with those rules or its defaults.
 
-    Two publishers of two topics, one of them late; every third node subscribes. Where nodes receive
-    a start event, every third node restarts later.
+    Two publishers of two topics, one of them late; every third node subscribes, and one of them
+    unsubscribes where it can. Where nodes receive a start event, every third node restarts later.
     """
     protocol = importlib.import_module(SYSTEMS[system])
     number = protocol.KINDS.number
     rows = range(0, SMALL.n, 3)
     commands = [Command(0.5 + row / 64, row, number("subscribe"), row % TOPICS) for row in rows]
+    if "unsubscribe" in protocol.KINDS.names.values():
+        commands.append(Command(7.0, 0, number("unsubscribe"), 0))
     commands += [
         Command(2.0 * event, 5 * (event % TOPICS), number("publish"), event % TOPICS, event)
         for event in range(EVENTS)

@@ -68,6 +68,13 @@ def test_tally_lines() -> None:
     assert wording.tally_line(two) == "0 of 2 agree · 2 differ"
 
 
+def test_statements_of_ours_are_not_counted_with_those_of_the_paper() -> None:
+    mine = [verdict(published=None, verdict="ours holds")] * 2
+    mine += [verdict(published=None, verdict="ours open")]
+    assert wording.tally_line(mine) == "2 ours hold · 1 ours open"
+    assert wording.tally_line([verdict(), *mine]) == "1 of 1 agrees · 2 ours hold · 1 ours open"
+
+
 def test_interpretations_get_marks_only_in_a_table_of_several() -> None:
     assert wording.interpretation_labels(asynchrony_verdicts()) == {}
     assert list(wording.interpretation_labels(load_verdicts()).values()) == ["a", "b"]

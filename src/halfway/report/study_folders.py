@@ -33,6 +33,7 @@ class StudyPage(msgspec.Struct, frozen=True):
     summary: str  # systems and replicates, or verdicts
     digest: str
     command: str
+    elapsed_s: float | None = None  # wall time of a reproduction
 
 
 def check_output(out: Path, study: str, names: Iterable[str]) -> Path:

@@ -20,7 +20,14 @@ SYMBOL: dict[Opinion, str] = {
     "differs": "✗",
     "impossible as printed": "⊘",
     "not comparable": "○",
+    "ours holds": "+",
+    "ours fails": "−",
+    "ours open": "·",
 }
+QUIET: tuple[Opinion, ...] = ("agrees", "ours holds")  # opinions whose reason is not shown
+_PLURAL: dict[Opinion, str] = {
+    "differs": "differ", "ours holds": "ours hold", "ours fails": "ours fail",
+}  # fmt: skip
 
 
 def decimals(value: float) -> int:
@@ -90,14 +97,26 @@ def tally(verdicts: Iterable[Verdict]) -> dict[Opinion, int]:
 
 
 def tally_line(verdicts: Sequence[Verdict]) -> str:
-    """The wording of a tally, such as "46 of 48 agree · 1 same trend · 1 differs"."""
+    """The wording of a tally, such as "46 of 48 agree · 1 same trend · 1 differs".
+
+    The whole counts the statements of the paper; those of ours follow.
+    """
     counts = tally(verdicts)
+    printed = sum(not is_ours(verdict) for verdict in verdicts)
     agree = counts.pop("agrees", 0)
-    first = f"{agree} of {len(verdicts)} {'agrees' if agree == 1 == len(verdicts) else 'agree'}"
-    plural: dict[Opinion, str] = {"differs": "differ"}
-    for opinion, count in counts.items():
-        first += f" · {count} {plural.get(opinion, opinion) if count > 1 else opinion}"
-    return first
+    parts = [
+        f"{count} {_PLURAL.get(opinion, opinion) if count > 1 else opinion}"
+        for opinion, count in counts.items()
+    ]
+    if printed or not parts:
+        verb = "agrees" if agree == 1 == printed else "agree"
+        parts = [f"{agree} of {printed} {verb}", *parts]
+    return " · ".join(parts)
+
+
+def is_ours(verdict: Verdict) -> bool:
+    """Whether a report's verdict is on a statement of ours, which no paper prints."""
+    return verdict.verdict.startswith("ours")
 
 
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from halfway.pipeline.reproduction.figures import Plot
 from halfway.report.verdicts import plots
 from tests.report.specimens import (
@@ -9,6 +11,7 @@ from tests.report.specimens import (
     growth_summaries,
     load_summaries,
     paper,
+    summary,
 )
 
 _, GROWTH, ASYNCHRONY, LOAD = (
@@ -40,6 +43,18 @@ def test_bars_stand_beside_the_printed_means() -> None:
     ]  # fmt: skip
     assert len(re.findall(r"published \d", made[0].svg)) == 5
     assert "published" not in made[3].svg
+
+
+def test_curves_join_points_at_the_distances_of_their_numbers() -> None:
+    plot = Plot("curves", "load", "n", "system", "nodes", "paths", statistic="mean")
+    rows = [summary("load", 50.0 + n / 100, system="walk", n=n) for n in (100, 200, 1000)]
+    (panel,) = plots.panels(plot, rows)
+    assert panel.svg.count("mark-line") == panel.svg.count("mark-area") == 1
+    points = panel.svg.split("mark-symbol")[1].split("</g>")[0]
+    found = re.findall(r"translate\(([\d.]+),", points)
+    near, far = float(found[1]) - float(found[0]), float(found[2]) - float(found[1])
+    assert far == pytest.approx(8 * near, rel=0.01)
+    assert "curves of paths by nodes; mean at" in panel.words
 
 
 def test_only_points_that_the_plot_asks_for_are_shown() -> None:

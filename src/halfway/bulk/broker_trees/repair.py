@@ -100,7 +100,7 @@ def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[
 def renew_paths(overlay: Overlay) -> None:
     """Repair every alternate and grandparent path that is gone, dead or no longer valid.
 
-    [uas §4, Algorithm 2] "C.Reset GrandParent()", "C.Choose Alternate()". An alternate is valid
+    [uas §4, Algorithm 2] "Reset GrandParent()", "Choose Alternate()". An alternate is valid
     while it is a neighbour of the parent in the tree and not below the broker.
     """
     for number in sorted(overlay.brokers):

@@ -91,6 +91,17 @@ class Walkers:
         )  # fmt: skip
         return load, int(unmet)
 
+    def visited(self, start: int, other: int, *, seed: int, most_steps: int) -> int:
+        """Step the bulk walks of two nodes; how many nodes the first walk has visited when they
+        meet, or after `most_steps` steps of both."""
+        pairs = checked_pairs(self.network, np.array([[start, other]]))
+        steps, nodes = np.empty((2, 1), np.int64)
+        kernels.meetings(
+            self._memory, self._trails, self._graph, pairs, np.uint64(seed), 1, True, most_steps,
+            steps, nodes,
+        )  # fmt: skip
+        return int(np.count_nonzero(self._trails.mark[:, 0] == self._trails.stamp[0]))
+
     def pair(
         self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
         interpretation: Interpretation = "heard", most_steps: int | None = None,

@@ -91,7 +91,7 @@ def _write(out: Path, study: str, report: "VerdictReport") -> Path:
     title = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
     described = StudyPage(
         study, "figures", f"{title} ({report.scale})", "index.html", timestamp(),
-        tally_line(report.verdicts), report.digest, report.command,
+        tally_line(report.verdicts), report.digest, report.command, report.elapsed,
     )  # fmt: skip
     begin_study(out, described)
     page = write_report(out / study, report)

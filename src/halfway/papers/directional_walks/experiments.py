@@ -3,17 +3,17 @@
 from typing import Any, Literal
 
 from halfway.papers.directional_walks import claims
-from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_LOAD, WALKS
+from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 from halfway.pipeline.reproduction.published import published
 
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
+VISITS = "halfway.papers.directional_walks.measurements:visits"
 LOADS = "halfway.papers.directional_walks.measurements:loads"
 
 RADIUS = 0.04  # [drw §4] unit square, not a torus
 NETWORK = ("n", "radius")
-SIZES_BOXES = (*SIZES, 3500, 4000)  # Figure 5
 RATIOS = (1, 10, 100)  # [drw §4.2] steps of one walk while the other makes one
 PAIRS = 100
 
@@ -48,6 +48,15 @@ def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
         "reading": interpretation, "pairs": PAIRS,
     }  # fmt: skip
     return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
+
+
+def visit_point(n: int) -> Point:
+    """The experiment point of paper 1's lone walks on a network of n nodes."""
+    parameters: dict[str, Scalar] = {
+        "n": n, "radius": RADIUS, "system": WALKS[0], "walks": 5,
+        "steps a node": claims.STEPS_A_NODE,
+    }  # fmt: skip
+    return Point(VISITS, parameters, NETWORK, 0.2 * n)
 
 
 def load_point(n: int, system: str, permutations: int) -> Point:
@@ -122,6 +131,11 @@ PAPER = Paper(
     year=2013,
     figures=(
         Figure(
+            "section-3", "A lone walk visits all nodes",
+            lambda _scale: [visit_point(n) for n in SIZES], MANY, claims.judge_visits,
+            (UNIFORM, INTERVALS),
+        ),
+        Figure(
             "section-4", "The networks: mean degree, and how rare a connected draw is",
             _networks, MANY, claims.judge_networks, (UNIFORM, INTERVALS),
         ),
@@ -174,7 +188,7 @@ PAPER = Paper(
             ),
         ),
         Figure(
-            "figure-8", "Largest and smallest load of a node when a permutation is routed",
+            "figure-8", "Largest load of a node when a permutation is routed",
             _figure_load, FEW, claims.judge_figure_8, (UNIFORM, HEARD, ROUTED, INTERVALS),
             (
                 _plot(

@@ -23,6 +23,7 @@ def meetings(run: Run) -> Observations:
     """[drw §4.1-4.2] Measure pairs of walks on one network until they meet; a unit is a pair.
 
     steps: of both walks together. unmet: 1 for the pairs that made all the steps allowed.
+    box, relative box: the network's interquartile range of steps, and that over its median.
     draws, degree: how many networks were drawn until one was connected; its mean degree.
     """
     with run.timed("network"):
@@ -33,12 +34,39 @@ def meetings(run: Run) -> Observations:
         steps, nodes = walks.meetings(
             pairs, seed=run.random_seed, k=run["k"], interpretation=run["reading"]
         )
+    low, middle, high = np.percentile(steps, (25, 50, 75))
     return {
         "steps": steps,
+        "box": np.array([high - low]),
+        "relative box": np.array([(high - low) / middle]),
         "unmet": nodes < 0,
         "draws": np.array([draw.draws]),
         "degree": np.array([draw.network.degree.mean()]),
     }
+
+
+def visits(run: Run) -> Observations:
+    """[drw §3] Measure lone walks of directional walks' networks; a unit is a walk.
+
+    visited: the share of the nodes that the walk visits in `steps a node` steps for each node.
+    """
+    with run.timed("network"):
+        network = kept_draw(run["n"], run["radius"], run.network_seed).network
+        # The other walk is on two nodes apart, so that the walks never meet.
+        n, end = network.n, network.start[-1]
+        apart = Network(
+            np.append(network.start, [end + 1, end + 2]).astype(np.uint32),
+            np.append(network.who, [n + 1, n]).astype(np.int32),
+        )
+        walks = Walkers(apart, run["system"])
+    starts = np.random.default_rng(run.workload_seed).integers(n, size=run["walks"])
+    most = 2 * n * run["steps a node"]  # of both walks
+    with run.timed("run"):
+        visited = [
+            walks.visited(int(start), n, seed=(run.random_seed + w) % 2**64, most_steps=most)
+            for w, start in enumerate(starts)
+        ]
+    return {"visited": np.array(visited) / n}
 
 
 def loads(run: Run) -> Observations:
@@ -46,7 +74,8 @@ def loads(run: Run) -> Observations:
     permutation.
 
     load: paths through the node, ends included. largest: the highest load of each permutation.
-    unmet: pairs of the permutation whose walks did not meet.
+    gini, largest / mean: of the loads of each permutation. unmet: pairs of the permutation whose
+    walks did not meet.
     """
     with run.timed("network"):
         draw = kept_draw(run["n"], run["radius"], run.network_seed)
@@ -55,9 +84,18 @@ def loads(run: Run) -> Observations:
     return {
         "load": load.ravel(),
         "largest load": load.max(axis=1),
+        "gini": gini(load),
+        "largest / mean": load.max(axis=1) / load.mean(axis=1),
         "unmet": unmet,
         "draws": np.array([draw.draws]),
     }
+
+
+def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """[permutations] the Gini coefficient of the loads [permutations, n] of walks: 0 if equal."""
+    n = load.shape[1]
+    rising = np.sort(load, axis=1)
+    return np.asarray((2 * np.arange(1, n + 1) - n - 1) @ rising.T / (n * rising.sum(axis=1)))
 
 
 def _routed(

@@ -19,12 +19,6 @@ def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
     return sum(1.0 / j for j in range(1, destinations + 1)) / (copies * rate)
 
 
-def truncated_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """DRIP's mean by the printed second-order truncation of equation (1):
-    (5 l - l²) / (4 m rate)."""
-    return destinations * (5 - destinations) / (4.0 * copies * rate)
-
-
 def printed_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
     """DRIP's mean as printed [drip §V-C], "(l² + 3l) / 4mλ": the truncation with the sign of its
     last term inverted."""

@@ -124,9 +124,9 @@ def _analysis(scale: Scale) -> list[Point]:
 REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 8}
 
 
-def _bars(metric: str, title: str, colour: str | None = "m") -> tuple[Plot, ...]:
+def _curves(metric: str, title: str, colour: str | None = "m") -> tuple[Plot, ...]:
     """A plot of DRIP's experiments: means of a metric over k, a panel for each system."""
-    return (Plot("bars", metric, "k", "system", "brokers k", title, colour, statistic="mean"),)
+    return (Plot("curves", metric, "k", "system", "brokers k", title, colour, statistic="mean"),)
 
 
 PAPER = Paper(
@@ -139,13 +139,13 @@ PAPER = Paper(
             "figure-3a", "Broker coverage against the number of brokers",
             _figure_3a, REPLICATES, claims.judge_coverage,
             (ENVIRONMENT, CAPABILITIES, PARALLEL, AXES, INTERVALS),
-            _bars("coverage", "share with a copy"),
+            _curves("coverage", "share with a copy"),
         ),
         Figure(
             "figure-3b", "Delivery delay against the number of brokers, compared with an epidemic",
             _figure_3b, REPLICATES, claims.judge_delay,
             (ENVIRONMENT, CAPABILITIES, PARALLEL, SF, AXES, INTERVALS),
-            _bars("waited", "seconds, lost events 60"),
+            _curves("waited", "seconds, lost events 60"),
         ),
         Figure(
             "figure-3b-pairs", "Delivery delay pair by pair: SF and four copies against one copy",
@@ -156,7 +156,7 @@ PAPER = Paper(
             "figure-4", "Delivery delay by the choice of brokers",
             _figure_4, REPLICATES, claims.judge_selection,
             (ENVIRONMENT, CAPABILITIES, PARALLEL, AXES, INTERVALS),
-            _bars("waited", "seconds, lost events 60", colour=None),
+            _curves("waited", "seconds, lost events 60", colour=None),
         ),
         Figure(
             "limited",

@@ -46,7 +46,7 @@ def _unpublished(
     return Verdict(
         "georendezvous", figure, cell, metric, None,
         *(estimate or (seen.mean, seen.mean_low, seen.mean_high)), seen.networks, interpretation,
-        "not comparable", "the paper does not measure it",
+        "ours open", "the paper does not measure it",
     )  # fmt: skip
 
 

@@ -90,11 +90,11 @@ def _figure(
     return Figure(name, title, lambda _: points, replicates, judge, interpretations, plots)
 
 
-def _bars(
+def _curves(
     metric: str, x: str, panel: str, x_title: str, y_title: str, colour: str | None = None,
     **where: Scalar,
 ) -> Plot:  # fmt: skip
-    return Plot("bars", metric, x, panel, x_title, y_title, colour, statistic="mean", where=where)
+    return Plot("curves", metric, x, panel, x_title, y_title, colour, statistic="mean", where=where)
 
 
 PAPER = Paper(
@@ -121,14 +121,10 @@ PAPER = Paper(
             ),
         ),
         _figure(
-            "section-4", "The networks: mean degree", [detour_point(n, 8, 8) for n in SIZES],
-            claims.judge_networks, (UNIFORM, CELLS, INTERVALS),
-        ),
-        _figure(
             "figure-3a", "Overhead of routing through the best of several rendezvous cells",
             [detour_point(n, i, i) for n in claims.SIZES_SHOWN for i in POINTS],
             claims.judge_figure_3a, SAME,
-            _bars("overhead", "points", "n", "rendezvous cells", _OVERHEAD, reading="known"),
+            _curves("overhead", "points", "n", "rendezvous cells", _OVERHEAD, reading="known"),
         ),
         _figure(
             "figure-3a-toured", "Figure 3(a) if every message traverses the home perimeter",
@@ -140,27 +136,28 @@ PAPER = Paper(
             "figure-3b", "Overhead against the size of the network",
             [detour_point(n, i, i) for n in SIZES for i in FEW_POINTS],
             claims.judge_figure_3b, SAME,
-            _bars("overhead", "n", "system", "nodes", _OVERHEAD, "points", reading="known"),
+            _curves("overhead", "n", "system", "nodes", _OVERHEAD, "points", reading="known"),
         ),
         _figure(
             "figure-3c", "Overhead when only the closest of 8 rendezvous cells are tried",
             [*(detour_point(600, 8, m) for m in range(1, 9)), detour_point(600, 2, 2)],
             claims.judge_figure_3c, SAME,
-            _bars("overhead", "tried", "n", "closest rendezvous cells tried, of 8", _OVERHEAD,
+            _curves("overhead", "tried", "n", "closest rendezvous cells tried, of 8", _OVERHEAD,
                   points=8),
         ),
         _figure(
             "figure-3d", "Length of the notification tree with 8 rendezvous cells against one",
             [tree_point(k, meaning) for meaning in TREE_INTERPRETATIONS for k in CLIENTS],
             claims.judge_figure_3d, (UNIFORM, CELLS, POINTS_READ, TREES, INTERVALS),
-            _bars("tree ratio", "clients", "reading", "subscribers", "hops with 8 points / with 1"),
+            _curves("tree ratio", "clients", "reading", "subscribers",
+                    "hops with 8 points / with 1"),
         ),
         _figure(
             "theorem-3.1",
             "A random node is a good rendezvous with a probability that does not vanish",
             [theorem_point(n, k) for n in FAIR_SIZES for k in claims.SLACKS],
             claims.judge_theorem, (UNIFORM, SHORTEST, INTERVALS),
-            _bars("share", "n", "k", "nodes", "share of nodes within l + 2 k l"),
+            _curves("share", "n", "k", "nodes", "share of nodes within l + 2 k l"),
         ),
         _figure(
             "signalling", "Unnecessary messages of a stable subscriber, message by message",

@@ -48,12 +48,12 @@ INTERVALS = (
 REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 20}  # [uas §5] "twenty simulation runs"
 
 
-def _bars(metric: str, x: str, panel: str, title: str, colour: str, **where: Scalar) -> Plot:
-    return Plot("bars", metric, x, panel, x, title, colour=colour, where=where, statistic="mean")
+def _curves(metric: str, x: str, panel: str, title: str, colour: str, **where: Scalar) -> Plot:
+    return Plot("curves", metric, x, panel, x, title, colour=colour, where=where, statistic="mean")
 
 
-def _rush_bars(metric: str, title: str) -> tuple[Plot]:
-    return (_bars(metric, "events", "interest", title, "balance"),)
+def _rush_curves(metric: str, title: str) -> tuple[Plot]:
+    return (_curves(metric, "events", "interest", title, "balance"),)
 
 
 PAPER = Paper(
@@ -63,10 +63,6 @@ PAPER = Paper(
     year=2007,
     figures=(
         Figure(
-            "table-2", "Simulation parameters", points.table_2, REPLICATES,
-            claims.judge_table_2, (UNDERLAY, CLIENTS),
-        ),
-        Figure(
             "lemma", "Every single failure of a node or link but the root's node",
             points.lemma, REPLICATES, claims.judge_lemma, (UNDERLAY, OVERLAY, PATHS, INTERVALS),
         ),
@@ -74,26 +70,26 @@ PAPER = Paper(
             "figure-5", "Notifications delivered against the number of faults",
             points.figure_5, REPLICATES, claims.judge_figure_5,
             (UNDERLAY, OVERLAY, CLIENTS, FAILURES, REPAIR, INTERVALS),
-            (_bars("delivered", "faults", "where", "notifications delivered (%)", "repair"),),
+            (_curves("delivered", "faults", "where", "notifications delivered (%)", "repair"),),
         ),
         Figure(
             "figure-6", "Delivery latency against the number of events",
             points.figure_6, REPLICATES, claims.judge_figure_6,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            (_bars("latency", "events", "window_s", "mean latency of a notification (ms)",
+            (_curves("latency", "events", "window_s", "mean latency of a notification (ms)",
                    "balance", interest="selective", queueing="overlay"),),
         ),
         Figure(
             "figure-7", "Average load of links against the number of events",
             points.figure_7, REPLICATES, claims.judge_figure_7,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            _rush_bars("overlay load", "mean load of an overlay link (kB)"),
+            _rush_curves("carrying load", "mean load of a link that can carry (kB)"),
         ),
         Figure(
             "figure-8", "Standard deviation of the loads of links against the number of events",
             points.figure_7, REPLICATES, claims.judge_figure_8,
             (UNDERLAY, OVERLAY, CLIENTS, QUEUES, BALANCE, INTERVALS),
-            _rush_bars("overlay deviation", "deviation of overlay links' loads (kB)"),
+            _rush_curves("carrying deviation", "deviation of loads over links that can carry (kB)"),
         ),
     ),
 )  # fmt: skip

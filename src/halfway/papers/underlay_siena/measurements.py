@@ -61,23 +61,6 @@ def _workload(run: Run) -> Content:
         )
 
 
-def parameters(run: Run) -> Observations:
-    """Measure the parameters of a paper 5 run, counted in it [uas Table 2]."""
-    made, drawn = _overlay(run), _workload(run)
-    homes = np.bincount(drawn.home, minlength=run["brokers"])
-    return {
-        "events": np.array([len(drawn.at)]),
-        "clients": np.array([len(drawn.home)]),
-        "brokers": np.array([len(made.brokers)]),
-        "message bytes": np.array([MESSAGE_BYTES]),
-        "underlay nodes": np.array([made.underlay.network.n]),
-        "underlay links": np.array([made.underlay.network.links]),
-        # Of independent uniform homes the variance over brokers is about the mean.
-        "dispersion of clients": np.array([homes.var() / homes.mean()]),
-        "matching clients of an event": drawn.wanted.sum(axis=1),
-    }
-
-
 def lemma(run: Run) -> Observations:
     """Measure the lemma [uas §4.2]: every single failure but the root's node; a unit is an overlay.
 
@@ -130,9 +113,16 @@ def loads(run: Run) -> Observations:
             made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES
         )
         passed = passage(paths, drawn, run["balance"], run["window_s"])
-        found = loads_of(passed, stress(made, aware=aware), MESSAGE_BYTES)
+        on = stress(made, aware=aware)
+        found = loads_of(passed, on, MESSAGE_BYTES)
+    # The links of no route, to grandparents, carry nothing: they only lower the mean.
+    idle = on.links / len(np.unique(on.link))
+    carrying = found.overlay_mean * idle
+    square = (found.overlay_deviation**2 + found.overlay_mean**2) * idle
     observed = {
         "latency": 1e3 * passed.latency_s,
+        "carrying load": carrying,
+        "carrying deviation": np.sqrt(max(square - carrying**2, 0.0)),
         "overlay load": found.overlay_mean,
         "overlay deviation": found.overlay_deviation,
         "used load": found.used_mean,

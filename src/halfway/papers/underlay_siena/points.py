@@ -27,12 +27,6 @@ _OVERLAY: dict[str, Scalar] = {
 _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
 
 
-def table_2(_scale: Scale) -> list[Point]:
-    """The one point of paper 5's Table 2 [uas Table 2]: the parameters of every run."""
-    given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "system": "underlay-siena"}
-    return [Point(f"{_ROOM}:parameters", given, NETWORK, 1000.0)]
-
-
 def lemma(_scale: Scale) -> list[Point]:
     """The points of paper 5's lemma [uas §4.2]: one for each interpretation and remedy."""
     given = [

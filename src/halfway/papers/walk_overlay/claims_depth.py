@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 
+from halfway.papers.claims.thresholds import UNCORRELATED, VERY_NEAR
 from halfway.papers.walk_overlay.claims_path import COUNTS, SIZES, WALKS
 from halfway.papers.walk_overlay.estimates import (
     Floats,
@@ -23,31 +24,30 @@ from halfway.pipeline.reproduction.verdict import Verdict
 
 FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
 MANY = (50, 75, 100, 250, 500)  # the depth has reached its maximum there
-NEAR, SIMILAR, WEAK = 0.9, 0.1, 0.1  # bounds of "maximum", "very similar", "no correlation"
 _POOLS = ((FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2, 10, 100)))
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
     """Judge the overlay's depth [dwo §VI-B]: "depths are very similar for all cases", and the
-    largest is "reached early"."""
+    largest is "reached very early"."""
     for n in SIZES:
         for count in COUNTS[n]:
             at = partial(found.find, "depth", n=n, initiators=count)
             apart = difference(at(system=WALKS[0]), at(system=WALKS[1]), "mean")
             yield verdict_row(
                 "figure-9", {"n": n, "initiators": count}, "mean depth, DRW - PRW",
-                "very similar", *apart, at(system=WALKS[0]).networks,
-                f"similar: less than {SIMILAR} of the network's extent apart",
-                *judge_range(-SIMILAR, SIMILAR, *apart, rounding=0.0),
+                "depths are very similar for all cases", *apart, at(system=WALKS[0]).networks,
+                f"very similar: less than {VERY_NEAR} of the network's extent apart",
+                *judge_range(-VERY_NEAR, VERY_NEAR, *apart, rounding=0.0),
             )  # fmt: skip
         for system in WALKS:
             seen = found.find("depth", n=n, initiators=10, system=system)
             missing = (1 - seen.mean, 1 - seen.mean_high, 1 - seen.mean_low)
             yield verdict_row(
                 "figure-9", {"n": n, "system": system, "initiators": 10}, "1 - mean depth",
-                "maximum reached very early", *missing, seen.networks,
-                f"'reached' is a depth above {NEAR}, 'very early' ten initiators",
-                *judge_order(*missing, equal=1 - NEAR),
+                "is reached very early", *missing, seen.networks,
+                f"reached: within {VERY_NEAR} of the maximum; very early: by ten initiators",
+                *judge_order(*missing, equal=VERY_NEAR),
             )  # fmt: skip
 
 
@@ -60,29 +60,30 @@ def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
             cell: dict[str, Scalar] = {"n": n, "system": system}
             yield judge_ratio(
                 "figure-10", cell, "mean depth, two / three initiators",
-                "importantly increased with three", at(initiators=2), at(initiators=3),
+                "importantly increased when having three", at(initiators=2), at(initiators=3),
                 "mean depth",
             )  # fmt: skip
             later = estimated(_later_rise(found, n, system), at(initiators=2).networks)
             yield verdict_row(
                 "figure-10", cell, "largest later rise of depth - that from 2 to 3",
-                "importantly increased with three", *later, at(initiators=2).networks,
+                "importantly increased when having three", *later, at(initiators=2).networks,
                 "'importantly': more than any step between 3 and 10 initiators",
                 *judge_order(*later, equal=0.0),
             )  # fmt: skip
         at = partial(found.find, "depth", n=n, initiators=2)
         yield judge_ratio(
-            "figure-10", {"n": n, "initiators": 2}, "mean depth, PRW / DRW", "DRWs deeper",
-            at(system=WALKS[1]), at(system=WALKS[0]), "mean depth",
+            "figure-10", {"n": n, "initiators": 2}, "mean depth, PRW / DRW",
+            "the directionality of DRWs leads to increase the depth", at(system=WALKS[1]),
+            at(system=WALKS[0]), "mean depth",
         )  # fmt: skip
     for n, system, (counts, which) in product(SIZES, WALKS, _POOLS):
         r = correlation(found, counts, n=n, system=system)
         yield verdict_row(
             "figure-10", {"n": n, "system": system, "initiators": which},
-            "correlation of active nodes and depth", "no correlation", *r,
+            "correlation of active nodes and depth", "there exists no correlation", *r,
             found.find("depth", n=n, system=system, initiators=2).networks,
             "Pearson's r over all overlays of these initiators; "
-            f"none: an interval that reaches 0, or |r| below {WEAK}", *_uncorrelated(*r),
+            f"none: an interval that reaches 0, or |r| below {UNCORRELATED}", *_uncorrelated(*r),
         )  # fmt: skip
 
 
@@ -93,6 +94,6 @@ def _later_rise(found: Summaries, n: int, system: str) -> Floats:
 
 def _uncorrelated(r: float, low: float, high: float) -> Judged:
     shown = f"r = {r:.2f} [{low:.2f}, {high:.2f}]"
-    if abs(r) < WEAK or low <= 0 <= high:
+    if abs(r) < UNCORRELATED or low <= 0 <= high:
         return "agrees", f"{shown}, not distinguishable from 0"
     return "differs", f"{shown}: overlays with more nodes span more"

@@ -5,18 +5,18 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from halfway.papers.claims.thresholds import BAND, percent
 from halfway.papers.walk_overlay.claims_path import SIZES
 from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import judge_number
+from halfway.pipeline.reproduction.judge import judge_number, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 BITS = (2, 4, 8, 16, 32)  # of every filter, for each subscription
 INITIATORS = 50
 SEEN = 8  # most bits each at which false positives are frequent enough to count
-BAND = 0.15  # tolerance of the rate of false positives, relative to the formula's
 
 
 def judge_bloom(found: Summaries) -> Iterator[Verdict]:
@@ -35,22 +35,22 @@ def _of_filters(
     lost, exact, bloom, none = (at(metric) for metric in ("lost", "exact", "bloom", "none"))
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
     yield verdict_row(
-        "bloom", cell, "deliveries lost", 0.0, *estimate, lost.networks,
-        "matching events that a subscriber does not receive, without faults",
-        *judge_number(0.0, *estimate, relative=0.0, rounding=0.0),
+        "bloom", cell, "deliveries lost", None, *estimate, lost.networks,
+        "0 expected: matching events that a subscriber does not receive, without faults",
+        *ours(judge_number(0.0, *estimate, relative=0.0, rounding=0.0)),
     )  # fmt: skip
     if rated:
         rate = ratio(at("false"), at("predicted"), "mean")
         yield verdict_row(
-            "bloom", cell, "false positives, measured / predicted", 1.0, *rate, lost.networks,
-            f"within {100 * BAND:.0f} %: (1 - exp(-k items / bits))^k of each filter's own items",
-            *judge_number(1.0, *rate, relative=BAND, rounding=0.0),
+            "bloom", cell, "false positives, measured / predicted", None, *rate, lost.networks,
+            f"within {percent(BAND)} of 1: (1 - exp(-k items / bits))^k of each filter's own items",
+            *ours(judge_number(1.0, *rate, relative=BAND, rounding=0.0)),
         )  # fmt: skip
     yield judge_ratio(
-        "bloom", cell, "transmissions of an event, filters / none", "fewer", bloom, none,
+        "bloom", cell, "transmissions of an event, filters / none", None, bloom, none,
         f"exact tables: {exact.mean:.1f}, filters: {bloom.mean:.1f}, none: {none.mean:.1f}",
     )  # fmt: skip
     yield judge_ratio(
-        "bloom", cell, "records of an unsubscription, recomputed / counting", "fewer",
+        "bloom", cell, "records of an unsubscription, recomputed / counting", None,
         at("chunks"), at("links"), "recomputed: the chunks that changed; counting: a record a link",
     )  # fmt: skip

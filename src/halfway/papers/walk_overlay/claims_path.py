@@ -6,8 +6,10 @@ from itertools import pairwise, product
 
 import numpy as np
 
+from halfway.papers.claims.thresholds import HARD, STRAIGHT, VERY_NEAR, percent
 from halfway.papers.walk_overlay import estimates
 from halfway.papers.walk_overlay.estimates import estimated, judge_ratio, means, slope, verdict_row
+from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Summaries
 from halfway.pipeline.reproduction.judge import judge_number, judge_order
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -21,42 +23,28 @@ COUNTS: dict[int, tuple[int, ...]] = {  # [dwo §VI] total numbers of publishers
     3000: (*_FEW, 1000, 1500, 1875, 2250, 2625),
 }
 PANELS = {1000: "figure-8ab", 2000: "figure-8cd", 3000: "figure-8ef"}  # directional, pure
+PATHS = {  # metric -> the two interpretations of the "active path" [dwo §V-B]
+    "active": "active path: all nodes of all walks",
+    "needed": "active path: without the nodes that a walk left when it went back (i--)",
+}
 SETS = 10
 NETWORKS = 100
+MORE_NODES = "the more nodes we have in the network, the more nodes we have in the active path"
 PRINTED = {1000: 20_000, 2000: 21_000, 3000: 22_000}
 SHOWN = (2, 3, 5, 10, 20, 50, 100, 500)  # counts shown for claims about "all cases"
 LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound the path there
-STRAIGHT = 0.97  # R² above which a line is called straight
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """Judge paper 2's networks [dwo §VI]: numbers of simulations; connected ones are rare."""
-    for n in SIZES:
-        runs = NETWORKS * len(COUNTS[n])
-        whole = sum(PRINTED.values())
-        yield verdict_row(
-            "section-6", {"n": n}, "simulations", PRINTED[n], float(runs), None, None, NETWORKS,
-            "as printed: 100 networks for each number of initiators",
-            "impossible as printed",
-            f"{len(COUNTS[n])} numbers of initiators on 100 networks are {runs:,}; with {SETS} "
-            f"sets of initiators a network they are {SETS * runs:,}, and with both walks the "
-            f"{2 * whole:,} of the whole",
-        )  # fmt: skip
+    """Judge paper 2's networks [dwo §VI]: connected ones are rare."""
     seen = found.find("draws", n=1000, system=WALKS[0], initiators=2)
     share = (1 / seen.mean, 1 / seen.mean_high, 1 / max(seen.mean_low, 1.0))
     yield verdict_row(
-        "section-6", {"n": 1000}, "share of draws that are connected", "hard to obtain", *share,
-        seen.networks, "below 1000; 'hard' is less than one in four, at 1000 itself",
-        *judge_order(*share, equal=0.25),
+        "section-6", {"n": 1000}, "share of draws that are connected",
+        "hard to obtain connected networks", *share, seen.networks,
+        f"1 / mean draws until one is connected, at 1000; hard: below {percent(HARD)}",
+        *judge_order(*share, equal=HARD),
     )  # fmt: skip
-    for n, system in product(SIZES, WALKS):
-        seen = found.find("unjoined", n=n, system=system, initiators=2)
-        estimate = (seen.mean, seen.mean_low, seen.mean_high)
-        yield verdict_row(
-            "section-6", {"n": n, "system": system}, "walks that met no other", 0.0, *estimate,
-            seen.networks, "the algorithm goes back \"in order to assure intersections\"",
-            *judge_number(0.0, *estimate, relative=0.0, rounding=0.0),
-        )  # fmt: skip
 
 
 def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
@@ -64,6 +52,25 @@ def judge_panels(n: int, found: Summaries) -> Iterator[Verdict]:
     yield from _fewer(n, found)
     yield from _straight(n, found)
     yield from _reliable(n, found)
+
+
+def judge_reached(found: Summaries) -> Iterator[Verdict]:
+    """Judge the active path [dwo §VI-A] if equation (4) is taken literally: a node's neighbours
+    count from when the walk reaches the node."""
+    reached = "equation (4) literally: N(v) counts from when the walk reaches v"
+    for n, count in product(SIZES, SHOWN):
+        at = partial(found.find, "active", n=n, initiators=count)
+        cell: dict[str, Scalar] = {"n": n, "initiators": count}
+        walk = at(system=WALKS[0], marking="reached")
+        yield judge_ratio(
+            "figure-8-reached", cell, "mean active nodes, DRW / PRW",
+            "PRWs present larger active paths", walk, at(system=WALKS[1]), reached,
+        )  # fmt: skip
+        yield judge_ratio(
+            "figure-8-reached", cell, "mean active nodes, counted when left / when reached", None,
+            at(system=WALKS[0], marking="left"), walk,
+            "Algorithm 2 and Figure 5 against equation (4); expected below 1",
+        )  # fmt: skip
 
 
 def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
@@ -76,11 +83,11 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
     """Judge the active path of both kinds of walk: "overlay layers that use PRWs present larger
     active paths" """
-    for count in COUNTS[n]:
-        at = partial(found.find, "active", n=n, initiators=count)
+    for (metric, meaning), count in product(PATHS.items(), COUNTS[n]):
+        at = partial(found.find, metric, n=n, initiators=count)
         yield judge_ratio(
             PANELS[n], {"n": n, "initiators": count}, "mean active nodes, DRW / PRW",
-            "PRWs larger", at(system=WALKS[0]), at(system=WALKS[1]), "all nodes of all walks",
+            "PRWs present larger active paths", at(system=WALKS[0]), at(system=WALKS[1]), meaning,
         )  # fmt: skip
 
 
@@ -92,7 +99,8 @@ def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
         straight = float(np.corrcoef(table[0], np.log(counts))[0, 1] ** 2)
         yield verdict_row(
             PANELS[n], {"n": n, "system": system, "initiators": which},
-            "R² of mean active nodes over ln(initiators)", "logarithmic", straight, None, None,
+            "R² of mean active nodes over ln(initiators)", "the same logarithmic behavior",
+            straight, None, None,
             networks, f"a line with R² above {STRAIGHT}; no interval",
             "agrees" if straight > STRAIGHT else "differs",
             "each initiator is an active node itself: no logarithm can last"
@@ -111,16 +119,16 @@ def _logarithms(found: Summaries) -> Iterator[Verdict]:
             yield verdict_row(
                 "figure-8", {"system": system, "n": f"{less} / {more}"},
                 "active nodes per ln(initiators), less / more dense",
-                "the base decreases with density", *growth, networks,
+                "the base of the logarithm decreases", *growth, networks,
                 "up to 100 initiators; a smaller base is a steeper line", *judge_order(*growth),
             )  # fmt: skip
             shares = (slopes[less] / less, slopes[more] / more)
             relative = estimated(shares[1] / shares[0], networks, log=True)
             if system == WALKS[1]:
-                claim, opinion = "less dense grow faster", judge_order(*relative)
+                claim, opinion = "less dense networks grow faster", judge_order(*relative)
             else:
-                opinion = judge_number(1.0, *relative, relative=0.1, rounding=0.0)
-                claim = "almost identical"
+                opinion = judge_number(1.0, *relative, relative=VERY_NEAR, rounding=0.0)
+                claim = "proportionally, almost identical"
             yield verdict_row(
                 "figure-8", {"system": system, "n": f"{more} / {less}"},
                 "share of n per ln(initiators), more / less dense", claim, *relative, networks,
@@ -142,8 +150,9 @@ def _dramatic(found: Summaries) -> Verdict:
     networks = found.find("active", n=1000, system=WALKS[0], initiators=2).networks
     apart = estimated(change[1] - change[0], networks)
     return verdict_row(
-        "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW", "more dramatic for DRWs",
-        *apart, networks, "up to 100 initiators; in either direction",
+        "figure-8", {}, "|ln slope(3000) / slope(1000)|, PRW - DRW",
+        "the change on the base is more dramatic for DRWs", *apart, networks,
+        "up to 100 initiators; in either direction",
         *judge_order(*apart, equal=0.0),
     )  # fmt: skip
 
@@ -152,19 +161,19 @@ def _densities(found: Summaries) -> Iterator[Verdict]:
     """Judge the active path by size: "the more nodes we have in the network, the more nodes we have
     in the active path" """
     for system, (less, more) in product(WALKS, pairwise(SIZES)):
-        for count in SHOWN:
-            at = partial(found.find, "active", system=system, initiators=count)
+        for (metric, meaning), count in product(PATHS.items(), SHOWN):
+            at = partial(found.find, metric, system=system, initiators=count)
             yield judge_ratio(
                 "figure-8", {"system": system, "n": f"{less} / {more}", "initiators": count},
-                "mean active nodes, less / more nodes", "more nodes, larger paths", at(n=less),
-                at(n=more), "all nodes of all walks",
+                "mean active nodes, less / more nodes", MORE_NODES, at(n=less), at(n=more), meaning,
             )  # fmt: skip
         full = [means(found, "active", SHOWN, n=n, system=system)[0] / n for n in (more, less)]
         networks = found.find("active", n=less, system=system, initiators=2).networks
         share = estimated((full[0] / full[1]).max(axis=1), networks, log=True)
         yield verdict_row(
             "figure-8", {"system": system, "n": f"{more} / {less}"},
-            "largest ratio of shares of n that are active", "less dense saturate before",
+            "largest ratio of shares of n that are active",
+            "less dense networks are saturated before",
             *share, networks, f"over the numbers of initiators {', '.join(map(str, SHOWN))}",
             *judge_order(*share),
         )  # fmt: skip
@@ -180,7 +189,8 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
     ]
     networks = at(system=WALKS[0], initiators=2).networks
     yield verdict_row(
-        PANELS[n], {"n": n}, "share of outliers, DRW / PRW", "PRWs have more outliers",
+        PANELS[n], {"n": n}, "share of outliers, DRW / PRW",
+        "using PRWs present more outliers",
         shares[0] / shares[1] if shares[1] else float("nan"), None, None, networks,
         "beyond 1.5 interquartile ranges of their own box; mean over all numbers of initiators",
         "agrees" if shares[0] < shares[1] else "differs",
@@ -191,8 +201,9 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
         against = estimated(wide[0][0] / wide[1][0], networks, log=True)
         yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},
-            "coefficient of variation of active nodes, DRW / PRW", "more reliable", *against,
-            networks, "standard deviation / mean", *judge_order(*against),
+            "coefficient of variation of active nodes, DRW / PRW",
+            "a more reliable performance", *against, networks, "standard deviation / mean",
+            *judge_order(*against),
         )  # fmt: skip
         apart = [
             wide[s][0] * estimates.with_replicates(at(system=WALKS[s], initiators=count))
@@ -201,6 +212,6 @@ def _reliable(n: int, found: Summaries) -> Iterator[Verdict]:
         against = estimated(apart[0] / apart[1], networks, log=True)
         yield verdict_row(
             PANELS[n], {"n": n, "initiators": count},
-            "standard deviation of active nodes, DRW / PRW", "more reliable", *against,
-            networks, "in nodes", *judge_order(*against),
+            "standard deviation of active nodes, DRW / PRW",
+            "a more reliable performance", *against, networks, "in nodes", *judge_order(*against),
         )  # fmt: skip

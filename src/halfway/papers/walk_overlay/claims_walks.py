@@ -5,21 +5,22 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise, product
 
+from halfway.papers.claims.thresholds import VERY_NEAR, percent
 from halfway.papers.walk_overlay.claims_path import SIZES, WALKS
 from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries
-from halfway.pipeline.reproduction.judge import judge_number, judge_order
+from halfway.pipeline.reproduction.judge import judge_number, judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 # [dwo (2)] α and β; the first is cost (3)
 WEIGHTS = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 1.0))
 RUMOR = (0.0, 0.0)  # only the nodes that it passed repel the walk
 BRANCHES = (1, 2)
+MEASURED = (("steps", "steps until they meet"), ("active", "active nodes"))
 JOINED = (1, 5, 50)  # initiators present when the walk that may give up starts
 MULTIPLES = (1, 2, 3, 5)  # of the mean number of steps, after which a walk may give up
-EFFICIENT = 0.10  # largest difference of means that counts as "as efficient"
 
 
 def judge_section_4(found: Summaries) -> Iterator[Verdict]:
@@ -30,32 +31,50 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
             yield judge_ratio(
                 "section-4", {"n": n, "alpha": alpha, "beta": beta, "branches": branches},
                 "distance of a lone walk, with / without second neighbourhoods",
-                "does not improve", at("reach", alpha=alpha, beta=beta, branches=branches),
+                "does not improve the Euclidean distance traversed",
+                at("reach", alpha=alpha, beta=beta, branches=branches),
                 at("reach", alpha=1.0, beta=0.0, branches=branches),
                 "largest distance between its nodes after 30 steps; against α = 1, β = 0",
             )  # fmt: skip
-        measured = (("steps", "steps until they meet"), ("active", "active nodes"))
-        for (alpha, beta), (metric, what) in product(WEIGHTS, measured):
+        for (alpha, beta), (metric, what) in product(WEIGHTS, MEASURED):
             single, double = (at(metric, alpha=alpha, beta=beta, branches=b) for b in BRANCHES)
             share = ratio(single, double, "mean")
             cell: dict[str, Scalar] = {"n": n, "alpha": alpha, "beta": beta}
             yield verdict_row(
-                "section-4", cell, f"mean {what}, one / two branches", "as efficient", *share,
-                single.networks, f"within {EFFICIENT:.0%}".replace("%", " %"),
-                *judge_number(1.0, *share, relative=EFFICIENT, rounding=0.0),
+                "section-4", cell, f"mean {what}, one / two branches",
+                "the use of one branch is as efficient", *share,
+                single.networks, f"as efficient: within {percent(VERY_NEAR)}",
+                *judge_number(1.0, *share, relative=VERY_NEAR, rounding=0.0),
             )  # fmt: skip
+    yield from _rumors(found)
     for (less, more), branches in product(pairwise(SIZES), BRANCHES):
         at = partial(found.find, "path", system=WALKS[0], alpha=1.0, beta=0.0, branches=branches)
         yield judge_ratio(
             "section-4", {"n": f"{more} / {less}", "branches": branches},
-            "mean hops of the path, more / less dense", "shorter with density", at(n=more),
+            "mean hops of the path, more / less dense", "shorter paths are obtained", at(n=more),
             at(n=less), "between two initiators through the meeting",
         )  # fmt: skip
     for n in SIZES:
         at = partial(found.find, "steps", n=n, alpha=1.0, beta=0.0, branches=1)
         yield judge_ratio(
-            "section-4", {"n": n}, "mean steps until they meet, DRW / PRW", "DRWs faster",
-            at(system=WALKS[0]), at(system=WALKS[1]), "both walks together",
+            "section-4", {"n": n}, "mean steps until they meet, DRW / PRW",
+            "DRWs decrease the time to intersection", at(system=WALKS[0]), at(system=WALKS[1]),
+            "both walks together",
+        )  # fmt: skip
+
+
+def _rumors(found: Summaries) -> Iterator[Verdict]:
+    """Judge paper 2's walks against Rumor Routing with an infinite memory [dwo §IV]."""
+    for n, (metric, what) in product(SIZES, MEASURED):
+        at = partial(found.find, metric, n=n, system=WALKS[0], branches=1)
+        walk, rumor = at(alpha=1.0, beta=0.0), at(alpha=RUMOR[0], beta=RUMOR[1])
+        share = ratio(walk, rumor, "mean")
+        yield verdict_row(
+            "section-4", {"n": n}, f"mean {what}, DRW / Rumor Routing",
+            "as good as a traditional Rumor Routing algorithm", *share, walk.networks,
+            "Rumor Routing with an infinite memory: two walks that avoid only the nodes that they "
+            f"passed (α = β = 0); as good: within {percent(VERY_NEAR)}",
+            *judge_number(1.0, *share, relative=VERY_NEAR, rounding=0.0),
         )  # fmt: skip
 
 
@@ -68,8 +87,8 @@ def judge_stopping(found: Summaries) -> Iterator[Verdict]:
         estimate = (late.mean, late.mean_low, late.mean_high)
         yield verdict_row(
             "stopping-rule", {"n": n, "system": system, "initiators there": there, "means": c},
-            "share of walks given up too early", f"at most {math.exp(-c):.3g}", *estimate,
-            late.networks, "our rule: e^-c if the number of steps is exponential; "
+            "share of walks given up too early", None, *estimate, late.networks,
+            f"our rule: at most e^-c = {math.exp(-c):.3g}, as if the steps were exponential; "
             f"a walk given up has cost {spent.mean:.2f} n steps",
-            *judge_order(*estimate, equal=math.exp(-c)),
+            *ours(judge_order(*estimate, equal=math.exp(-c))),
         )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around, ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import judge_order
+from halfway.pipeline.reproduction.judge import judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 verdict_row = partial(Verdict, "walk-overlay")
@@ -21,12 +21,16 @@ Floats = npt.NDArray[np.float64]
 
 
 def judge_ratio(
-    figure: str, cell: dict[str, Scalar], metric: str, claim: str, one: Summary, other: Summary,
+    figure: str, cell: dict[str, Scalar], metric: str, claim: str | None, one: Summary,
+    other: Summary,
     interpretation: str,
 ) -> Verdict:  # fmt: skip
-    """Judge by a paired estimate of their ratio that the mean of `one` is less than `other`'s."""
+    """Judge by a paired estimate of their ratio that the mean of `one` is less than `other`'s.
+
+    claim: the paper's clause; None for a statement of ours.
+    """
     share = ratio(one, other, "mean")
-    opinion = judge_order(*share)
+    opinion = judge_order(*share) if claim else ours(judge_order(*share))
     return verdict_row(figure, cell, metric, claim, *share, one.networks, interpretation, *opinion)
 
 

@@ -29,7 +29,9 @@ SETS = (
     "each network is used for ten sets of initiators, as 100 networks for each number of "
     "initiators would not give the printed number of simulations"
 )
-ACTIVE = "active path: all nodes of all walks, dead ends included"
+ACTIVE = (
+    "active path: all nodes of all walks; where a row says so, without the nodes that walks left"
+)
 PURE = "pure walks may revisit, choose uniformly, and meet in the same way"
 INTERVALS = (
     "95 % intervals: bootstrap over networks (overlays on one network are not independent), "
@@ -48,11 +50,11 @@ def _point(measure: str, cost_ms: float, n: int, **parameters: Scalar) -> Point:
     return Point(f"halfway.papers.walk_overlay.{measure}", on_network, NETWORK, cost_ms)
 
 
-def overlay_point(n: int, system: str, initiators: int) -> Point:
+def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -> Point:
     """The point of paper 2's overlays of a number of initiators on a network of n nodes."""
     return _point(
         "measurements:overlays", 4.0 + 0.004 * n, n, system=system, initiators=initiators,
-        sets=claims_path.SETS, marking="left",
+        sets=claims_path.SETS, marking=marking,
     )  # fmt: skip
 
 
@@ -83,6 +85,12 @@ def _panels(n: int, _scale: Scale) -> list[Point]:
 
 def _overlays(scale: Scale) -> list[Point]:
     return [point for n in SIZES for point in _panels(n, scale)]
+
+
+def _reached(_scale: Scale) -> list[Point]:
+    kinds = ((WALKS[0], "left"), (WALKS[0], "reached"), (WALKS[1], "left"))
+    cells = product(SIZES, claims_path.SHOWN, kinds)
+    return [overlay_point(n, system, i, marking) for n, i, (system, marking) in cells]
 
 
 def _first_overlays(_scale: Scale) -> list[Point]:
@@ -139,7 +147,7 @@ PAPER = Paper(
         ),
         Figure(
             "section-6",
-            "The networks, the number of simulations, and whether walks meet",
+            "The networks, and how rare a connected draw is",
             _networks, NETWORKS, claims_path.judge_networks, (UNIFORM, SETS, INTERVALS),
         ),
         Figure(
@@ -176,6 +184,11 @@ PAPER = Paper(
             "Nodes in the active path, by size of the network",
             _overlays, NETWORKS, claims_path.judge_figure_8, _CONSTRUCTION,
             plots=(replace(_ACTIVE, colour="n"),),
+        ),
+        Figure(
+            "figure-8-reached",
+            "Nodes in the active path if equation (4) is taken literally",
+            _reached, NETWORKS, claims_path.judge_reached, _CONSTRUCTION,
         ),
         Figure(
             "figure-9",

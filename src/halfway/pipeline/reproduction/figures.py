@@ -62,9 +62,9 @@ class Summaries:
 
 @dataclass(frozen=True)
 class Plot:
-    """A declared figure's plot in the paper's form: boxes or bars of a metric, in panels."""
+    """A declared figure's plot: boxes, bars or curves of a metric, in panels."""
 
-    form: Literal["boxplot", "bars"]
+    form: Literal["boxplot", "bars", "curves"]  # curves: over numbers
     metric: str
     x: str  # parameter along the axis
     panel: str  # parameter that makes the panels
@@ -72,7 +72,7 @@ class Plot:
     y_title: str
     colour: str | None = None  # parameter shown by colour within a panel
     where: dict[str, Scalar] = field(default_factory=dict)  # only points with these parameters
-    statistic: Literal["median", "mean", "maximum"] = "median"  # bars only
+    statistic: Literal["median", "mean", "maximum"] = "median"  # not of boxes
     log: bool = False
     # Published values to draw: (x value, panel value, colour value or None, published value).
     published: tuple[tuple[Scalar, Scalar, Scalar | None, float], ...] = ()

@@ -6,6 +6,13 @@ from halfway.pipeline.reproduction.verdict import Opinion
 
 WIDEST = 0.25  # maximum half-width of an interval, as a share of the value, for "agrees"
 Judged = tuple[Opinion, str]
+_OURS: dict[Opinion, Opinion] = {"agrees": "ours holds", "differs": "ours fails"}
+
+
+def ours(judged: Judged) -> Judged:
+    """The opinion on a statement that no paper prints, such as an expectation or a rule of ours."""
+    opinion, reason = judged
+    return _OURS.get(opinion, "ours open"), reason
 
 
 def judge_number(

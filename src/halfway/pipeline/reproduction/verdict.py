@@ -6,7 +6,11 @@ import msgspec
 
 from halfway.pipeline.plan.run import Scalar
 
-Opinion = Literal["agrees", "same trend", "differs", "impossible as printed", "not comparable"]
+# The last three are opinions on statements of ours, which no paper prints: `published` is None.
+Opinion = Literal[
+    "agrees", "same trend", "differs", "impossible as printed", "not comparable",
+    "ours holds", "ours fails", "ours open",
+]  # fmt: skip
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -16,7 +20,7 @@ class Verdict(msgspec.Struct, frozen=True):
     figure: str
     cell: dict[str, Scalar]  # the point's parameters that identify this cell of the figure
     metric: str  # what is compared, unit last ("median steps")
-    published: float | str | None  # the paper's number, or its claim as printed ("6-10")
+    published: float | str | None  # the paper's number, or its clause as printed; None: ours
     measured: float | None
     low: float | None  # 95 % interval, networks as clusters
     high: float | None

@@ -57,7 +57,7 @@ def _row(verdict: Verdict, names: Sequence[str], marks: Mapping[str, str], gauge
         for name, kind, text in values
     )
     # The reason of "agrees" would repeat in every row: only tooltips and screen readers have it.
-    quiet = " unseen" if verdict.verdict == "agrees" else ""
+    quiet = " unseen" if verdict.verdict in wording.QUIET else ""
     why = escape(verdict.reason)
     gauge = f'<td role="cell" class="gauge">{_gauge(verdict)}</td>' if gauges else ""
     reason = f'<span class="reason{quiet}">{why}</span>' if why else ""

@@ -22,6 +22,8 @@ _PLOT_NOTE = {
     "1.5 box lengths. The plot does not draw outliers.",
     "bars": "A bar shows the {statistic} over all units. A line shows the 95 % interval of the "
     "{statistic}, with networks as clusters.",
+    "curves": "A line joins the {statistic} over all units. A band shows the 95 % interval of the "
+    "{statistic}, with networks as clusters.",
     "maximum": "A bar shows the largest value of all units.",
 }
 

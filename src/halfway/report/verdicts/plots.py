@@ -1,4 +1,4 @@
-"""Box plots and bars of reproduced figures, with published values. Loads altair: import it late."""
+"""Boxes, bars and curves of reproduced figures, with published values. Loads altair: late."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -134,7 +134,7 @@ def _record(plot: Plot, row: Summary, floor: float) -> dict[str, Any]:
     centre = row.median if plot.form == "boxplot" else getattr(row, plot.statistic)
     colour = row.parameters.get(plot.colour, "") if plot.colour else ""
     return {
-        "x": wording.scalar(row.parameters[plot.x]),
+        "x": _abscissa(plot, row.parameters[plot.x]),
         "colour": wording.scalar(colour),
         "low": max(low, floor),
         "high": high,
@@ -143,6 +143,11 @@ def _record(plot: Plot, row: Summary, floor: float) -> dict[str, Any]:
         "centre": max(centre, floor),
         "tip": _tip(plot, row),
     }
+
+
+def _abscissa(plot: Plot, value: Scalar) -> Scalar:
+    """A value on the horizontal axis of a reproduced figure: a number for curves, else a text."""
+    return value if plot.form == "curves" else wording.scalar(value)
 
 
 def _tip(plot: Plot, row: Summary) -> str:
@@ -171,7 +176,7 @@ def _words(plot: Plot, rows: Sequence[Summary]) -> str:
 def _published(plot: Plot, name: Scalar) -> list[dict[str, Any]]:
     return [
         {
-            "x": wording.scalar(x),
+            "x": _abscissa(plot, x),
             "colour": wording.scalar("" if colour is None else colour),
             "centre": value,
             "tip": f"published {wording.number(value)}",
@@ -192,22 +197,35 @@ def _chart(
         scale=alt.Scale(domain=series, range=colours),
         legend=alt.Legend(title=plot.colour) if legend and plot.colour else None,
     )
-    place = {
-        "x": alt.X("x:O", title=plot.x_title, sort=None, axis=alt.Axis(labelAngle=0)),
-        "xOffset": alt.XOffset("colour:N", sort=series),
-        "description": "tip:N",
-    }
+    place = _place(plot, series)
     y = _height(plot, domain)
     records = [_record(plot, row, domain[0]) for row in here]
     base = alt.Chart(alt.Data(values=records), width=_WIDTH, height=_HEIGHT).encode(**place)
-    boxes = plot.form == "boxplot"
-    layers = _boxes(base, shade, y) if boxes else _bars(base, shade, y, plot, domain[0])
+    if plot.form == "boxplot":
+        layers = _boxes(base, shade, y)
+    elif plot.form == "curves":
+        layers = _curves(base, shade, y)
+    else:
+        layers = _bars(base, shade, y, plot, domain[0])
     if printed := _published(plot, name):
         marks = alt.Chart(alt.Data(values=printed)).mark_point(
             shape="diamond", size=44, fill=PAPER, stroke=INK, strokeWidth=1.6, opacity=1
         )
         layers.append(marks.encode(**place, y=y("centre:Q")))
     return alt.layer(*layers)
+
+
+def _place(plot: Plot, series: Sequence[str]) -> dict[str, Any]:
+    """The horizontal channels of a reproduced figure's marks."""
+    if plot.form == "curves":
+        axis = alt.Axis(grid=False, tickCount=8, format="~g")
+        scale = alt.Scale(zero=False, nice=False, padding=12)
+        return {"x": alt.X("x:Q", title=plot.x_title, scale=scale, axis=axis)}
+    return {
+        "x": alt.X("x:O", title=plot.x_title, sort=None, axis=alt.Axis(labelAngle=0)),
+        "xOffset": alt.XOffset("colour:N", sort=series),
+        "description": "tip:N",
+    }
 
 
 def _height(plot: Plot, domain: tuple[float, float]) -> Any:
@@ -234,6 +252,16 @@ def _boxes(base: Any, shade: Any, y: Any) -> list[Any]:
             y=y("bottom:Q"), y2="top:Q", fill=shade, stroke=shade
         ),
         base.mark_tick(thickness=2.2, color=INK).encode(y=y("centre:Q")),
+    ]
+
+
+def _curves(base: Any, shade: Any, y: Any) -> list[Any]:
+    centre = base.encode(y=y("centre:Q"), color=shade)
+    return [
+        base.mark_area(opacity=0.15).encode(y=y("low:Q"), y2="high:Q", color=shade),
+        centre.mark_line(strokeWidth=1.8),
+        # Only points have a text, as a line would be split into one line for each text.
+        centre.mark_point(size=40, filled=True, opacity=1).encode(description="tip:N"),
     ]
 
 

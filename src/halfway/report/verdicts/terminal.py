@@ -51,7 +51,8 @@ def tally_text(verdicts: Sequence[Verdict]) -> Text:
     """The tally line of verdicts for a terminal, with the number that agrees in colour."""
     line = Text(wording.tally_line(verdicts))
     first, *_ = line.plain.split(" · ")
-    line.stylize(f"{terminal_table.STYLE['agrees']} bold", 0, len(first))
+    if "agree" in first:
+        line.stylize(f"{terminal_table.STYLE['agrees']} bold", 0, len(first))
     return line
 
 
@@ -75,7 +76,7 @@ def print_run(out: Console, report: VerdictReport, page: Path) -> None:
 def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
     reasons: dict[tuple[Opinion, str], list[Verdict]] = {}
     for verdict in verdicts:
-        if verdict.verdict != "agrees" and verdict.reason:
+        if verdict.verdict not in wording.QUIET and verdict.reason:
             reasons.setdefault((verdict.verdict, verdict.reason), []).append(verdict)
     for (opinion, reason), rows in islice(reasons.items(), _MOST_REASONS):
         first = f"{wording.cell(rows[0].cell)} {rows[0].metric}".strip()

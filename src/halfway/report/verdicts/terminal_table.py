@@ -16,6 +16,9 @@ STYLE: dict[Opinion, str] = {
     "differs": "bold red",
     "impossible as printed": "magenta",
     "not comparable": "dim",
+    "ours holds": "blue",
+    "ours fails": "yellow",
+    "ours open": "dim",
 }
 _WIDE = 90  # columns of a terminal from which columns get padding
 _TITLES = ("cell", "metric", "published", "measured", "95 % interval", "nets", "verdict")

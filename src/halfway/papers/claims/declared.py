@@ -1,0 +1,53 @@
+"""The declared claims of a paper: each clause, and where it is judged or tested."""
+
+import csv
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from halfway.pipeline.reproduction.verdict import Verdict
+
+Status = Literal["J", "I", "D", "M"]
+STATUSES: dict[Status, str] = {
+    "J": "judged by a verdict",
+    "I": "implemented and tested",
+    "D": "different from the paper",
+    "M": "missing",
+}
+
+
+class Claim(NamedTuple):
+    """A claim of a paper: a clause as printed, and where it is judged or tested."""
+
+    section: str
+    clause: str
+    status: Status
+    where: tuple[str, ...]  # J: figures; I: a test (file::name) or a drawn figure
+    values: tuple[str, ...]  # metrics of printed numbers; empty: rows that publish the clause
+    note: str
+
+    def is_judged_by(self, verdict: Verdict) -> bool:
+        """Whether a verdict row of the claim's paper is about this claim."""
+        if self.status != "J" or verdict.figure not in self.where:
+            return False
+        if self.values:
+            return isinstance(verdict.published, float | int) and verdict.metric in self.values
+        return verdict.published == self.clause
+
+
+def claims(paper: str) -> list[Claim]:
+    """The claims that `claims.csv` in the folder of a paper of that name declares.
+
+    Raises ValueError for a status that does not exist.
+    """
+    folder = Path(__file__).parents[1] / paper.replace("-", "_")
+    with (folder / "claims.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return [_claim(row) for row in rows]
+
+
+def _claim(row: dict[str, str]) -> Claim:
+    (status,) = [letter for letter in STATUSES if letter == row["status"]]
+    values = tuple(filter(None, row["values"].split("|")))
+    return Claim(
+        row["section"], row["clause"], status, tuple(row["where"].split()), values, row["note"]
+    )

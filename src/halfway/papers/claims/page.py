@@ -1,0 +1,160 @@
+"""The page of all claims: every claim, its judge, and the verdicts of reproduced studies."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from halfway.papers.claims.declared import STATUSES, Claim
+from halfway.papers.claims.thresholds import THRESHOLDS
+from halfway.pipeline.reproduction.figures import Figure, Paper
+from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.report import wording
+
+_HEAD = """# The claims of the five papers
+
+`tools/claims_page.py` writes this page; do not edit it. The program reads the declared claims
+(`claims.csv` in each paper's folder) and the result folders of `halfway reproduce`. A clause is
+quoted as printed. The column *status* has one of four letters:
+
+"""
+_THRESHOLDS = """
+## The words of the papers
+
+The same word has the same threshold in every paper (`papers/claims/thresholds.py`).
+
+| words | threshold | meaning |
+|---|---|---|
+"""
+_COLUMNS = "section", "clause", "status", "where", "reading", "verdicts", "measured", "note"
+_MOST_READINGS = 3  # of one claim in one figure that have lines of their own
+
+
+class StudyVerdicts(NamedTuple):
+    """The results of one `halfway reproduce`: its verdicts, and how they were made."""
+
+    title: str  # figures and scale
+    command: str
+    digest: str
+    seconds: float | None  # of wall time
+    verdicts: Sequence[Verdict]
+
+    @property
+    def scale(self) -> str:
+        """The scale of a study, from the end of its title: quick or paper."""
+        return self.title.rpartition("(")[2].rstrip(")")
+
+
+def claims_page(
+    papers: Sequence[Paper],
+    declared: Mapping[str, Sequence[Claim]],
+    results: Sequence[StudyVerdicts],
+) -> str:
+    """The page of all claims, in Markdown. declared: the claims of each paper by its name.
+
+    If several results have verdicts of one figure, the last one counts.
+    """
+    newest = {(v.paper, v.figure): one for one in results for v in one.verdicts}
+    used = [one for one in results if any(one is found for found in newest.values())]
+    found = [v for one in used for v in one.verdicts if newest[v.paper, v.figure] is one]
+    meanings = "".join(f"* {letter}: {text}.\n" for letter, text in STATUSES.items())
+    sections = "".join(
+        _section(
+            paper,
+            declared[paper.name],
+            [v for v in found if v.paper == paper.name],
+            {figure: one.scale for (owner, figure), one in newest.items() if owner == paper.name},
+        )
+        for paper in papers
+    )
+    return f"{_HEAD}{meanings}\n{_counts(declared)}{_made(used)}{_words()}{sections}"
+
+
+def judge_name(figure: Figure) -> str:
+    """The function that judges a figure, such as `claims.judge_figure_6`."""
+    judge = figure.judge.func if isinstance(figure.judge, partial) else figure.judge
+    return f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
+
+
+def _counts(declared: Mapping[str, Sequence[Claim]]) -> str:
+    rows = [_row(["paper", "claims", *STATUSES]), _row(["---"] * (2 + len(STATUSES)))]
+    for paper, claims in declared.items():
+        number = Counter(claim.status for claim in claims)
+        rows.append(_row([paper, str(len(claims)), *(str(number[s]) for s in STATUSES)]))
+    return "".join(rows)
+
+
+def _made(results: Sequence[StudyVerdicts]) -> str:
+    if not results:
+        return "\nNo results are given: the columns of verdicts are empty.\n"
+    rows = [_row(["results", "command", "wall time", "digest"]), _row(["---"] * 4)]
+    rows += [
+        _row([one.title, f"`{one.command}`", _time(one.seconds), f"`{one.digest[:16]}`"])
+        for one in results
+    ]
+    return "\nThe verdicts come from these results:\n\n" + "".join(rows)
+
+
+def _time(seconds: float | None) -> str:
+    return wording.NOTHING if seconds is None else wording.duration(seconds)
+
+
+def _words() -> str:
+    return _THRESHOLDS + "".join(
+        _row([", ".join(f'"{word}"' for word in one.words), f"{one.value:g}", one.meaning])
+        for one in THRESHOLDS
+    )
+
+
+def _section(
+    paper: Paper, claims: Sequence[Claim], verdicts: Sequence[Verdict], scales: Mapping[str, str]
+) -> str:
+    lines = [f"\n## {paper.name}: {paper.authors} ({paper.year})\n\n", _row(_COLUMNS)]
+    lines.append(_row(["---"] * len(_COLUMNS)))
+    for claim in claims:
+        for where, reading, rows in _parts(claim, verdicts):
+            figure = paper.figure(where)
+            judged = figure is not None and claim.status == "J"
+            place = f"`{where}`: `{judge_name(figure)}`" if judged and figure else _place(where)
+            shown = [wording.NOTHING] * 2
+            if rows:
+                shown = [f"{wording.tally_line(rows)} ({scales[where]})", _measured(rows)]
+            cells = [claim.section, f'"{claim.clause}"', claim.status, place, reading, *shown]
+            lines.append(_row([*cells, claim.note]))
+    return "".join(lines)
+
+
+def _place(where: str) -> str:
+    return f"`{where}`" if where else wording.NOTHING
+
+
+def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str, list[Verdict]]]:
+    """The lines of a claim: figure or test, reading, and the verdict rows."""
+    for where in claim.where or ("",):
+        rows = [v for v in verdicts if v.figure == where and claim.is_judged_by(v)]
+        readings = dict.fromkeys(v.reading for v in rows)
+        if len(readings) > _MOST_READINGS or not rows:
+            yield where, f"{len(readings)} readings" if rows else wording.NOTHING, rows
+            continue
+        for reading in readings:
+            yield where, reading, [v for v in rows if v.reading == reading]
+
+
+def _measured(rows: Sequence[Verdict]) -> str:
+    """The measured value with its interval; of several rows the least and the greatest."""
+    values = [v.measured for v in rows if v.measured is not None]
+    if not values:
+        return wording.NOTHING
+    if len(rows) == 1:
+        interval = wording.interval(rows[0])
+        return wording.number(values[0]) + ("" if interval == wording.NOTHING else f" [{interval}]")
+    ends = f"{wording.number(min(values))} … {wording.number(max(values))}"
+    lows = [v.low for v in rows if v.low is not None]
+    highs = [v.high for v in rows if v.high is not None]
+    if not lows or not highs:
+        return ends
+    return f"{ends}, in [{wording.number(min(lows))}, {wording.number(max(highs))}]"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"

@@ -1,0 +1,60 @@
+"""The numbers that the words of the papers stand for: one table for all five papers.
+
+No paper says how near "close" is. Two rules give the numbers, and no result does: a word of
+nearness allows a quarter, and a stronger word of nearness ("very", "nearly") allows a tenth.
+"""
+
+from typing import NamedTuple
+
+NEAR = 0.25
+VERY_NEAR = 0.10
+HARD = 0.10
+MUCH = 2.0
+LIMITED = 0.20
+VANISHING = 1.25
+STRAIGHT = 0.97
+UNCORRELATED = 0.10
+RARE = 0.02
+
+# Tolerances of printed numbers.
+DEGREE_TOLERANCE = 0.05
+STEPS_TOLERANCE = 0.10  # both sides come from 100 networks; their own intervals are about that wide
+LOAD_TOLERANCE = 0.03  # a mean over all nodes and permutations varies little
+EXTREME_TOLERANCE = 0.15  # the largest of 10^5 loads depends on one bottleneck
+MEAN_TOLERANCE = 0.01  # the mean of draws from a known distribution
+MEETING_TOLERANCE = 0.10  # the mean time until two walks on a torus meet
+FAR = 1.5  # a printed mean this many times the measured one is not an error of reading
+BAND = 0.15  # a measured rate of false positives, relative to the formula's
+
+
+class Threshold(NamedTuple):
+    """The words of the papers that share a threshold, and the meaning of the threshold."""
+
+    words: tuple[str, ...]
+    value: float
+    meaning: str
+
+
+THRESHOLDS = (
+    Threshold(
+        ("close", "similar", "comparable", "good"), NEAR, "at most this share away from equality"
+    ),
+    Threshold(
+        ("very close", "very similar", "nearly the same", "almost", "as efficient", "as good",
+         "independent", "converge", "constant", "reached"),
+        VERY_NEAR, "at most this share away from equality, from the limit or from the maximum",
+    ),
+    Threshold(("hard to obtain",), HARD, "at most this share of the draws"),
+    Threshold(("much more",), MUCH, "at least this factor"),
+    Threshold(("limited",), LIMITED, "at most this share of the benefit before"),
+    Threshold(("vanish",), VANISHING, "a share that falls by more than this factor vanishes"),
+    Threshold(("logarithmic",), STRAIGHT, "R² of a line over the logarithm is at least this"),
+    Threshold(("no correlation",), UNCORRELATED, "|r| is at most this, or the interval has 0"),
+    Threshold(("less", "decreases"), RARE,
+              "pair by pair: at most this share of the pairs is timing and not a trend"),
+)  # fmt: skip
+
+
+def percent(share: float) -> str:
+    """A threshold as a percentage, such as "25 %"."""
+    return f"{100 * share:.0f} %"
