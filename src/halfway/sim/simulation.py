@@ -127,7 +127,8 @@ class Simulation:
         kinds = self.instance.kinds
         self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock)
-        self._blank = BlankMemory(self.instance.state if context.memory_lost else ())
+        memory = self.instance.state if context.memory_lost else ()
+        self._blank = BlankMemory(memory, self.instance.own_rows)
         self._changes = self.environment.advance(0.0)
         self._start_up = self._post_start_up()
         self._instant = InstantLimit.of(n)

@@ -19,6 +19,7 @@ from halfway.protocols.broker_trees.messages import (
     SUBSCRIBE,
     SUBSCRIBE_UP,
     UNSUBSCRIBE,
+    digest,
 )
 from halfway.protocols.broker_trees.source_routes import routes, with_reliable_hops
 from halfway.protocols.broker_trees.subscription_table import FREE, Catalogue
@@ -35,6 +36,7 @@ FILTERS: Filters = filters(
 )
 MANY = len(FILTERS.first) - 1
 VALUES = np.array(list(itertools.product((0.0, 1.0, 1.5, 3.0, 9.0, np.nan), repeat=2)))
+NAMES = [int(digest(FILTERS, f, VALUES.shape[1])) for f in range(MANY)]
 COVERS, MATCHES = covering(FILTERS), matching(FILTERS, VALUES)
 
 
@@ -88,7 +90,7 @@ def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries
 
     def fresh(names: Any) -> siena.SienaState:
         brokers = np.arange(k, dtype=np.int32)
-        return siena.state(names, brokers, parents, slots, retries)
+        return siena.state(names, brokers, parents, slots, retries, VALUES.shape[1])
 
     catalogue = Catalogue(FILTERS, VALUES, leading)
     most = with_reliable_hops(2 * slots + 2, retries)
@@ -158,7 +160,8 @@ def test_a_parent_holds_the_maximal_filters_of_each_child_and_no_others(
             continue
         mine = held.filter[parent][held.via[parent] == child]
         mine = mine[mine != FREE].tolist()
-        assert set(mine) <= below[child]
+        assert set(mine) <= {NAMES[f] for f in below[child]}
+        mine = [NAMES.index(name) for name in mine]
         for f in below[child]:
             assert sum(bool(COVERS[g, f]) for g in mine) >= 1
         for f, g in itertools.permutations(mine, 2):
