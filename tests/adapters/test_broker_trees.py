@@ -59,6 +59,21 @@ def test_everything_arrives_once_and_hops_count_along_the_whole_path(system: str
     assert outcome.sent["notify"] == outcome.received["notify"] > 0
 
 
+@pytest.mark.parametrize("balance", range(4))
+def test_every_rule_of_balance_delivers_everything_once(balance: int) -> None:
+    """[uas §5] an event takes one of two paths; with halves other links carry events as well."""
+    demand = Drawn(40, 6, 2, 8, events=40, every_s=0.5, start_s=5.0, seed=5)
+    options = {"balance": balance, "confirm_timeout_s": 0.5}
+    run = tree("underlay-siena", backbone(), demand, options=options)
+    outcome = run.run()
+    assert outcome.delivery_ratio == 1.0
+    assert (outcome.duplicates, outcome.unsolicited) == (0, 0)
+    assert outcome.received["confirm"] > 0
+    assert not any(outcome.shortfalls.values())
+    direct = tree("underlay-siena", backbone(), demand, options={"balance": 0}).run()
+    assert (outcome.hops.mean > direct.hops.mean) == (balance == 1)
+
+
 def test_both_trees_have_the_same_brokers_parents_and_paths() -> None:
     demand = Drawn(40, 2, 2, 8, events=3, seed=5)
     one, other = (tree(system, backbone(), demand) for system in TREES)

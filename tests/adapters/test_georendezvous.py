@@ -104,11 +104,11 @@ def test_cells_cover_the_area_of_the_nodes() -> None:
 
 
 def newest_point(run: Simulation) -> int:
-    """The point through which row 0 received the newest event with the fewest hops."""
-    windows, place = run.state.seen.of[0], 0
-    while windows[place]["publisher"] < 0:
-        place += 1
-    return int(run.state.received[0, place, windows[place]["newest"] % WINDOW]["point"])
+    """The point with the fewest hops of the newest event that row 0 received of its publisher; 0
+    before the first event."""
+    (place,) = range(run.state.seen.of.shape[1])
+    newest = int(run.state.seen.of[0, place]["newest"])
+    return int(run.state.received[0, place, newest % WINDOW]["point"])
 
 
 def walked() -> dict[str, Any]:

@@ -31,9 +31,9 @@ def line_of(text: str, part: str) -> int:
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
-        ("i, message.event)", "i, mesage.event)", "NameError: name 'mesage' is not defined"),
-        ("i, message.event)", "i, message.topik)", "no attribute 'topik'"),
-        ("[i, message.topic] = 1", "[i + 99, message.topic] = 1", "IndexError: index .* is out of"),
+        ("seen, i, message)", "seen, i, mesage)", "NameError: name 'mesage' is not defined"),
+        ("== REPEAT:", "== REPEAT + message.topik:", "no attribute 'topik'"),
+        (".last[i] -", ".last[i + 99] -", "IndexError: index .* is out of"),
         (REPEATED, "        while True:\n            i = i + 0", "TimeoutError: .* not return"),
     ],
 )

@@ -73,12 +73,13 @@ class SienaAdapter(Adapter):
         state = self.state(context, overlay, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
-            shortfalls=self.shortfalls, most_beside=0, limits=limits_of(module, state, rules),
+            shortfalls=self.shortfalls, most_beside=0, own_rows=own_rows,
+            limits=limits_of(module, state, rules),
         )  # fmt: skip
 
     def state(self, context: RunContext, overlay: Overlay, slots: int) -> Any:
         """The state of all nodes of a broker tree, with room for so many subscriptions a broker."""
-        brokers, parents = _brokers(overlay)
+        brokers, parents, _ = _brokers(overlay)
         retries = int(self.values["retries"])
         return self.module.state(context.node_ids, brokers, parents, slots, retries)
 
@@ -112,10 +113,11 @@ class UnderlaySienaAdapter(SienaAdapter):
         home = self._home
         monitoring = np.flatnonzero(home[:, 0] != NO_ROUTE if home.shape[1] > 1 else [])
         per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
-        brokers, parents = _brokers(overlay)
+        brokers, parents, alternates = _brokers(overlay)
         return self.module.state(
             context.node_ids, brokers, parents, slots, overlay.joined, context.publishers,
             int(self.values["retries"]), monitoring.astype(np.int32), int(per_row.max()),
+            alternates=alternates, confirm=float(self.values["confirm_timeout_s"]) > 0.0,
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
@@ -123,19 +125,47 @@ class UnderlaySienaAdapter(SienaAdapter):
         as well."""
         return {
             **super().shortfalls(state),
+            "unconfirmed records without room": int(state.unconfirmed.refused.sum()),
+            "unconfirmed records given up": int(state.unconfirmed.failed.sum()),
             "children without room": int(state.children.refused.sum()),
             "client subscriptions without room": int(state.clients.refused.sum()),
         }
 
 
+# The arrays of a broker tree's state that have one row a node, beside its reliable hops.
+_OF_NODES = ("node_id", "broker_index", "lost", "clients.client_index")
+
 ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
-def _brokers(overlay: Overlay) -> tuple[Int32s, Int32s]:
-    """Node ids of the tree's brokers by number, and of their parents."""
-    brokers = np.array([overlay[k].row for k in range(overlay.joined)], np.int32)
-    up = np.array([overlay[k].parent for k in range(overlay.joined)], np.int32)
-    return brokers, np.where(up == NO_BROKER, NO_BROKER, brokers[up]).astype(np.int32)
+def own_rows(state: Any, name: str, row: int) -> slice:
+    """The rows of an array of a broker tree's state that are the memory of one node.
+
+    See `SystemInstance.own_rows`. An array has one row a node, one a broker, or one or more a node
+    that monitors its broker.
+    """
+    each = 1
+    if name in _OF_NODES or name.startswith("hops."):
+        at = row
+    elif name.startswith("clients.") and name != "clients.silence":
+        at = int(state.clients.client_index[row])
+        if name.startswith("clients.delivered."):
+            each = len(state.clients.delivered.of) // max(len(state.clients.broker), 1)
+    else:
+        at = int(state.broker_index[row])
+    return slice(at * each, (at + 1) * each) if at >= 0 else slice(0, 0)
+
+
+def _brokers(overlay: Overlay) -> tuple[Int32s, Int32s, Int32s]:
+    """Node ids of the tree's brokers by number, of their parents, and of their alternates."""
+    joined = [overlay[k] for k in range(overlay.joined)]
+    brokers = np.array([broker.row for broker in joined], np.int32)
+
+    def ids(numbers: list[int]) -> Int32s:
+        some = np.array(numbers, np.int32)
+        return np.where(some == NO_BROKER, NO_BROKER, brokers[some]).astype(np.int32)
+
+    return brokers, ids([b.parent for b in joined]), ids([b.alternate for b in joined])
 
 
 def _clients(demand: Demand) -> Int32s:

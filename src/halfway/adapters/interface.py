@@ -91,6 +91,10 @@ def _no_shortfalls(_: Any) -> Mapping[str, int]:
 _NO_LIMITS: Mapping[str, int] = MappingProxyType({})
 
 
+def _one_row(_state: Any, _name: str, row: int) -> slice:
+    return slice(row, row + 1)
+
+
 class SystemInstance(NamedTuple):
     """A system's instance, sized by its adapter for a network and ready to run."""
 
@@ -105,6 +109,9 @@ class SystemInstance(NamedTuple):
     # many as of any call; 0: each of its records is for at most one neighbour.
     most_beside: int | None = None
     limits: Mapping[str, int] = _NO_LIMITS  # of the ranges of its records, by name
+    # The memory of one node: its rows of an array, from the state, the array's name in it (of a
+    # tuple in the state "part.name"), and the row of the node.
+    own_rows: Callable[[Any, str, int], slice] = _one_row
 
     def all_shortfalls(self) -> Mapping[str, int]:
         """The shortfalls of a system's instance now, with those of its event windows."""

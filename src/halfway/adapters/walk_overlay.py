@@ -63,7 +63,7 @@ class WalkOverlayAdapter(Adapter):
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
             catalogue=catalogue([Subscription(topic) for topic in range(demand.topics)], [], key),
-            filtered=True, bits=size.bits, hashes=size.hashes, key=key, until_s=context.seconds,
+            filtered=True, bits=size.bits, hashes=size.hashes, key=key,
         )  # fmt: skip
         each = np.zeros(context.n, np.int64)
         for rows in demand.subscribers:

@@ -64,10 +64,10 @@ def _hashed(publisher):
 
 
 @inlined
-def _probed(hashed, k, places):
-    # Double hashing [Knuth, TAOCP 3, §6.4, algorithm D].
-    step = (hashed >> np.uint64(40)) | np.uint64(1)
-    return ((hashed >> np.uint64(16)) + np.uint64(k) * step) & np.uint64(places - 1)
+def _probed(publisher, hashed, k, places):
+    # Double hashing [Knuth, TAOCP 3, §6.4, algorithm D], from the place that the id itself gives.
+    step = (hashed >> np.uint64(20)) | np.uint64(1)
+    return (np.uint64(publisher) + np.uint64(k) * step) & np.uint64(places - 1)
 
 
 @inlined
@@ -78,7 +78,7 @@ def place_of_publisher(windows, i, publisher):
         return np.int64(NONE)
     hashed = _hashed(publisher)
     for k in range(min(places, _PROBE)):
-        place = _probed(hashed, k, places)
+        place = _probed(publisher, hashed, k, places)
         there = windows.of[i, place].publisher
         if there == publisher:
             return np.int64(place)
@@ -94,7 +94,7 @@ def claim_place(windows, i, publisher):
     hashed = _hashed(publisher)
     found, age = np.int64(NONE), np.int64(NONE)
     for k in range(min(places, _PROBE)):
-        place = _probed(hashed, k, places)
+        place = _probed(publisher, hashed, k, places)
         if windows.of[i, place].publisher == NONE:
             found = np.int64(place)
             break
@@ -153,20 +153,33 @@ def window_of(windows, i, publisher, epoch):
 @inlined
 def record_if_new(windows, i, message):
     """Record the event of a message in row i's event windows; True if it is new there."""
+    # Most publishers are at the first place of their search, and most events are the newest one or
+    # the next one. The other cases are one call.
+    first = windows.of[i, np.uint32(message.publisher) & np.uint32(windows.of.shape[1] - 1)]
+    if first.publisher == message.publisher and first.epoch == message.epoch:
+        ahead = np.int64(message.event) - np.int64(first.newest)
+        if ahead == 0 and first.bits & np.uint64(1) != np.uint64(0):
+            return False
+        if ahead == 1:
+            first.newest = message.event
+            first.bits = (first.bits << np.uint64(1)) | np.uint64(1)
+            windows.counts[i, RECORDED] += 1
+            first.used = np.uint32(windows.counts[i, RECORDED] & np.int64(0xFFFFFFFF))
+            return True
+    return _record_if_new(windows, i, message)
+
+
+@apart
+def _record_if_new(windows, i, message):
     place = window_of(windows, i, message.publisher, message.epoch)
     if place == NONE or message.event < 0:
         return False
     behind = np.int64(windows.of[i, place].newest) - message.event
-    if behind >= WINDOW:
+    if behind >= WINDOW or has(windows, i, place, message.event):
         return False
-    bit = np.uint64(1)
-    if behind < 0:
-        know_of(windows, i, place, message.event)
-    else:
-        bit <<= np.uint64(behind)
-    if windows.of[i, place].bits & bit != np.uint64(0):
-        return False
-    windows.of[i, place].bits |= bit
+    know_of(windows, i, place, message.event)
+    behind = np.int64(windows.of[i, place].newest) - message.event
+    windows.of[i, place].bits |= np.uint64(1) << np.uint64(behind)
     windows.counts[i, RECORDED] += 1
     windows.of[i, place].used = np.uint32(windows.counts[i, RECORDED] & np.int64(0xFFFFFFFF))
     return True

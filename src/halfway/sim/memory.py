@@ -1,6 +1,6 @@
 """The memory of nodes: a node that loses it begins again with the state of a new node."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,24 +14,27 @@ _REDRAWN = "random_state"
 class BlankMemory:
     """The blank memory of all nodes of a run, copied before its first record.
 
-    state: every array of it, and of the tuples in it, has one row for each node.
+    own_rows: see `SystemInstance.own_rows`, which is for `state`.
     """
 
-    def __init__(self, state: Any) -> None:
-        self._arrays = [(name, of, of.copy()) for name, of in _arrays(state)]
+    def __init__(self, state: Any, own_rows: Callable[[Any, str, int], slice]) -> None:
+        self._state, self._own_rows = state, own_rows
+        self._arrays = [(name, of, of.copy()) for name, of in named_arrays(state)]
 
     def restore(self, row: int, incarnation: int) -> None:
         """Replace a node's memory by a blank one, with random numbers of its new incarnation."""
         for name, array, blank in self._arrays:
-            array[row] = blank[row]
-            if name == _REDRAWN:
+            own = self._own_rows(self._state, name, row)
+            array[own] = blank[own]
+            if name.rpartition(".")[2] == _REDRAWN:
                 word = np.array([incarnation], np.int32)
-                array[row] = random_states(word, int(blank[row]))[0]
+                array[own] = [random_states(word, int(old))[0] for old in blank[own]]
 
 
-def _arrays(state: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+def named_arrays(state: Any, within: str = "") -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Every array of a state and of the tuples in it, with its name: in a tuple "part.name"."""
     for name, part in zip(getattr(state, "_fields", ()), state, strict=True):
         if isinstance(part, tuple):
-            yield from _arrays(part)
+            yield from named_arrays(part, f"{within}{name}.")
         else:
-            yield name, part
+            yield within + name, part

@@ -35,6 +35,8 @@ SHAPES = {
     "random tree 1": nx.random_labeled_tree(NODES, seed=1),
     "random tree 2": nx.random_labeled_tree(NODES, seed=2),
     "ring": nx.cycle_graph(NODES),
+    "hubs and a bridge": nx.barbell_graph(NODES // 2, 0),
+    "power law": nx.barabasi_albert_graph(NODES, 1, seed=4),
     "chords": nx.newman_watts_strogatz_graph(NODES, 2, 0.5, seed=3),
 }
 
@@ -93,6 +95,47 @@ def share_of_messages(overlay: Overlay, load: Load, fault: Element) -> float:
             live.settle(LONG)
     assert len(heard) == len(set(heard))
     return len(heard) / int(load.content.wanted.sum())
+
+
+def share_in_flight(overlay: Overlay, load: Load, fault: Element, confirm_s: float) -> float:
+    """The delivered share where an event is published every 20 ms, before and after a cut link."""
+    live = LiveTree(
+        overlay, routes_of(overlay, CLIENTS, BROKERS), tau_s=np.inf, confirm_s=confirm_s
+    )
+    for number, f in enumerate(load.filters):
+        live.say(live.row(number), int(SUBSCRIBE), f)
+    live.settle(10.0)
+    heard: list[tuple[int, int]] = []
+    for event in range(2 * BROKERS):
+        if event == BROKERS:
+            live.cut(*fault, True)
+        live.publish(live.row(int(load.content.publisher[event])), load.values[event])
+        heard += live.settle(0.02)
+    heard += live.settle(LONG)
+    assert len(heard) == len(set(heard))
+    return len(heard) / int(load.content.wanted.sum())
+
+
+@pytest.mark.parametrize("shape", ["ring", "chords", "hubs and a bridge"])
+def test_with_confirmations_a_cut_link_loses_no_event_in_flight(shape: str) -> None:
+    """[uas §4.1] "while it tries to send": the other path is used at once, as in the bulk model.
+
+    PINGs detect the same failures, but later: events are lost until then.
+    """
+    overlay = grown(shape)
+    faults = [f for f in draw_faults(overlay, "used", 20, 3) if f[0] != f[1]]
+    lost = 0
+    for k, fault in enumerate(faults):
+        some = drawn(k)
+        bulk = delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
+                               repairs=False)  # fmt: skip
+        pings, confirmed = (share_in_flight(overlay, some, fault, s) for s in (0.0, 0.3))
+        assert confirmed >= bulk
+        assert confirmed == bulk or not fragments_apart(overlay, shape, fault)
+        assert pings <= confirmed
+        lost += pings < bulk
+    assert len(faults) > 3
+    assert lost > 0
 
 
 def fragments_apart(overlay: Overlay, shape: str, fault: Element) -> bool:

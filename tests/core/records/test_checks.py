@@ -17,7 +17,7 @@ from halfway.core.records.checks import (
     record_checks,
     refusal,
 )
-from halfway.core.values.ranges import BITS, COUNT, NODE_OR_NONE, SHARE, below, whole
+from halfway.core.values.ranges import BITS, COUNT, DOUBLE, NODE_OR_NONE, SHARE, below, whole
 from halfway.protocols.reliable_hop import ACK
 from halfway.protocols.reliable_hop import KINDS as HOPS
 
@@ -100,6 +100,18 @@ def test_a_number_that_is_not_finite_is_refused(value: float) -> None:
 )
 def test_a_field_that_the_kind_does_not_declare_is_refused(fields: dict[str, Any]) -> None:
     assert why(record(**fields)) == "field not declared"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1e308, 0.0])
+def test_a_place_may_have_room_for_every_double(value: float) -> None:
+    kinds = Kinds({"interval": DOUBLE})
+    kinds.network(3, "interval", "an interval", reals={"interval[2]": 0})
+    checks = record_checks(kinds, {})
+    fields = {"topic": -1}
+    assert why(record(reals_0=value, **fields), checks=checks) == "accepted"
+    assert why(record(reals_1=value, **fields), checks=checks) == "accepted"
+    if not np.isfinite(value):
+        assert why(record(reals_2=value, **fields), checks=checks) == "number not finite"
 
 
 def test_a_kind_has_its_channels() -> None:

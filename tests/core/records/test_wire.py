@@ -18,7 +18,7 @@ from halfway.core.records.wire import (
     record_sizes,
     wire_bytes,
 )
-from halfway.core.values.ranges import BITS, NODE_OR_NONE, REAL, SWITCH, whole
+from halfway.core.values.ranges import BITS, DOUBLE, NODE_OR_NONE, REAL, SWITCH, whole
 from halfway.protocols import SYSTEMS
 
 TABLES = {name: importlib.import_module(module).KINDS for name, module in SYSTEMS.items()}
@@ -51,6 +51,8 @@ def records(draw: st.DrawFn, kind: Kind) -> Any:
     for part in kind.parts():
         low, high = part.range.low, part.range.high
         value = st.integers(int(low), int(high)) if part.range.whole else st.floats(low, high)
+        if not part.range.finite:
+            value = st.floats()
         full = len(part.indices)
         values = draw(st.lists(value, min_size=0 if part.varies else full, max_size=full))
         if part.field in ("args", "reals"):
@@ -143,6 +145,29 @@ def test_bytes_that_are_no_record_are_refused(change: Any, error: str) -> None:
     sent = Codec(TOY).encode(_toy())
     with pytest.raises(ValueError, match=error):
         Codec(TOY).decode(change(sent))
+
+
+def test_any_double_comes_back_bit_by_bit() -> None:
+    kinds = Kinds({"interval": DOUBLE})
+    kinds.network(7, "toy", "a toy", reals={"interval[6]": 0})
+    record = blank(7)
+    record.source = 1
+    record.reals[:] = [np.nan, np.inf, -np.inf, -0.0, 5e-324, np.finfo(float).max]
+    sent = Codec(kinds).encode(record)
+    assert sent[12:] == record.reals.tobytes()
+    assert Codec(kinds).decode(sent).tobytes() == record.tobytes()
+
+
+def test_a_finite_range_has_no_other_number_on_the_wire() -> None:
+    for value in (np.nan, np.inf, -np.inf):
+        record = _toy()
+        record.reals[5] = value
+        with pytest.raises(ValueError, match="at = "):
+            Codec(TOY).encode(record)
+        record.reals[5] = 0.5
+        sent = Codec(TOY).encode(record)[:-8] + np.float64(value).tobytes()
+        with pytest.raises(ValueError, match="at: expected -1e"):
+            Codec(TOY).decode(sent)
 
 
 def _toy() -> Any:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from halfway.protocols.broker_trees.messages import (
     SUBSCRIBE,
     SUBSCRIBE_UP,
     UNSUBSCRIBE,
+    digest,
 )
 from halfway.protocols.broker_trees.source_routes import routes, with_reliable_hops
 from halfway.protocols.broker_trees.subscription_table import FREE, Catalogue
@@ -35,6 +37,7 @@ FILTERS: Filters = filters(
 )
 MANY = len(FILTERS.first) - 1
 VALUES = np.array(list(itertools.product((0.0, 1.0, 1.5, 3.0, 9.0, np.nan), repeat=2)))
+NAMES = [int(digest(FILTERS, f, VALUES.shape[1])) for f in range(MANY)]
 COVERS, MATCHES = covering(FILTERS), matching(FILTERS, VALUES)
 
 
@@ -89,7 +92,7 @@ def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries
 
     def fresh(names: Any) -> siena.SienaState:
         brokers = np.arange(k, dtype=np.int32)
-        return siena.state(names, brokers, parents, slots, retries)
+        return siena.state(names, brokers, parents, slots, retries, VALUES.shape[1])
 
     catalogue = Catalogue(FILTERS, VALUES, leading)
     most = with_reliable_hops(2 * slots + 2, retries)
@@ -159,7 +162,8 @@ def test_a_parent_holds_the_maximal_filters_of_each_child_and_no_others(
             continue
         mine = held.filter[parent][held.via[parent] == child]
         mine = mine[mine != FREE].tolist()
-        assert set(mine) <= below[child]
+        assert set(mine) <= {NAMES[f] for f in below[child]}
+        mine = [NAMES.index(name) for name in mine]
         for f in below[child]:
             assert sum(bool(COVERS[g, f]) for g in mine) >= 1
         for f, g in itertools.permutations(mine, 2):
@@ -239,6 +243,24 @@ def test_records_without_a_path_to_a_broker_are_counted() -> None:
     commands = [Command(0.0, 2, int(SUBSCRIBE), 3), Command(1.0, 2, int(PUBLISH), 3, 3)]
     driven = drive(replace(here, commands=commands))  # the relay has no path of its own
     assert driven.state.lost.tolist() == [0, 0, 2, 0]
+
+
+@pytest.mark.parametrize("row", [1, 3])  # a broker, and a client's node behind the relay
+@pytest.mark.parametrize("kind", [SUBSCRIBE, UNSUBSCRIBE, PUBLISH])
+def test_a_command_whose_number_is_not_in_the_catalogue_is_ignored(kind: int, row: int) -> None:
+    """The range of the number has room for a digest, so the check at the door accepts it."""
+    last = (len(VALUES) if kind == PUBLISH else MANY) - 1
+    here, event = world(np.array([-1, 0], np.int32), []), 3 if kind == PUBLISH else -1
+
+    def emitted(number: int) -> int:
+        commands = [Command(0.0, row, int(kind), number, event)]
+        if kind == UNSUBSCRIBE:  # of the last filter, so that its end leads to records
+            commands.insert(0, Command(0.0, row, int(SUBSCRIBE), last, -1))
+        return len(drive(replace(here, commands=commands)).records) - len(commands)
+
+    subscribed = emitted(2**31 - 1)
+    assert emitted(last + 1) == subscribed
+    assert emitted(last) > subscribed
 
 
 def test_unknown_kinds_are_ignored() -> None:

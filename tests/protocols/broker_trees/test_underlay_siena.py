@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.adapters.broker_tree_routes import routes_of
+from halfway.adapters.broker_trees import own_rows
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.repair import leave, repair
@@ -24,12 +25,19 @@ from halfway.protocols.broker_trees.underlay_messages import LEAVE
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import new_engine
+from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
-from tests.protocols.lone import Command, World, drive, faults
+from tests.protocols.lone import (
+    Command,
+    World,
+    drive,
+    emitted_alone,
+    faults,
+)
 
-NODES, BROKERS, SLOTS, CHILDREN, WINDOW, HOP = 24, 9, 60, 12, 4096, 1e-3
+NODES, BROKERS, SLOTS, CHILDREN, HOP = 24, 9, 60, 12, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
 HERE = BROKERS + len(CLIENTS)  # nodes with an application
 MOST = 2 * SLOTS + CHILDREN + 8
@@ -50,7 +58,7 @@ ACTIONS = st.lists(
         Action,
         st.sampled_from(
             ["subscribe", "subscribe", "unsubscribe", "publish", "publish", "short cut",
-             "long cut", "short death", "long death", "leave"]
+             "long cut", "short death", "long death", "short loss", "long loss", "leave"]
         ),
         st.integers(0, HERE - 1),
         st.integers(0, 10_000),
@@ -75,25 +83,38 @@ def grown(seed: int) -> tuple[Overlay, Routes]:
     return overlay, routes_of(overlay, CLIENTS, BROKERS)
 
 
-def fresh(overlay: Overlay, names: Any) -> underlay_siena.State:
+def fresh(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena.State:
     """The brokers of an overlay before anything has happened."""
     up = [overlay[k].parent for k in range(BROKERS)]
     parents = [NO_NODE if k == NO_NODE else overlay[k].row for k in up]
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
     above = np.array(parents, np.int32)
     return underlay_siena.state(
-        names, rows, above, SLOTS, CHILDREN, WINDOW, clients=CLIENTS, client_slots=SLOTS
+        names,
+        rows,
+        above,
+        SLOTS,
+        CHILDREN,
+        HERE,
+        clients=CLIENTS,
+        client_slots=SLOTS,
+        confirm=confirm,
+        attributes=VALUES.shape[1],
     )
 
 
 class LiveTree:
     """A tree that runs on, action by action."""
 
-    def __init__(self, overlay: Overlay, leading: Routes, tau_s: float = 2.0) -> None:
+    def __init__(
+        self, overlay: Overlay, leading: Routes, tau_s: float = 2.0, confirm_s: float = 0.0
+    ) -> None:
         self.overlay, network = overlay, overlay.underlay.network
         self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
-        self.rules = rules(leading)._replace(tau_s=tau_s)
-        self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32))
+        self.rules = rules(leading)._replace(tau_s=tau_s, confirm_timeout_s=confirm_s)
+        self.confirm = confirm_s > 0.0
+        self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
+        self.blank = BlankMemory(self.state, own_rows)
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
         for row in range(HERE):
@@ -118,7 +139,7 @@ class LiveTree:
             self.engine.cut[place_of(self.neighbourhood, one, other)] = broken
 
     def kill(self, row: int) -> None:
-        """A node goes down (odd incarnations)."""
+        """A node goes down (odd turns)."""
         self.engine.turns[row] += 1
 
     def revive(self, row: int) -> None:
@@ -126,12 +147,18 @@ class LiveTree:
         self.engine.turns[row] += 1
         self.say(row, int(START))
 
+    def forget(self, row: int) -> None:
+        """It comes back with the memory of a new node, in its next incarnation."""
+        self.engine.incarnation[row] += 1
+        self.blank.restore(row, int(self.engine.incarnation[row]))
+
     def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Run for some seconds; returns (row, event) of the notifications."""
         self.now += seconds
+        most = underlay_siena.most_emissions(self.state, self.rules)
         why = engines.run(
             self.state, self.rules, self.neighbourhood, self.engine, Ideal(HOP),
-            self.neighbourhood, True, no_changes(), self.now, engines.NEVER, MOST,
+            self.neighbourhood, True, no_changes(), self.now, engines.NEVER, most,
         )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
         assert self.engine.out.tally[1] == 0
@@ -158,7 +185,7 @@ def fail(action: Action, live: LiveTree) -> None:
     row = action.row
     near = live.neighbourhood.who[live.neighbourhood.first[row] : live.neighbourhood.last[row]]
     other = int(near[action.what % len(near)])
-    if action.kind.endswith("death"):
+    if action.kind.endswith(("death", "loss")):
         live.kill(row)
     else:
         live.cut(row, other, True)
@@ -166,7 +193,9 @@ def fail(action: Action, live: LiveTree) -> None:
     live.publish((action.row + 1) % HERE, action.what % len(VALUES))
     heard = live.settle(seconds / 2)
     assert len(heard) == len(set(heard))
-    if action.kind.endswith("death"):
+    if action.kind.endswith("loss"):
+        live.forget(row)
+    if action.kind.endswith(("death", "loss")):
         live.revive(row)
     else:
         live.cut(row, other, False)
@@ -206,9 +235,19 @@ def test_nothing_is_lost_or_doubled_in_a_thousand_histories(
     run_history(seed, initial, actions)
 
 
-def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
+@settings(max_examples=30)
+@given(*HISTORIES)
+def test_nothing_is_lost_or_doubled_where_brokers_confirm_records(
+    seed: int, initial: list[int], actions: list[Action]
+) -> None:
+    run_history(seed, initial, actions, confirm_s=0.3)
+
+
+def run_history(
+    seed: int, initial: list[int], actions: list[Action], confirm_s: float = 0.0
+) -> None:
     """Run a history; after each action there is one tree, which delivers the next event."""
-    live = LiveTree(*grown(seed))
+    live = LiveTree(*grown(seed), confirm_s=confirm_s)
     wanted: dict[int, set[int]] = {row: set() for row in range(HERE)}
     for row, f in enumerate(initial):
         wanted[row].add(f)
@@ -227,8 +266,10 @@ def run_history(seed: int, initial: list[int], actions: list[Action]) -> None:
         elif action.kind == "leave" and here < BROKERS and live.parent(here) != NO_NODE:
             del wanted[here]
             live.say(here, int(LEAVE))
-        elif action.kind.endswith(("cut", "death")):
+        elif action.kind.endswith(("cut", "death", "loss")):
             fail(action, live)
+            for f in wanted[here] if action.kind.endswith("loss") else ():
+                live.say(here, int(SUBSCRIBE), f)  # the application starts again as well
         live.settle(LONG)
         assert is_tree(live)
         content = action.what % len(VALUES)
@@ -323,3 +364,23 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
     }
     rows = (0, 3, BROKERS, HERE)  # the root, a broker, a client's node, a router
     assert faults(here, driven, lone_rows=rows, slots=MOST, row_maps=row_maps) == []
+
+
+def test_a_shifted_clock_changes_no_emitted_byte() -> None:
+    """A broker, the root, a client's node and a router whose clocks are hours ahead."""
+    overlay, leading = grown(0)
+    given = rules(leading, until_s=20.0)
+    here = World(
+        overlay.underlay.network, underlay_siena, lambda names: fresh(overlay, names), given,
+        commands(overlay), MOST,
+    )  # fmt: skip
+    driven, shift_s = drive(here, checked=False), 12_345.678  # some kinds are unknown
+    ahead = given._replace(until_s=20.0 + shift_s)
+    router = int(np.bincount(driven.rows[driven.rows >= HERE]).argmax())
+    for row in (0, 3, BROKERS, router):
+        records = driven.records[driven.rows == row]
+        later = records.copy()
+        later["at"] += shift_s
+        assert len(records) > 10
+        usual = emitted_alone(here, row, given, records)
+        assert emitted_alone(here, row, ahead, later) == usual

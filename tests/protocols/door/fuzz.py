@@ -215,6 +215,9 @@ def _fitting(checks, kind, column, now, state):
     """A value within the range of a column: an end, near its lowest, the time, or any."""
     low, high = checks.bounds[kind, column, 0], checks.bounds[kind, column, 1]
     turn = _draw(state, 8)
+    if low == -np.inf:
+        ends = np.nan, low, high, 0.0, 1.0, 2.0, -1e300, 1e300
+        return ends[turn]
     part = np.float64(_draw(state, 1 << 30)) / (1 << 30)
     if turn == 0:
         value = low

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.adapters.registry import TABLE
-from halfway.sim.memory import BlankMemory
+from halfway.sim.memory import BlankMemory, named_arrays
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn, Crash
@@ -24,18 +24,20 @@ HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = {
     "random-walk": (40.0, {"refresh_s": 20.0, "retries": 2}),
     "georendezvous": (60.0, {"retries": 2}),
     "drip": (60.0, {}),
+    "siena": (60.0, {"brokers": 12}),
+    "underlay-siena": (60.0, {"brokers": 12, "known_brokers": 3, "confirm_timeout_s": 0.5}),
 }
 
 
-def _delivered(system: str, memory: Any, seed: int, of: str = "disk") -> tuple[int, int, int]:
-    """(expected, delivered, duplicates) of the events that are published after healing."""
+def _simulation(system: str, memory: Any, seed: int, of: str = "disk") -> Simulation:
+    """A run in which 24 of 60 nodes crash and come back, and then heal before any event."""
     after, options = HEALED_AFTER[system]
     options = {name: value for name, value in options.items() if name in TABLE[system].options}
     network = disk(60, 0.4, seed=3)
     if of == "hubs":  # two hubs with a bridge
         links = [(0, k) for k in range(2, 31)] + [(1, k) for k in range(31, 60)] + [(0, 1)]
         network = from_links(60, links)
-    simulation = Simulation(
+    return Simulation(
         system, network, seconds=_BACK_S + after + 60.0, seed=seed, options=options,
         radio=IdealRadio(delay_s=0.001),
         faults=[Crash(share=0.4, at=40.0, for_=_BACK_S - 40.0, memory=memory)],
@@ -44,12 +46,17 @@ def _delivered(system: str, memory: Any, seed: int, of: str = "disk") -> tuple[i
             start_s=_BACK_S + after, seed=seed,
         ),
     )  # fmt: skip
+
+
+def _delivered(system: str, memory: Any, seed: int, of: str = "disk") -> tuple[int, int, int]:
+    """(expected, delivered, duplicates) of the events that are published after healing."""
+    simulation = _simulation(system, memory, seed, of)
     simulation.run()
     counted = simulation.deliveries
     return counted.expected, counted.delivered, counted.duplicates
 
 
-@pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - {"drip"}))
+@pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - {"drip", "siena"}))
 def test_a_system_heals_after_nodes_lose_their_memory(system: str) -> None:
     expected, delivered, duplicates = _delivered(system, "lost", 1)
     assert expected >= 100
@@ -64,7 +71,30 @@ def test_drip_delivers_as_much_as_with_kept_memory() -> None:
     assert lost[2] == 0
 
 
-@pytest.mark.parametrize("system", ["flooding", "anti-entropy", "directional-walk"])
+@pytest.mark.parametrize("system", sorted(HEALED_AFTER))
+def test_each_row_of_a_state_is_the_memory_of_one_node(system: str) -> None:
+    """What the nodes lose is the whole state, and no node loses the memory of another one."""
+    simulation = _simulation(system, "lost", 1)
+    instance = simulation.instance
+    for name, array in named_arrays(instance.state):
+        lost_by = np.zeros(len(array), np.int64)
+        for row in range(simulation.environment.n):
+            lost_by[instance.own_rows(instance.state, name, row)] += 1
+        assert lost_by.tolist() == [1] * len(array), name
+
+
+def test_siena_has_no_repair_of_lost_subscriptions() -> None:
+    # A broker does not ask for the subscriptions that it lost: with kept memory nothing is missing.
+    kept, lost = (_delivered("siena", memory, 1) for memory in ("kept", "lost"))
+    assert kept == (kept[0], kept[0], 0)
+    assert lost[0] == kept[0]
+    assert 0 < lost[1] < kept[1]
+    assert lost[2] == 0
+
+
+@pytest.mark.parametrize(
+    "system", ["flooding", "anti-entropy", "directional-walk", "underlay-siena"]
+)
 def test_it_heals_behind_hubs_and_a_bridge_as_well(system: str) -> None:
     expected, delivered, duplicates = _delivered(system, "lost", 2, "hubs")
     assert (delivered, duplicates) == (expected, 0)
@@ -95,7 +125,7 @@ def test_a_restored_row_is_blank_and_draws_other_random_numbers() -> None:
 
     words = np.arange(3, dtype=np.uint64)
     whole = Whole(State(words.copy(), np.zeros((3, 2), np.int32)), np.full(3, -1, np.int32))
-    blank = BlankMemory(whole)
+    blank = BlankMemory(whole, lambda _state, _name, row: slice(row, row + 1))
     whole.inner.table[:], whole.seen[:] = 7, 8
     blank.restore(1, incarnation=1)
     assert whole.inner.table.tolist() == [[7, 7], [0, 0], [7, 7]]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, UnderlayPath, connected
 from halfway.problem import Problem
+from halfway.protocols.broker_trees.decisions import is_nearer
 from halfway.world.underlays.disjoint import disjoint_pair
 from halfway.world.underlays.routes import Flags, Rows, Tree, path, places_on, route, shortest
 
@@ -120,7 +121,10 @@ def _choose_alternate(
         with avoided(overlay, [*inner, broker.row]):
             last = shortest(network, overlay.hop, parent, overlay.closed)
     near = first.weight
-    for number in sorted(some, key=lambda number: (near[overlay[number].row], number)):
+    for number in some:
+        hops, best = near[overlay[number].row], broker.alternate
+        if best != NO_BROKER and not is_nearer(hops, number, near[overlay[best].row], best):
+            continue
         leg = path(first, overlay[number].row)
         if interpretation == "free":
             link = path(last, overlay[number].row)[::-1].copy()
@@ -131,7 +135,6 @@ def _choose_alternate(
         if not np.isin(inner, np.concatenate((leg, link))).any():
             broker.alternate, broker.bend = number, len(leg) - 1
             broker.second = overlay.route(np.concatenate((leg, link[1:])))
-            return
 
 
 def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:

@@ -1,6 +1,6 @@
 """Load of a bulk broker tree [uas Figs. 6-8]: events through queues, latency and link loads."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +10,9 @@ from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Indices, QueuedPa
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
+from halfway.protocols.broker_trees.decisions import ALL_DIRECT, BALANCES, DIRECT, balanced
 from halfway.world.underlays.routes import popped, risen
 from halfway.world.workload.content import Content
-
-# The rule that picks one of two paths for a message [uas §5]. direct: the first, as unmodified
-# SIENA; halves: each in turn; least-wait: the one whose first queue is shorter in seconds;
-# earliest: the one with the smaller sum of wait and unloaded travel.
-Balance = Literal["direct", "halves", "least-wait", "earliest"]
-BALANCES: tuple[Balance, ...] = get_args(Balance)
 
 _KILOBYTE = 1000.0
 _u4 = np.uint32
@@ -53,7 +48,7 @@ class _Flight(NamedTuple):
     free: npt.NDArray[np.int32]  # [slots] a stack of the free ones
 
 
-def passage(paths: QueuedPaths, content: Content, balance: Balance, window_s: float) -> Passage:
+def passage(paths: QueuedPaths, content: Content, balance: str, window_s: float) -> Passage:
     """Send every event of a workload through the loaded broker tree within `window_s` seconds.
 
     [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down to brokers with matching
@@ -123,16 +118,15 @@ def _chosen(paths, broker, direction, balance, turn, free_at, now):
     # The route of a message between a broker and its parent.
     direct = ROUTES * broker + direction
     second = direct + 2
-    if balance == 0 or paths.first[second] == paths.first[second + 1]:
+    if balance == ALL_DIRECT or paths.first[second] == paths.first[second + 1]:
         return direct
-    if balance == 1:
-        turn[direct] ^= 1
-        return direct if turn[direct] == 1 else second
-    one, two = _wait(free_at, paths, direct, now), _wait(free_at, paths, second, now)
-    if balance == 3:
-        one += paths.unloaded_s[direct]
-        two += paths.unloaded_s[second]
-    return second if two < one else direct
+    path = balanced(
+        balance, turn[direct],
+        _wait(free_at, paths, direct, now), _wait(free_at, paths, second, now),
+        paths.unloaded_s[direct], paths.unloaded_s[second],
+    )  # fmt: skip
+    turn[direct] ^= 1
+    return direct if path == DIRECT else second
 
 
 @inlined

@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from halfway.problem import Problem
+from halfway.protocols.broker_trees import decisions
+from halfway.protocols.broker_trees.decisions import CUT_OFF, UPPER
 from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
 from halfway.world.underlays.underlay import Underlay
 
@@ -151,15 +153,17 @@ def next_hop_up(overlay: Overlay, broker: Broker) -> tuple[int, UnderlayPath] | 
     [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
     also serves where the parent works and both paths to it are dead: the parent is not evicted.
     """
-    closed = overlay.closed
-    if overlay.is_up(broker.parent):
-        for route in (broker.direct, broker.second):
-            if route is not None and route.is_open(closed):
-                return broker.parent, route
-    upper = broker.upper
-    if upper is not None and overlay.is_up(broker.grandparent) and upper.is_open(closed):
-        return broker.grandparent, upper
-    return None
+
+    def works(end: int, route: UnderlayPath | None) -> bool:
+        return route is not None and overlay.is_up(end) and route.is_open(overlay.closed)
+
+    paths = broker.direct, broker.second, broker.upper
+    ends = broker.parent, broker.parent, broker.grandparent
+    path = decisions.next_hop_up(*map(works, ends, paths))
+    route = None if path == CUT_OFF else paths[path]
+    if route is None:
+        return None
+    return (broker.grandparent if path == UPPER else broker.parent), route
 
 
 def connected(overlay: Overlay) -> set[int]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from halfway.bulk.broker_trees.join import attach, choose_second, choose_upper, nearest, retry_below
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, connected, is_served
+from halfway.protocols.broker_trees import decisions
+from halfway.protocols.broker_trees.decisions import FALLBACKS, fallback
 from halfway.world.underlays.routes import Tree, shortest
 
 
@@ -71,21 +73,28 @@ def _join_again(overlay: Overlay, broker: Broker) -> None:
 
 
 def _fallback_parents(overlay: Overlay, broker: Broker, tree: Tree) -> Iterator[int]:
-    """Yield the brokers that a repair tries as a broker's next parent, in order.
+    """Yield the brokers that a repair tries as a broker's next parent, in the order of `fallback`.
 
-    [uas §4.1] the grandparent or the alternate. We add the old parent by a new route, because the
-    root's children have no grandparent, and then the nearest that still reaches the root.
+    The old parent is tried by a new route. Of all others it tries the nearest that still reaches
+    the root.
     """
     parent = overlay.brokers.get(broker.parent)
     grandparent = parent.parent if parent is not None else NO_BROKER
-    two = [grandparent, broker.alternate]
+    alternate_first = overlay.rules.fallback == "alternate"
     # Candidates must reach the root, or a broker could join one that waits for it.
     served = connected(overlay)
-    if overlay.rules.fallback == "alternate":
-        two.reverse()
-    yield from (number for number in (*two, broker.parent) if number in served)
-    others = sorted(n for n in served if not overlay.is_below(n, broker.number))
-    yield nearest(overlay, tree, others)
+    known = {
+        decisions.GRANDPARENT: grandparent,
+        decisions.ALTERNATE: broker.alternate,
+        decisions.PARENT: broker.parent,
+    }
+    for stage in range(FALLBACKS):
+        which = fallback(stage, alternate_first)
+        if which == decisions.OTHERS:
+            others = sorted(n for n in served if not overlay.is_below(n, broker.number))
+            yield nearest(overlay, tree, others)
+        elif known[which] in served:
+            yield known[which]
 
 
 def renew_paths(overlay: Overlay) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.broker_trees.overlay import Broker, Overlay, guarantee, level, meets_premise, tops
-from halfway.core.compiled import kernel
+from halfway.core.compiled import inlined, kernel
+from halfway.protocols.broker_trees.decisions import CUT_OFF, next_hop_up
 from halfway.world.underlays.routes import route, shortest
 
 Cause = Literal[
@@ -145,6 +146,12 @@ def _path_table(overlay: Overlay) -> _PathTable:
     return _PathTable(rows, target, index[overlay.root], first, pairs[:, 1].astype(np.int64))
 
 
+@inlined
+def _works(target, dead, p):
+    # A path ends at a broker, so it is dead where that broker's node is.
+    return target[p] >= 0 and not dead[p]
+
+
 @kernel
 def _fail_each(row, target, root, first, paths, lost, pairs):
     # Returns the number of losses; those beyond the room of `pairs` are only counted.
@@ -162,15 +169,15 @@ def _fail_each(row, target, root, first, paths, lost, pairs):
                 continue
             here, steps = k, 0
             while here != root and steps <= brokers:
-                up = -1
-                for w in range(3):
-                    p = 3 * here + w
-                    # A up ends at a broker, so it is dead where that broker's node is.
-                    if up < 0 and target[p] >= 0 and not dead[p]:
-                        up = target[p]
-                if up < 0:
+                p = 3 * here
+                path = next_hop_up(
+                    _works(target, dead, p),
+                    _works(target, dead, p + 1),
+                    _works(target, dead, p + 2),
+                )
+                if path == CUT_OFF:
                     break
-                here = up
+                here = target[p + path]
                 steps += 1
             if here != root:
                 lost[e] += 1

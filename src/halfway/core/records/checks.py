@@ -47,7 +47,8 @@ _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 class RecordChecks(NamedTuple):
     """The check of a system's records as a table; without rows, nothing is checked.
 
-    A column that a kind does not declare has room for its blank value only.
+    A column that a kind does not declare has room for its blank value only. Where the lowest value
+    is -inf, every number fits, also NaN.
     """
 
     origins: npt.NDArray[np.uint8]  # [256] the bits of the channels that a kind may come from
@@ -135,7 +136,7 @@ def _misfit(checks, kind, column, value):
     if low <= value <= high and (checks.whole[kind, column] == 0 or np.floor(value) == value):
         return ACCEPTED
     if not np.isfinite(value):
-        return NOT_FINITE
+        return ACCEPTED if low == -np.inf else NOT_FINITE
     return OUT_OF_RANGE if checks.declared[kind, column] == 1 else NOT_DECLARED
 
 

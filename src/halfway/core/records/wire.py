@@ -68,7 +68,7 @@ class Codec:
                 used = np.flatnonzero(values != fill_of(part))
                 values = values[: used[-1] + 1] if len(used) else values[:0]
                 whole.append(bytes([len(values)]))
-            if not ((values >= part.range.low) & (values <= part.range.high)).all():
+            if not part.range.holds(values):
                 what = f"kind {kind}: {part.name} = {values}"
                 raise ValueError(f"{what}: expected {part.range.low:g} to {part.range.high:g}")
             whole.append(values.astype(part.range.form).tobytes())
@@ -112,7 +112,7 @@ def _read(record: Any, part: Part, data: bytes, at: int) -> int:
     if end > len(data) or count > len(part.indices):
         raise ValueError(f"{part.name}: expected at most {len(part.indices)} entries in the record")
     values = np.frombuffer(data, form, count, at)
-    if not ((values >= part.range.low) & (values <= part.range.high)).all():
+    if not part.range.holds(values):
         raise ValueError(f"{part.name}: expected {part.range.low:g} to {part.range.high:g}")
     if part.field in ("args", "reals"):
         record[part.field][part.indices.start : part.indices.stop] = fill_of(part)

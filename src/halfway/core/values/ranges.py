@@ -5,9 +5,10 @@ how many bytes a value has on the wire, and how the page of messages describes i
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 _MOST_I4, _MOST_U4 = 2.0**31 - 1.0, 2.0**32 - 1.0
 # The integers on the wire, the shortest first.
@@ -15,7 +16,8 @@ _INTEGERS = tuple(np.dtype(f"<{sort}{size}") for size in (1, 2, 4, 8) for sort i
 
 
 class ValueRange(NamedTuple):
-    """A range of values, both ends included. Every value is finite.
+    """A range of values, both ends included. Every value is finite, unless the low end is -inf:
+    such a range has every double, also NaN.
 
     limit: a limit of the instance, by name; the values are then below it as well. The limits are
     sizes of the state, such as the number of topics.
@@ -25,6 +27,16 @@ class ValueRange(NamedTuple):
     high: float
     whole: bool = True  # only whole numbers; in `reals` too
     limit: str = ""
+
+    @property
+    def finite(self) -> bool:
+        """Whether every value of the range is finite."""
+        return self.low > -np.inf
+
+    def holds(self, values: npt.NDArray[Any]) -> bool:
+        """Whether all of these values are within the range, whatever the limits are."""
+        within: npt.NDArray[np.bool_] = (values >= self.low) & (values <= self.high)
+        return bool(within.all()) or not self.finite
 
     @property
     def form(self) -> np.dtype[np.generic]:
@@ -70,6 +82,7 @@ BITS = whole(-(2.0**31), _MOST_I4)  # 32 bits that are no number
 BYTE = whole(0, 255)
 SWITCH = whole(0, 1)  # false or true
 REAL = real(-1e300, 1e300)  # a difference of two is finite
+DOUBLE = real(-np.inf, np.inf)  # any, also one that is not finite, and NaN for none
 SHARE = real(0.0, 1.0)
 SECONDS = real(-1e15, 1e15)  # a time; a microsecond more is another time below 1e9
 AGE_S = real(0.0, 1e15)  # seconds

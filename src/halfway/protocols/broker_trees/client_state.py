@@ -12,7 +12,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath
-from halfway.protocols.broker_trees.subscription_table import FREE, remove_slot
+from halfway.protocols.broker_trees.subscription_table import FREE, is_complete, remove_slot
 from halfway.protocols.event_window import EventWindows, empty_windows
 
 
@@ -24,7 +24,8 @@ class ClientState(NamedTuple):
     missed: Int32s  # [nodes] KEEP_ALIVEs in a row without an answer
     moves: Int32s  # [nodes] changes of broker so far
     moved_s: npt.NDArray[np.float64]  # [nodes] time of the last change
-    filter: Int32s  # [nodes, places] subscriptions; FREE: no subscription
+    filter: Int32s  # [nodes, places] the application's numbers of filters; FREE: no subscription
+    name: Int32s  # [nodes, places] the digest of each filter
     client: Int32s  # [nodes, places] the client of each
     delivered: EventWindows  # [nodes x clients] the newest events delivered to each client
     refused: npt.NDArray[np.int64]  # [nodes] subscriptions that found no room
@@ -49,7 +50,8 @@ def client_state(
 
     return ClientState(
         index, zeros(), zeros(), zeros(), np.full(len(at), -1.0),
-        np.full((len(at), places), FREE), np.full((len(at), places), NO_NODE),
+        np.full((len(at), places), FREE), np.full((len(at), places), FREE),
+        np.full((len(at), places), NO_NODE),
         empty_windows(len(at) * each, publishers), np.zeros(len(at), np.int64),
         np.zeros((brokers, slots if len(clients) else 0), np.int32),
     )  # fmt: skip
@@ -62,9 +64,9 @@ def clients_each(clients):
 
 
 @apart
-def remember(clients, c, f, client):
+def remember(clients, c, f, name, client):
     """Remember a client's subscription in the state of its node; whether there is room for it."""
-    if is_subscribed(clients, c, f, client):
+    if is_subscribed(clients, c, name, client):
         return True
     free = -1
     for s in range(clients.filter.shape[1]):
@@ -73,7 +75,7 @@ def remember(clients, c, f, client):
     if free < 0 or not 0 <= client < clients_each(clients):
         clients.refused[c] += 1
         return False
-    clients.filter[c, free], clients.client[c, free] = f, client
+    clients.filter[c, free], clients.name[c, free], clients.client[c, free] = f, name, client
     return True
 
 
@@ -86,10 +88,12 @@ def forget(clients, c, f, client):
 
 
 @apart
-def is_subscribed(clients, c, f, client):
-    """Whether the state of a client's node holds a client's subscription to that filter."""
+def is_subscribed(clients, c, name, client):
+    """Whether the state of a client's node holds a client's subscription to the filter with that
+    digest."""
     for s in range(clients.filter.shape[1]):
-        if f != FREE and clients.filter[c, s] == f and clients.client[c, s] == client:
+        held = clients.filter[c, s] != FREE and clients.name[c, s] == name
+        if held and clients.client[c, s] == client:
             return True
     return False
 
@@ -105,7 +109,7 @@ def subscriptions_digest(clients, c):
     word = np.uint64(0)
     for s in range(clients.filter.shape[1]):
         if clients.filter[c, s] != FREE:
-            word += _word(clients.filter[c, s], clients.client[c, s])
+            word += _word(clients.name[c, s], clients.client[c, s])
     return low_half(word)
 
 
@@ -114,7 +118,8 @@ def entries_digest(table, b, guest):
     """The digest of all entries at a broker for a client's node, to compare with its state."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
-        if table.filter[b, s] != FREE and table.via[b, s] == guest:
+        held = table.filter[b, s] != FREE and is_complete(table, b, s)
+        if held and table.via[b, s] == guest:
             word += _word(table.filter[b, s], table.client[b, s])
     return low_half(word)
 
@@ -128,7 +133,7 @@ def renew(clients, table, b, guest):
 
 
 @apart
-def expire(clients, table, filters, sender, up, most, out):
+def expire(clients, table, sender, up, most, out):
     """Count a silent tick of a broker's clients; remove those silent for more than `most`."""
     b = sender.broker
     for s in range(clients.silence.shape[1]):
@@ -137,4 +142,4 @@ def expire(clients, table, filters, sender, up, most, out):
             continue
         clients.silence[b, s] += 1
         if clients.silence[b, s] > most:
-            remove_slot(table, filters, sender, s, up, out)
+            remove_slot(table, sender, s, up, out)

@@ -1,34 +1,52 @@
-"""The messages of SIENA's broker tree: message kinds, and their places in `args`.
+"""The messages of SIENA's broker tree: message kinds, their places, and content in records.
 
 Records between brokers, and between a client's node and its broker, follow a source route. The
 first four kinds are commands of an application; the node of a client sends them to its broker.
+An application numbers its own filters and events, and its node translates these numbers. On the
+network a filter is its intervals, three attributes a record, and is named by their digest. The
+digests of two filters are equal with a probability of 2^-31.
 """
 
+import numpy as np
+
+from halfway.core.compiled import apart
 from halfway.core.kinds import EVENT_ID, Channel, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
-from halfway.core.values.ranges import BITS, NUMBER_OR_NONE, below, whole
+from halfway.core.prng import low_half, mixed
+from halfway.core.values import ranges
+from halfway.core.values.ranges import BITS, DOUBLE, NUMBER_OR_NONE, below, whole
 from halfway.protocols import reliable_hop
 
-# Header fields that SIENA reuses: ids of the catalogue.
-FILTER, VALUES = "topic", "topic"  # the id of a filter; of the values that an event has
+# Header fields that SIENA reuses. On the network: the digest of a filter. In a command: the number
+# that the application gave to its filter, or to the values of its event.
+FILTER, VALUES = "topic", "topic"
 # Places in `args`: path; hops of it made, 0: not on a path; client at its node; first sender.
 ROUTE, STEP, CLIENT, ORIGIN = 0, 1, COMMAND_ARG, 3
+FIRST = 4  # the first attribute in a part of a filter
+NUMBER = 5  # of a record that a broker confirms; 0: not confirmed
+MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
+EACH = 3  # attributes of a filter in one record
+
 ROUTED = {"route": ROUTE, "step": STEP, "origin": ORIGIN}
 ROUTED_CLIENT = {**ROUTED, "client": CLIENT}
 
-_FILTER = {FILTER: "filter id"}
-_VALUES = {VALUES: "id of the event's values"}
+_FILTER = {FILTER: "digest of the filter; in a command the application's number of it"}
+_VALUES = {VALUES: "in a command the application's number of the event's values"}
+_INTERVALS = {"intervals[6]": 0}  # low and high of three attributes; NaN: no constraint
+_EVENT_VALUES = {"values[6]": 0}  # NaN: the event has no such attribute
 
 RANGES = {
     "route": below("routes"), "step": whole(0, 2**16 - 1), "origin": below("nodes"),
-    "client": NUMBER_OR_NONE, "filter id": below("filters"),
-    "id of the event's values": below("contents"), "ignored": NUMBER_OR_NONE,
-    "as in that record": BITS,
+    "client": NUMBER_OR_NONE, "first attribute": below("attributes", MOST_ATTRIBUTES - 1),
+    "number": ranges.NUMBER, _FILTER[FILTER]: ranges.NUMBER, _VALUES[VALUES]: NUMBER_OR_NONE,
+    "intervals": DOUBLE, "values": DOUBLE, "ignored": NUMBER_OR_NONE,
+    "as in that record": BITS, "numbers as in that record": DOUBLE,
 }  # fmt: skip
 KINDS = Kinds(RANGES)
 SUBSCRIBE = KINDS.network(
-    0, "subscribe", "a client subscribes to a filter", "sequence", args=ROUTED_CLIENT,
-    reused=_FILTER, also=Channel.COMMAND,
+    0, "subscribe", "a client subscribes to a filter", "sequence",
+    args={**ROUTED_CLIENT, "first attribute": FIRST}, reals=_INTERVALS, reused=_FILTER,
+    also=Channel.COMMAND,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
     1, "unsubscribe", "a client ends one subscription", "sequence", args=ROUTED_CLIENT,
@@ -36,35 +54,104 @@ UNSUBSCRIBE = KINDS.network(
 )  # fmt: skip
 PUBLISH = KINDS.network(
     2, "publish", "a client publishes `event`", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
-    reused=_VALUES, on_map=MapRole.EVENT_HOP, also=Channel.COMMAND,
+    reals=_EVENT_VALUES, reused=_VALUES, on_map=MapRole.EVENT_HOP, also=Channel.COMMAND,
 )  # fmt: skip
 DETACH = KINDS.network(
     3, "detach", "a client ends all of its subscriptions", "sequence", args=ROUTED_CLIENT,
     reused={FILTER: "ignored"}, also=Channel.COMMAND,
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
-    4, "subscribe-up", "a child subscribes to a filter", "sequence", args=ROUTED, reused=_FILTER
-)
+    4, "subscribe-up", "a child subscribes to a filter", "sequence",
+    args={**ROUTED, "first attribute": FIRST, "number": NUMBER}, reals=_INTERVALS, reused=_FILTER,
+)  # fmt: skip
 UNSUBSCRIBE_UP = KINDS.network(
-    5, "unsubscribe-up", "a child ends a subscription", "sequence", args=ROUTED,
-    reused=_FILTER,
+    5, "unsubscribe-up", "a child ends a subscription", "sequence",
+    args={**ROUTED, "number": NUMBER}, reused=_FILTER,
 )  # fmt: skip
 NOTIFY = KINDS.network(
     6, "notify", "an event travels to a broker or to a client's node", f"{EVENT_ID} sequence",
-    args=ROUTED_CLIENT, reused=_VALUES, on_map=MapRole.EVENT_HOP,
+    args={**ROUTED_CLIENT, "number": NUMBER}, reals=_EVENT_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
     7,
     "delivered",
     "the node delivers an event to the client `target`",
     f"{EVENT_ID} target",
-    reused=_VALUES,
+    reals=_EVENT_VALUES,
     on_map=MapRole.EVENT_HOP,
 )
 NO_PATH = KINDS.timer(
     12, "no-path", "the node counts a record because no path leads to the target",
-    "epoch", args={"as in that record[k]": 0},
+    "epoch", args={"as in that record[k]": 0}, reals={"numbers as in that record[6]": 0},
     reused=dict.fromkeys((FILTER, "event", "publisher"), "as in that record"),
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)
+
+
+@apart
+def parts_of(attributes):
+    """The number of records that a filter on so many attributes takes."""
+    return (attributes + EACH - 1) // EACH
+
+
+@apart
+def interval(filters, f, attribute, attributes):
+    """The interval of an application's filter on an attribute; NaN, NaN without a constraint."""
+    for c in range(filters.first[f], filters.first[f + 1]):
+        if filters.attribute[c] == attribute:
+            return filters.low[c], filters.high[c]
+        if filters.attribute[c] >= attributes:  # which no event has
+            return np.inf, -np.inf
+    return np.nan, np.nan
+
+
+@apart
+def digest(filters, f, attributes):
+    """The digest, 0 or more, that names an application's filter on the network."""
+    word = np.uint64(0)
+    for a in range(attributes):
+        low, high = interval(filters, f, a, attributes)
+        word = mixed(word + np.float64(low).view(np.uint64))
+        word = mixed(word + np.float64(high).view(np.uint64))
+    return np.int32(low_half(word) & 0x7FFFFFFF)
+
+
+@apart
+def write_part(filters, f, name, part, attributes, o):
+    """Write a part of an application's filter, and the filter's name, into a record."""
+    o[FILTER], o.args[FIRST] = name, EACH * part
+    for k in range(EACH):
+        o.reals[2 * k] = o.reals[2 * k + 1] = 0.0
+        if EACH * part + k < attributes:
+            low, high = interval(filters, f, EACH * part + k, attributes)
+            o.reals[2 * k], o.reals[2 * k + 1] = low, high
+
+
+@apart
+def is_command(catalogue, message):
+    """Whether a record that is on no path is a command, and its number is in the catalogue.
+
+    The range of the number does not say so, because on the network a digest takes its field.
+    """
+    if message.kind == PUBLISH:
+        return 0 <= message[VALUES] < catalogue.values.shape[0]
+    if message.kind == SUBSCRIBE or message.kind == UNSUBSCRIBE:
+        return 0 <= message[FILTER] < catalogue.filters.first.shape[0] - 1
+    return message.kind == DETACH
+
+
+@apart
+def value(catalogue, message, attribute):
+    """An event's value of an attribute: of a record, or of the command of this node's application.
+    NaN: the event has none."""
+    if message.args[STEP] > 0:
+        return message.reals[attribute]
+    return catalogue.values[message[VALUES], attribute]
+
+
+@apart
+def write_values(catalogue, message, o):
+    """Write the values of an event into a record."""
+    for a in range(catalogue.values.shape[1]):
+        o.reals[a] = value(catalogue, message, a)

@@ -17,29 +17,45 @@ from halfway.protocols.broker_trees.children import (
     reset_silence,
     slot_of,
 )
+from halfway.protocols.broker_trees.decisions import (
+    ALTERNATE,
+    DIRECT,
+    FALLBACKS,
+    OTHERS,
+    PARENT,
+    SECOND,
+    fallback,
+    next_hop_up,
+)
 from halfway.protocols.broker_trees.messages import ORIGIN, ROUTE
+from halfway.protocols.broker_trees.peer_paths import active_path, forget_peer, send
 from halfway.protocols.broker_trees.source_routes import (
     NO_NODE,
     NO_ROUTE,
-    active_path,
     second_path,
-    send,
     send_along,
-    use_path,
 )
 from halfway.protocols.broker_trees.subscription_table import FREE, forward_uncovered, remove
-from halfway.protocols.broker_trees.underlay_messages import DIRECT, SECOND
 
 LEFT = np.int32(-2)  # the parent of a broker that left
 
 
 @apart
+def path_up(state, routes, b, own, most):
+    """The path of a broker's next hop up; one works unless more than `most` PINGs are missed."""
+    direct = state.missed[b, DIRECT] <= most
+    has_second = second_path(routes, own, state.parent[b]) != NO_ROUTE
+    second = has_second and state.missed[b, SECOND] <= most
+    return next_hop_up(direct, second, state.grandparent[b] != NO_NODE)
+
+
+@apart
 def is_silent(state, routes, b, own, most):
     """Whether more than `most` PINGs in a row are unanswered on every path to a broker's parent."""
-    up = state.parent[b]
-    if up == NO_NODE or state.missed[b, DIRECT] <= most:
-        return False
-    return second_path(routes, own, up) == NO_ROUTE or state.missed[b, SECOND] > most
+    return state.parent[b] != NO_NODE and path_up(state, routes, b, own, most) not in (
+        DIRECT,
+        SECOND,
+    )
 
 
 @apart
@@ -74,7 +90,7 @@ def take_news(state, b, message):
 @apart
 def accept(state, sender, child, r, replaced, out):
     """Accept a broker as this parent's child; the record takes path r, or the active path."""
-    use_path(sender, child, NO_ROUTE)
+    forget_peer(sender, child)
     if add_child(state.children, sender.broker, child) < 0:
         return
     usual = active_path(sender, child)
@@ -127,21 +143,22 @@ def on_accept(state, rules, sender, message, out):
 @apart
 def change_parent(state, rules, sender, parent, now, out):
     """Subscribe at a broker's new parent, and quit the old one."""
-    b, table, filters = sender.broker, state.table, rules.catalogue.filters
+    b, table = sender.broker, state.table
     if state.parent[b] != NO_NODE:
         o = send(sender, kinds.QUIT, state.parent[b], out)
         # We quit one interval later, because events in flight from the old parent passed
         # the new one before it held these subscriptions. Events from both parents pass once.
         o.at = rules.ping_interval_s
-        use_path(sender, state.parent[b], NO_ROUTE)
-    use_path(sender, parent, NO_ROUTE)
+        forget_peer(sender, state.parent[b])
+    forget_peer(sender, parent)
     for s in range(table.filter.shape[1]):
         table.forwarded[b, s] = 0
     if remove_child(state.children, b, parent):  # a former root joins its successor
-        remove(table, filters, sender, FREE, parent, NO_NODE, NO_NODE, out)
+        remove(table, sender, FREE, parent, NO_NODE, NO_NODE, out)
     state.parent[b], state.predecessor[b] = parent, NO_NODE
+    state.alternate[b] = NO_NODE  # it is one of the old parent's neighbours
     count_move(state, b, now)
-    forward_uncovered(table, filters, sender, parent, out)
+    forward_uncovered(table, sender, parent, out)
 
 
 @apart
@@ -160,19 +177,19 @@ def reset_watch(state, b):
 
 
 @apart
-def lose_child(state, filters, sender, child, out):
+def lose_child(state, sender, child, out):
     """Remove a parent's child and its subscriptions, and withdraw them from the parent above."""
     b = sender.broker
     if remove_child(state.children, b, child):
-        use_path(sender, child, NO_ROUTE)
-        remove(state.table, filters, sender, FREE, child, NO_NODE, state.parent[b], out)
+        forget_peer(sender, child)
+        remove(state.table, sender, FREE, child, NO_NODE, state.parent[b], out)
 
 
 @apart
-def adopt(state, filters, sender, failed, replaced, out):
+def adopt(state, sender, failed, replaced, out):
     """[uas §4.1] the parent's Leave of a dead child: its children become this broker's own."""
     b, children = sender.broker, state.children
-    lose_child(state, filters, sender, failed, out)
+    lose_child(state, sender, failed, out)
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
             child = children.grandchild[b, s]
@@ -195,12 +212,15 @@ def leave_tree(state, sender, out):
 
 
 @apart
-def fallback_parent(state, b, own, stage):
-    """The fallback parent in a stage of the search: the grandparent, the root, its successor."""
-    if stage == 1:
-        return state.root[b]
-    if stage == 2:
-        return state.successor[b]
+def fallback_parent(state, rules, b, own, stage):
+    """The broker asked in a stage of the search: by `fallback`, and then the root's successor."""
+    which = fallback(stage, rules.alternate_first) if stage < FALLBACKS else OTHERS
+    if which == ALTERNATE:
+        return state.alternate[b]
+    if which == PARENT:
+        return state.parent[b]
+    if which == OTHERS:
+        return state.successor[b] if stage == FALLBACKS else state.root[b]
     if state.grandparent[b] != NO_NODE:
         return state.grandparent[b]
     # [uas] below the root there is no grandparent. We let the root's children ask its successor,
@@ -209,21 +229,39 @@ def fallback_parent(state, b, own, stage):
 
 
 @apart
+def fallback_after_tau(state, rules, b):
+    """[uas §4.1] the broker that a child joins whose direct path was dead for τ; NO_NODE: none."""
+    other = state.grandparent[b]
+    if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NO_NODE:
+        other = state.alternate[b]
+    return other
+
+
+@apart
+def is_asked_before(state, rules, b, own, stage):
+    """Whether an earlier stage of the search asks the same broker."""
+    for earlier in range(stage):
+        asked = fallback_parent(state, rules, b, own, earlier)
+        if asked == fallback_parent(state, rules, b, own, stage):
+            return True
+    return False
+
+
+@apart
 def search_parent(state, rules, sender, now, out):
     """Ask for another parent, one tick of the search; a successor that finds none is the root."""
     b, own = sender.broker, sender.own
     ticks = rules.missed_pings + 1  # a stage
     state.asked[b] += 1
-    for stage in range((state.asked[b] - 1) // ticks, 3):
-        other = fallback_parent(state, b, own, stage)
-        if stage == 2 and other == own:
+    for stage in range((state.asked[b] - 1) // ticks, FALLBACKS + 1):
+        other = fallback_parent(state, rules, b, own, stage)
+        if stage == FALLBACKS and other == own:
             # We make the successor the root, because the paper leaves the root's death open.
-            state.predecessor[b] = state.parent[b]
-            state.parent[b] = state.grandparent[b] = NO_NODE
-            state.root[b], state.depth[b] = own, 0
-            count_move(state, b, now)
+            become_root(state, b, own, now)
             return
-        if other not in (NO_NODE, own, state.parent[b]):
+        # The PINGs ask the parent itself in every tick; a new path to it is not known.
+        skipped = other in (NO_NODE, own, state.parent[b])
+        if not skipped and not is_asked_before(state, rules, b, own, stage):
             # On both paths in turn, because the failed node may be on one of them.
             second = second_path(sender.routes, own, other)
             if second == NO_ROUTE or state.asked[b] & 1 == 1:
@@ -233,3 +271,12 @@ def search_parent(state, rules, sender, now, out):
             return
         state.asked[b] = (stage + 1) * ticks + 1
     state.asked[b] = 1
+
+
+@apart
+def become_root(state, b, own, now):
+    """Make a broker the root, which keeps asking its predecessor."""
+    state.predecessor[b] = state.parent[b]
+    state.parent[b] = state.grandparent[b] = state.alternate[b] = NO_NODE
+    state.root[b], state.depth[b] = own, 0
+    count_move(state, b, now)

@@ -17,15 +17,26 @@ from halfway.core.handler import handles
 from halfway.core.message import APP
 from halfway.core.options import count
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import messages, source_routes
-from halfway.protocols.broker_trees.messages import CLIENT, FILTER, VALUES
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Sender
+from halfway.protocols.broker_trees import messages, peer_paths, source_routes
+from halfway.protocols.broker_trees.decisions import ALL_DIRECT
+from halfway.protocols.broker_trees.messages import (
+    CLIENT,
+    FILTER,
+    digest,
+    is_command,
+    parts_of,
+    write_part,
+    write_values,
+)
+from halfway.protocols.broker_trees.peer_paths import Sender
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s
 from halfway.protocols.broker_trees.subscription_table import (
     FREE,
     Catalogue,
     SubscriptionTable,
     empty_table,
     insert,
+    insert_own,
     notify,
     remove,
 )
@@ -63,7 +74,7 @@ class SienaState(NamedTuple):
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
     parent: Int32s  # [brokers] the parent's id; NO_NODE at the root
     table: SubscriptionTable
-    active: source_routes.ActivePaths  # no room: this tree has no other paths
+    paths: peer_paths.PeerPaths  # no room: this tree has no other paths
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
@@ -82,74 +93,113 @@ def broker_rows(node_ids: Int32s, brokers: Int32s) -> tuple[Int32s, Int32s]:
 
 
 def state(
-    node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, retries: int = 0
+    node_ids: Int32s,
+    brokers: Int32s,
+    parents: Int32s,
+    slots: int,
+    retries: int = 0,
+    attributes: int = 1,
 ) -> SienaState:
     """Return the state of nodes in SIENA's tree before any subscription.
 
     brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
-    subscriptions at each broker.
+    subscriptions at each broker; attributes: of an event, up to MOST_ATTRIBUTES.
     """
     index, mine = broker_rows(node_ids, brokers)
     return SienaState(
-        node_ids, index, parents.astype(np.int32)[mine], empty_table(len(mine), slots),
-        source_routes.direct_paths(len(mine), 0), source_routes.hops_of_tree(node_ids, retries),
+        node_ids, index, parents.astype(np.int32)[mine], empty_table(len(mine), slots, attributes),
+        peer_paths.direct_paths(len(mine), 0), source_routes.hops_of_tree(node_ids, retries),
         np.zeros(len(node_ids), np.int64),
     )  # fmt: skip
 
 
+def most_of_table(table: SubscriptionTable) -> int:
+    """The most records about the entries of one SIENA broker's table that one call emits."""
+    # Each entry is forwarded, in parts, and withdrawn at most once; an event goes to each.
+    parts = int(parts_of(table.low.shape[2]))
+    return (parts + 1) * int(table.filter.shape[1])
+
+
 def most_emissions(state: SienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits at a node of SIENA's tree."""
-    # Each entry is forwarded and withdrawn at most once; an event goes to each, and up.
-    most = 2 * int(state.table.filter.shape[1]) + 2
+    most = most_of_table(state.table) + 2
     return source_routes.with_reliable_hops(most, rules.retries)
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """The limits of the ranges in records of either tree: ids of the catalogue, and node ids."""
+    """The limits of the ranges in records of either tree: source routes, node ids, attributes.
+
+    An application's numbers of filters and events have none here, because digests take their field.
+    """
     del state
-    filters, values, routes = rules.catalogue
+    values, routes = rules.catalogue.values, rules.catalogue.routes
     return {
-        "filters": len(filters.first) - 1, "contents": len(values),
-        "routes": len(routes.back), "nodes": len(routes.number),
+        "routes": len(routes.back), "nodes": len(routes.number), "attributes": values.shape[1],
     }  # fmt: skip
 
 
 @apart
-def receive_at_client(routes, own, message, out):
+def receive_at_client(catalogue, own, message, out):
     """Forward a client's command to its SIENA broker, or the notification to the client."""
     if message.args[messages.STEP] > 0:
         if message.kind == messages.NOTIFY:
             o = emit(out, messages.DELIVERED, 0.0, APP)
             copy_event_id(message, o)
-            o[VALUES], o.target = message[VALUES], message.args[CLIENT]
-    elif message.kind <= messages.DETACH:
-        o = source_routes.send_along(routes, routes.home[own, 0], message.kind, own, out)
+            o.target = message.args[CLIENT]
+            write_values(catalogue, message, o)
+    elif is_command(catalogue, message):
+        send_command(catalogue, catalogue.routes.home[own, 0], own, message, out)
+
+
+@apart
+def send_command(catalogue, r, own, message, out):
+    """Send a client's command along source route r, in the words of the network."""
+    kind, attributes = message.kind, catalogue.values.shape[1]
+    for part in range(parts_of(attributes) if kind == messages.SUBSCRIBE else 1):
+        o = source_routes.send_along(catalogue.routes, r, kind, own, out)
         copy_event_id(message, o)
-        o[FILTER], o.args[CLIENT] = message[FILTER], message.args[CLIENT]
+        o.args[CLIENT] = message.args[CLIENT]
+        if kind == messages.PUBLISH:
+            write_values(catalogue, message, o)
+        elif kind != messages.DETACH:
+            f = message[FILTER]
+            o[FILTER] = digest(catalogue.filters, f, attributes)
+            if kind == messages.SUBSCRIBE:
+                write_part(catalogue.filters, f, o[FILTER], part, attributes, o)
+
+
+@apart
+def filter_named(catalogue, message):
+    """The digest of the filter that a record, or a command of the broker's application, names."""
+    if message.args[messages.STEP] > 0:
+        return message[FILTER]
+    return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
 
 
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
     """Handle a subscription, its end, or an event at a SIENA broker below `up`, in either tree."""
-    filters, f, client = catalogue.filters, message[FILTER], message.args[CLIENT]
-    source = message.args[messages.ORIGIN] if message.args[messages.STEP] > 0 else sender.own
-    if message.kind == messages.SUBSCRIBE:
-        insert(table, filters, sender, f, source, client, up, out)
-    elif message.kind == messages.SUBSCRIBE_UP:
-        insert(table, filters, sender, f, source, NO_NODE, up, out)
-    elif message.kind == messages.UNSUBSCRIBE:
-        remove(table, filters, sender, f, source, client, up, out)
-    elif message.kind == messages.UNSUBSCRIBE_UP:
-        remove(table, filters, sender, f, source, NO_NODE, up, out)
-    elif message.kind == messages.DETACH:
-        remove(table, filters, sender, FREE, source, client, up, out)
-    elif message.kind == messages.PUBLISH or message.kind == messages.NOTIFY:
-        if message.kind == messages.PUBLISH:
+    kind, client, own = message.kind, message.args[CLIENT], message.args[messages.STEP] == 0
+    if own and not is_command(catalogue, message):
+        return
+    source = sender.own if own else message.args[messages.ORIGIN]
+    if kind in (messages.SUBSCRIBE_UP, messages.UNSUBSCRIBE_UP):
+        client = NO_NODE
+    if kind == messages.SUBSCRIBE and own:
+        insert_own(table, catalogue.filters, sender, message[FILTER], client, up, out)
+    elif kind in (messages.SUBSCRIBE, messages.SUBSCRIBE_UP):
+        insert(table, sender, message, source, client, up, out)
+    elif kind in (messages.UNSUBSCRIBE, messages.UNSUBSCRIBE_UP):
+        remove(table, sender, filter_named(catalogue, message), source, client, up, out)
+    elif kind == messages.DETACH:
+        remove(table, sender, FREE, source, client, up, out)
+    elif kind in (messages.PUBLISH, messages.NOTIFY):
+        if kind == messages.PUBLISH:
             source = NO_NODE
-        if up != NO_NODE and up != source:
-            o = source_routes.send(sender, messages.NOTIFY, up, out)
+        if up not in (NO_NODE, source):
+            o = peer_paths.send_event(sender, up, out)
             copy_event_id(message, o)
-            o[VALUES] = message[VALUES]
+            write_values(catalogue, message, o)
         notify(table, catalogue, sender, message, source, out)
 
 
@@ -166,9 +216,9 @@ def handle(state, rules, neighbourhood, i, message, out):
         restart_timers(state.hops, rules, i, out)
         return
     elif b == NO_NODE:
-        receive_at_client(catalogue.routes, own, message, out)
+        receive_at_client(catalogue, own, message, out)
     else:
-        sender = Sender(catalogue.routes, state.active, own, b)
+        sender = Sender(catalogue.routes, state.paths, own, b, ALL_DIRECT)
         receive_at_broker(state.table, catalogue, sender, state.parent[b], message, out)
     if rules.retries > 0:
         source_routes.track_new(state.hops, rules, i, message, before, out)

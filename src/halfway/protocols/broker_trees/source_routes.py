@@ -40,22 +40,6 @@ class Routes(NamedTuple):
     home: Int32s  # [n, homes] paths from a client's node to its brokers; -1: none
 
 
-class ActivePaths(NamedTuple):
-    """The source routes to peers that a broker now reaches by another than the direct path."""
-
-    peer: Int32s  # [brokers, places] node id; NO_NODE: free
-    route: Int32s  # [brokers, places]
-
-
-class Sender(NamedTuple):
-    """The sender context of a broker's records on source routes: its paths and its identity."""
-
-    routes: Routes
-    active: ActivePaths
-    own: int  # node id
-    broker: int  # its row in the arrays [brokers]
-
-
 def routes(
     n: int,
     brokers: NodePath,
@@ -91,11 +75,6 @@ def routes(
         homes[node, : len(some)] = [numbered(node_ids) for node_ids in some]
     whole = [np.array(each, np.int32) for each in (first, row, back)]
     return Routes(whole[0], whole[1], whole[2], number, pairs[0], pairs[1], homes)
-
-
-def direct_paths(brokers: int, places: int) -> ActivePaths:
-    """Return active source routes with every peer reached directly."""
-    return ActivePaths(np.full((brokers, places), NO_NODE), np.full((brokers, places), NO_ROUTE))
 
 
 def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
@@ -136,48 +115,15 @@ def forward(routes, message, out):
     copy_event_id(message, o)
     for a in range(8):
         o.args[a] = message.args[a]
+    for a in range(6):
+        o.reals[a] = message.reals[a]
     o.args[STEP] = step
-
-
-@apart
-def active_path(sender, to):
-    """The source route by which a broker now reaches another, or a client's node; -1: none."""
-    routes, active, i = sender.routes, sender.active, sender.broker
-    for s in range(active.peer.shape[1]):
-        if active.peer[i, s] == to:
-            return active.route[i, s]
-    if routes.number[to] != NO_NODE:
-        return routes.direct[routes.number[sender.own], routes.number[to]]
-    for k in range(routes.home.shape[1]):
-        home = routes.home[to, k]
-        if home != NO_ROUTE and routes.row[routes.first[home + 1] - 1] == sender.own:
-            return routes.back[home]
-    return NO_ROUTE
 
 
 @apart
 def second_path(routes, own, peer):
     """The second source route between two brokers, beside the direct one; -1: none."""
     return routes.second[routes.number[own], routes.number[peer]]
-
-
-@apart
-def use_path(sender, peer, route):
-    """Reach a broker's peer by that source route from now on; by NO_ROUTE: directly."""
-    active, i, free = sender.active, sender.broker, -1
-    for s in range(active.peer.shape[1] - 1, -1, -1):
-        if active.peer[i, s] == peer:
-            active.peer[i, s] = NO_NODE
-        if active.peer[i, s] == NO_NODE:
-            free = s
-    if route != NO_ROUTE and free >= 0:
-        active.peer[i, free], active.route[i, free] = peer, route
-
-
-@apart
-def send(sender, kind, to, out):
-    """Emit a record for another broker, or a client's node, along the active source route."""
-    return send_along(sender.routes, active_path(sender, to), kind, sender.own, out)
 
 
 @apart

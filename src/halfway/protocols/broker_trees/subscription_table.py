@@ -5,25 +5,33 @@ that it forwarded before covers. We also withdraw what a newer subscription cove
 parent's table then holds maximal filters alone; the new one is sent first, so no event is missed.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.filters import Filters, covers, matches
+from halfway.core.filters import Filters
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.messages import (
     CLIENT,
     DELIVERED,
+    EACH,
     FILTER,
-    NOTIFY,
+    FIRST,
+    MOST_ATTRIBUTES,
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
-    VALUES,
+    digest,
+    interval,
+    parts_of,
+    value,
+    write_values,
 )
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes, send
+from halfway.protocols.broker_trees.peer_paths import send, send_event
+from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes
 from halfway.protocols.event_window import copy_event_id
 
 FREE = np.int32(-1)
@@ -32,7 +40,7 @@ FREE = np.int32(-1)
 
 
 class Catalogue(NamedTuple):
-    """The catalogue of ids in subscription tables, shared by nodes: filters, events, and paths."""
+    """What applications numbered, which only their own nodes read, and the routers' paths."""
 
     filters: Filters
     values: npt.NDArray[np.float64]  # [contents, attributes] NaN where an event has none
@@ -40,100 +48,186 @@ class Catalogue(NamedTuple):
 
 
 class SubscriptionTable(NamedTuple):
-    """The subscription table by broker and slot: sources, and whether forwarded."""
+    """The subscription table by broker and slot: sources, intervals, and whether forwarded."""
 
-    filter: Int32s  # [brokers, slots] the filter's id; FREE: an unused slot
+    filter: Int32s  # [brokers, slots] the filter's digest; FREE: an unused slot
     via: Int32s  # [brokers, slots] id of the child, of the client's node, or the broker's own
     client: Int32s  # [brokers, slots] number of the client at that node; NO_NODE: of a child
     forwarded: npt.NDArray[np.uint8]  # [brokers, slots] 1 where the parent holds it
+    parts: npt.NDArray[np.uint8]  # [brokers, slots] bits of the parts of the filter that came
+    low: npt.NDArray[np.float64]  # [brokers, slots, attributes] NaN: no constraint
+    high: npt.NDArray[np.float64]  # [brokers, slots, attributes]
     refused: npt.NDArray[np.int64]  # [brokers] subscriptions that found no free slot
 
 
-def empty_table(brokers: int, slots: int) -> SubscriptionTable:
-    """Return subscription tables without entries."""
+def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
+    """Return subscription tables without entries, for events of so many attributes.
+
+    Raises ValueError for more attributes than a record carries.
+    """
+    if not 1 <= attributes <= MOST_ATTRIBUTES:
+        raise ValueError(f"attributes = {attributes}: expected 1 to {MOST_ATTRIBUTES}")
     shape = brokers, slots
     return SubscriptionTable(
         np.full(shape, FREE), np.full(shape, NO_NODE), np.full(shape, NO_NODE),
-        np.zeros(shape, np.uint8), np.zeros(brokers, np.int64),
+        np.zeros(shape, np.uint8), np.zeros(shape, np.uint8), np.zeros((*shape, attributes)),
+        np.zeros((*shape, attributes)), np.zeros(brokers, np.int64),
     )  # fmt: skip
 
 
-@inlined
-def send_filter(sender, kind, f, up, out):
-    """Send a subscription of the table, or its end, to the broker's parent."""
-    o = send(sender, kind, up, out)
-    o[FILTER] = f
+@apart
+def is_complete(table, i, s):
+    """Whether an entry of the table has all parts of its filter."""
+    return table.parts[i, s] == (1 << parts_of(table.low.shape[2])) - 1
 
 
 @apart
-def is_covered_upstream(table, filters, i, f):
-    """Whether a broker's parent holds a filter of its subscription table that covers f."""
-    for s in range(table.filter.shape[1]):
-        if table.forwarded[i, s] == 1 and covers(filters, table.filter[i, s], f):
-            return True
-    return False
-
-
-@apart
-def subscribe_upstream(table, filters, sender, slot, up, out):
-    """Forward a new table entry to the parent unless it is covered; withdraw what it covers."""
-    i, f = sender.broker, table.filter[sender.broker, slot]
-    if is_covered_upstream(table, filters, i, f):
-        return
-    send_filter(sender, SUBSCRIBE_UP, f, up, out)
-    for s in range(table.filter.shape[1]):
-        if table.forwarded[i, s] == 1 and covers(filters, f, table.filter[i, s]):
-            table.forwarded[i, s] = 0
-            send_filter(sender, UNSUBSCRIBE_UP, table.filter[i, s], up, out)
-    table.forwarded[i, slot] = 1
-
-
-@apart
-def insert(table, filters, sender, f, via, client, up, out):
-    """Insert a subscription `via` a child or client in the table; repetitions change nothing."""
-    i, free = sender.broker, -1
-    for s in range(table.filter.shape[1]):
-        if table.filter[i, s] == FREE:
-            if free < 0:
-                free = s
-        elif table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
-            return
-    if free < 0:
-        table.refused[i] += 1
-        return
-    table.filter[i, free], table.forwarded[i, free] = f, 0
-    table.via[i, free], table.client[i, free] = via, client
-    if up != NO_NODE:
-        subscribe_upstream(table, filters, sender, free, up, out)
-
-
-@apart
-def is_maximal(table, filters, i, slot):
-    """Whether no other table entry covers that of a slot; of equal ones the first is maximal."""
-    f = table.filter[i, slot]
-    for s in range(table.filter.shape[1]):
-        g = table.filter[i, s]
-        other = g != FREE and s != slot
-        if other and covers(filters, g, f) and (s < slot or not covers(filters, f, g)):
+def matches(table, i, s, catalogue, message):
+    """Whether an event passes the filter of a table entry. An event without an attribute fails."""
+    for a in range(table.low.shape[2]):
+        low = table.low[i, s, a]
+        if not math.isnan(low) and not low <= value(catalogue, message, a) <= table.high[i, s, a]:
             return False
     return True
 
 
 @apart
-def forward_uncovered(table, filters, sender, up, out):
-    """Forward to the parent every maximal table entry that no forwarded one covers."""
-    i = sender.broker
-    for s in range(table.filter.shape[1]):
-        f = table.filter[i, s]
-        if f == FREE or table.forwarded[i, s] == 1 or not is_maximal(table, filters, i, s):
-            continue
-        if not is_covered_upstream(table, filters, i, f):
-            table.forwarded[i, s] = 1
-            send_filter(sender, SUBSCRIBE_UP, f, up, out)
+def covers(table, i, s, t):
+    """[Carzaniga et al., §3.3] whether entry s takes every event that entry t takes. Exact."""
+    wider = True
+    for a in range(table.low.shape[2]):
+        low, high = table.low[i, t, a], table.high[i, t, a]
+        if low > high:
+            return True  # it takes no event
+        if not math.isnan(table.low[i, s, a]):
+            inside = low >= table.low[i, s, a] and high <= table.high[i, s, a]
+            wider = wider and inside  # without a constraint low is NaN, and not inside
+    return wider
 
 
 @apart
-def remove_slot(table, filters, sender, slot, up, out):
+def send_filter(table, sender, s, up, out):
+    """Send the filter of a table entry to the broker's parent, three attributes a record."""
+    i, attributes = sender.broker, table.low.shape[2]
+    for first in range(0, attributes, EACH):
+        o = send(sender, SUBSCRIBE_UP, up, out)
+        o[FILTER], o.args[FIRST] = table.filter[i, s], first
+        for a in range(first, min(first + EACH, attributes)):
+            o.reals[2 * (a - first)] = table.low[i, s, a]
+            o.reals[2 * (a - first) + 1] = table.high[i, s, a]
+
+
+@inlined
+def send_name(sender, kind, f, to, out):
+    """Send a record that names a filter of the table to another broker."""
+    o = send(sender, kind, to, out)
+    o[FILTER] = f
+
+
+@apart
+def is_covered_upstream(table, i, slot):
+    """Whether a broker's parent holds a filter of its subscription table that covers a slot's."""
+    for s in range(table.filter.shape[1]):
+        if table.forwarded[i, s] == 1 and covers(table, i, s, slot):
+            return True
+    return False
+
+
+@apart
+def subscribe_upstream(table, sender, slot, up, out):
+    """Forward a new table entry to the parent unless it is covered; withdraw what it covers."""
+    i = sender.broker
+    if is_covered_upstream(table, i, slot):
+        return
+    send_filter(table, sender, slot, up, out)
+    for s in range(table.filter.shape[1]):
+        if table.forwarded[i, s] == 1 and covers(table, i, slot, s):
+            table.forwarded[i, s] = 0
+            send_name(sender, UNSUBSCRIBE_UP, table.filter[i, s], up, out)
+    table.forwarded[i, slot] = 1
+
+
+@apart
+def entry_of(table, i, f, via, client):
+    """The slot of a table's entry for a filter, a new one if there is none; -1: no room."""
+    free = -1
+    for s in range(table.filter.shape[1]):
+        if table.filter[i, s] == FREE:
+            if free < 0:
+                free = s
+        elif table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
+            return s
+    if free < 0:
+        table.refused[i] += 1
+        return free
+    table.filter[i, free], table.via[i, free], table.client[i, free] = f, via, client
+    table.forwarded[i, free] = table.parts[i, free] = 0
+    for a in range(table.low.shape[2]):  # until the parts come it takes no event
+        table.low[i, free, a], table.high[i, free, a] = np.inf, -np.inf
+    return free
+
+
+@apart
+def insert(table, sender, message, via, client, up, out):
+    """Insert a part of a filter `via` a child or client in the table; repetitions change nothing.
+
+    The filter is forwarded when its last part has come.
+    """
+    i, first, attributes = sender.broker, message.args[FIRST], table.low.shape[2]
+    if not 0 <= first < attributes:
+        return
+    s = entry_of(table, i, message[FILTER], via, client)
+    bit = np.uint8(1 << (first // EACH))
+    if s < 0 or table.parts[i, s] & bit != 0:
+        return
+    table.parts[i, s] |= bit
+    for a in range(first, min(first + EACH, attributes)):
+        table.low[i, s, a] = message.reals[2 * (a - first)]
+        table.high[i, s, a] = message.reals[2 * (a - first) + 1]
+    if up != NO_NODE and is_complete(table, i, s):
+        subscribe_upstream(table, sender, s, up, out)
+
+
+@apart
+def insert_own(table, filters, sender, f, client, up, out):
+    """Insert filter f of an application at the broker itself in the table."""
+    i, attributes = sender.broker, table.low.shape[2]
+    s = entry_of(table, i, digest(filters, f, attributes), sender.own, client)
+    if s < 0 or is_complete(table, i, s):
+        return
+    table.parts[i, s] = (1 << parts_of(attributes)) - 1
+    for a in range(attributes):
+        low, high = interval(filters, f, a, attributes)
+        table.low[i, s, a], table.high[i, s, a] = low, high
+    if up != NO_NODE:
+        subscribe_upstream(table, sender, s, up, out)
+
+
+@apart
+def is_maximal(table, i, slot):
+    """Whether no other table entry covers that of a slot; of equal ones the first is maximal."""
+    for s in range(table.filter.shape[1]):
+        other = table.filter[i, s] != FREE and s != slot and is_complete(table, i, s)
+        if other and covers(table, i, s, slot) and (s < slot or not covers(table, i, slot, s)):
+            return False
+    return True
+
+
+@apart
+def forward_uncovered(table, sender, up, out):
+    """Forward to the parent every maximal table entry that no forwarded one covers."""
+    i = sender.broker
+    for s in range(table.filter.shape[1]):
+        waits = table.filter[i, s] != FREE and table.forwarded[i, s] == 0
+        if not waits or not is_complete(table, i, s) or not is_maximal(table, i, s):
+            continue
+        if not is_covered_upstream(table, i, s):
+            table.forwarded[i, s] = 1
+            send_filter(table, sender, s, up, out)
+
+
+@apart
+def remove_slot(table, sender, slot, up, out):
     """Remove a table entry; entries that only it covered are forwarded before it is withdrawn."""
     i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
@@ -141,15 +235,15 @@ def remove_slot(table, filters, sender, slot, up, out):
     if not was_forwarded or up == NO_NODE:
         return
     for s in range(table.filter.shape[1]):
-        if table.filter[i, s] == f:  # the parent knows filters by id, so nothing changes for it
+        if table.filter[i, s] == f and is_complete(table, i, s):  # nothing changes for the parent
             table.forwarded[i, s] = 1
             return
-    forward_uncovered(table, filters, sender, up, out)
-    send_filter(sender, UNSUBSCRIBE_UP, f, up, out)
+    forward_uncovered(table, sender, up, out)
+    send_name(sender, UNSUBSCRIBE_UP, f, up, out)
 
 
 @apart
-def remove(table, filters, sender, f, via, client, up, out):
+def remove(table, sender, f, via, client, up, out):
     """Remove from the table one subscription of a client or child; all of them, where f is FREE."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
@@ -157,17 +251,16 @@ def remove(table, filters, sender, f, via, client, up, out):
         if held == FREE or f not in (FREE, held):
             continue
         if table.via[i, s] == via and table.client[i, s] == client:
-            remove_slot(table, filters, sender, s, up, out)
+            remove_slot(table, sender, s, up, out)
 
 
 @apart
-def is_repeated(table, filters, i, slot, values):
+def is_repeated(table, i, slot, catalogue, message):
     """Whether an earlier table slot sends the same event to the same child or client."""
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
-        f = table.filter[i, s]
-        same = f != FREE and table.via[i, s] == via and table.client[i, s] == client
-        if same and matches(filters, f, values):
+        same = table.via[i, s] == via and table.client[i, s] == client
+        if table.filter[i, s] != FREE and same and matches(table, i, s, catalogue, message):
             return True
     return False
 
@@ -175,19 +268,20 @@ def is_repeated(table, filters, i, slot, values):
 @apart
 def notify(table, catalogue, sender, message, source, out):
     """Send an event once to each client and child with a matching table entry, save its source."""
-    filters, values = catalogue.filters, catalogue.values[message[VALUES]]
     i, own = sender.broker, sender.own
     for s in range(table.filter.shape[1]):
-        f, via = table.filter[i, s], table.via[i, s]
-        if f == FREE or (via == source and via != own):
+        via = table.via[i, s]
+        if table.filter[i, s] == FREE or (via == source and via != own):
             continue
-        if not matches(filters, f, values) or is_repeated(table, filters, i, s, values):
+        if not matches(table, i, s, catalogue, message):
+            continue
+        if is_repeated(table, i, s, catalogue, message):
             continue
         if via == own:
             o = emit(out, DELIVERED, 0.0, APP)
             o.target = table.client[i, s]
         else:
-            o = send(sender, NOTIFY, via, out)
+            o = send_event(sender, via, out)
             o.args[CLIENT] = table.client[i, s]
         copy_event_id(message, o)
-        o[VALUES] = message[VALUES]
+        write_values(catalogue, message, o)

@@ -5,9 +5,10 @@ its successors and the sender's depth.
 """
 
 from halfway.core.kinds import Kinds
-from halfway.core.values.ranges import BITS, COUNT, below, whole
+from halfway.core.values import ranges
+from halfway.core.values.ranges import AGE_S, BITS, COUNT, below, whole
 from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.messages import FILTER, ROUTED, ROUTED_CLIENT
+from halfway.protocols.broker_trees.messages import FILTER, NUMBER, ROUTED, ROUTED_CLIENT
 
 # Header fields that the tree reuses.
 PARENT, ROOT = "topic", "event"  # the sender's parent, and the root, as the sender knows them
@@ -19,14 +20,14 @@ PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
 DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG and ALIVE: the digests differ
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
+# Places in `reals` of a PING: seconds of round trips on its path; 0: none yet.
+TRIP_S, LEAST_S = 0, 1
 _NEWS = {
     **ROUTED, "successor": SUCCESSOR, "next successor": NEXT_SUCCESSOR, "depth": DEPTH,
 }  # fmt: skip
 
 _PARENT = {PARENT: "the sender's parent"}
 _TOP = {**_PARENT, ROOT: "the root"}
-
-DIRECT, SECOND = 0, 1
 
 _BROKER = below("nodes", or_none=True)
 KINDS = Kinds(
@@ -36,22 +37,26 @@ KINDS = Kinds(
         "the sender's parent": _BROKER, "the root": _BROKER,
         "broker that leaves and is replaced": _BROKER,
         "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
+        "digest of the filter": ranges.NUMBER, "latest round trip": AGE_S,
+        "shortest round trip": AGE_S,
     }
 )  # fmt: skip
 KINDS.include(messages.KINDS)
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
-    15, "ping", "a child pings its parent on each path", "sequence", args={**ROUTED, "path": PATH},
+    15, "ping", "a child pings its parent on each path", "sequence",
+    args={**ROUTED, "number": NUMBER, "path": PATH},
     reused={DIGEST: "digest of the child's subscriptions"},
+    reals={"latest round trip": TRIP_S, "shortest round trip": LEAST_S},
 )  # fmt: skip
 PONG = KINDS.network(
     16, "pong", "the parent answers a ping on the same path, with news about the tree", "sequence",
-    args={**_NEWS, "path": PATH}, reused=_TOP,
+    args={**_NEWS, "number": NUMBER, "path": PATH}, reused=_TOP,
 )  # fmt: skip
 HELD = KINDS.network(
     17, "held", "the sender, a broker, holds a subscription of the receiver", "sequence",
-    args=ROUTED_CLIENT, reused={FILTER: "filter id"},
+    args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
     18,
@@ -89,4 +94,12 @@ KEEP_ALIVE = KINDS.network(
 ALIVE = KINDS.network(
     24, "alive", "the broker answers a keep-alive on the same path", "sequence",
     args={**ROUTED, "path": PATH},
+)  # fmt: skip
+CONFIRM = KINDS.network(
+    25, "confirm", "the broker confirms a subscription or an event of another broker", "sequence",
+    args={**ROUTED, "number": NUMBER},
+)  # fmt: skip
+CONFIRM_TIMEOUT = KINDS.timer(
+    26, "confirm-timeout", "a subscription or an event is not confirmed in time",
+    args={"number": NUMBER},
 )  # fmt: skip

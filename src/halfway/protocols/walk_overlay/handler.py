@@ -107,7 +107,9 @@ class Rules(NamedTuple):
     link_check_interval_s: float = math.inf  # between two checks of overlay neighbours
     checks_per_keep_alive: int = 0  # link checks from one KEEP_ALIVE to the next; 0: none
     buffer_time_s: float = math.inf  # that nodes buffer an event
-    until_s: float = math.inf  # no node starts a periodic timer after that, so that a run ends
+    until_s: float = (
+        math.inf
+    )  # no periodic timer starts later, by the own clock, so that a test ends
 
 
 KINDS = messages.KINDS

@@ -24,7 +24,15 @@ from halfway.sim.engine.clocks import elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
-from halfway.sim.engine.records import HELD, OVER, POSTED, Engine, append_record, is_up
+from halfway.sim.engine.records import (
+    HELD,
+    OVER,
+    POSTED,
+    Engine,
+    append_record,
+    id_of,
+    is_up,
+)
 from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_UP
 
 # The reasons for which `run` returns.
@@ -44,7 +52,7 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         record.at = now + elapsed(engine.clocks, row, record.at)
         engine.flight.row[slot] = row
         engine.flight.turns[slot] = engine.turns[row]
-        to = driver.stamp(record, engine.node_id[row], engine.incarnation[row], hops)
+        to = driver.stamp(record, id_of(engine, row), engine.incarnation[row], hops)
         if to == driver.TO_NETWORK:
             add_age(engine, record, -now)
         if to == driver.TO_NETWORK and not waits:
@@ -119,7 +127,7 @@ def handle_due(engine, radio, reach, slot):
 @inlined
 def queue_command(engine, at, row, turns, kind, topic, arg, event):
     """Queue a command for the event loop to a node, for one of its turns or for any."""
-    node_id = engine.node_id[row]
+    node_id = id_of(engine, row)
     record = emit(engine.out, kind, at, node_id)
     record.source = node_id
     record.topic = topic
@@ -179,7 +187,7 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
         # Lists of the nodes in reach have rows, lists that nodes know have node ids.
         to_nodes = kind in (FORGOTTEN, KNOWN)
         lists = neighbourhood if to_nodes else reach
-        id_a, id_b = (engine.node_id[a], engine.node_id[b]) if to_nodes else (a, b)
+        id_a, id_b = (id_of(engine, a), id_of(engine, b)) if to_nodes else (a, b)
         if kind in (LINK_NEAR, KNOWN):
             if is_full(lists, a) or is_full(lists, b):
                 return False

@@ -64,8 +64,8 @@ class Engine(NamedTuple):
     out: Outbox
     queue: Queue
     flight: Flight
-    node_id: npt.NDArray[np.int32]  # [n] of each row
-    by_id: npt.NDArray[np.int32]  # [n] the rows in ascending order of their node's id
+    node_id: npt.NDArray[np.int32]  # [n] of each row; [0]: the ids are the rows
+    by_id: npt.NDArray[np.int32]  # [n] the rows in ascending order of their node's id; or [0]
     turns: npt.NDArray[np.uint32]  # [n] of each node, see `core.driver`
     incarnation: npt.NDArray[np.uint32]  # [n] of each node: how often it has lost its memory
     cut: npt.NDArray[np.uint8]  # [m] 1 where a static link is broken; [0] if none ever is
@@ -95,11 +95,12 @@ def new_engine(
     the run. age_place: see `core.kinds.Kinds.ages`. checks: which records reach a handler; all, if
     there are none.
     """
-    each, known = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, ids or NodeIds(n)
+    each, rows = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, np.zeros(0, np.int32)
+    known = (rows, rows) if ids is None or ids.are_rows else (ids.of, ids.by_id)
     shapes = (n, 2), (n if payload is not None or not each.common else 0, 2), 256, 256, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
-        known.of, known.by_id, np.zeros(n, np.uint32), np.zeros(n, np.uint32),
+        *known, np.zeros(n, np.uint32), np.zeros(n, np.uint32),
         np.zeros(cuts, np.uint8), each,
         payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
@@ -165,11 +166,18 @@ def is_up(engine, row):
 
 
 @inlined
+def id_of(engine, row):
+    """Return the id of a row's node in the engine's state."""
+    return np.int32(row) if engine.node_id.shape[0] == 0 else engine.node_id[row]
+
+
+@inlined
 def row_of(engine, node_id):
     """Return the row of a node by its id in the engine's state; -1 if there is no such node."""
     n = engine.node_id.shape[0]
-    if 0 <= node_id < n and engine.node_id[node_id] == node_id:
-        return np.int64(node_id)
+    if n == 0:
+        known = 0 <= node_id < engine.incarnation.shape[0]
+        return np.int64(node_id) if known else np.int64(-1)
     first, last = 0, n
     while first < last:
         middle = (first + last) >> 1

@@ -1,0 +1,238 @@
+"""Subscriptions and events that the receiving broker confirms, so that sending detects failures.
+
+[uas §4.1] "The overlay link failure can be detected by a child while it tries to send subscription
+to its parent or by a parent while it tries to send a notification to its child." The sender keeps
+the record. Without a confirmation in time the path counts as dead, and the record leaves again, on
+the path that then is the next one. A record that finds no room in the table is not confirmed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart
+from halfway.core.message import MESSAGE
+from halfway.core.outbox import emit
+from halfway.protocols.broker_trees import parents
+from halfway.protocols.broker_trees import underlay_messages as kinds
+from halfway.protocols.broker_trees.children import NONE, slot_of
+from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
+from halfway.protocols.broker_trees.messages import (
+    NOTIFY,
+    NUMBER,
+    ORIGIN,
+    ROUTE,
+    STEP,
+    SUBSCRIBE_UP,
+    UNSUBSCRIBE_UP,
+)
+from halfway.protocols.broker_trees.peer_paths import active_path, use_path
+from halfway.protocols.broker_trees.source_routes import (
+    NO_NODE,
+    NO_ROUTE,
+    Int32s,
+    second_path,
+    send_along,
+)
+from halfway.protocols.reliable_hop import copy_record
+
+PLACES = 128  # records that a broker keeps
+_MOST_TRIES = 20  # after these the record is lost
+_NUMBERS = 2**31 - 1
+
+
+class Unconfirmed(NamedTuple):
+    """The records of a broker that are not confirmed yet, by place."""
+
+    record: npt.NDArray[np.void]  # [brokers, places] MESSAGE as sent; number 0: free
+    upwards: npt.NDArray[np.uint8]  # [brokers, places] 1: for the parent, whichever it is
+    tries: Int32s  # [brokers, places] retransmissions so far
+    sent: npt.NDArray[np.int64]  # [brokers] records tracked so far
+    refused: npt.NDArray[np.int64]  # [brokers] records without room
+    failed: npt.NDArray[np.int64]  # [brokers] records given up
+
+
+def no_records(brokers: int, confirm: bool) -> Unconfirmed:
+    """Return empty tables of unconfirmed records; without room where no record is confirmed."""
+    places = PLACES if confirm else 0
+    return Unconfirmed(
+        np.zeros((brokers, places), MESSAGE).view(np.recarray),
+        np.zeros((brokers, places), np.uint8), np.zeros((brokers, places), np.int32),
+        *np.zeros((3, brokers), np.int64),
+    )  # fmt: skip
+
+
+@apart
+def end_of(routes, r):
+    """The node id at the end of a source route."""
+    return routes.row[routes.first[r + 1] - 1]
+
+
+@apart
+def track_new(state, rules, sender, before, out):
+    """Track the new records for other brokers since the outbox had `before` free slots."""
+    if rules.confirm_timeout_s == 0.0:
+        return
+    for stacked in range(before - 1, out.tally[0] - 1, -1):
+        record = out.pool[out.free[np.uint32(stacked)]]
+        starts = record.args[STEP] == 1 and record.args[NUMBER] == 0
+        if not starts or record.args[ORIGIN] != sender.own:
+            continue
+        if record.kind == NOTIFY or record.kind == SUBSCRIBE_UP or record.kind == UNSUBSCRIBE_UP:
+            peer = end_of(sender.routes, record.args[ROUTE])
+            if sender.routes.number[peer] != NO_NODE:
+                track(state, rules, sender, record, peer == state.parent[sender.broker], out)
+
+
+@apart
+def track(state, rules, sender, record, upwards, out):
+    """Track a record for another broker until it is confirmed."""
+    kept, b = state.unconfirmed, sender.broker
+    places = kept.record.shape[1]
+    for place in range(places):
+        if kept.record[b, place].args[NUMBER] == 0:
+            turn = kept.sent[b] % (_NUMBERS // places)
+            kept.sent[b] += 1
+            record.args[NUMBER] = turn * places + place + 1
+            copy_with_kind(record, kept.record[b, place])
+            kept.upwards[b, place], kept.tries[b, place] = upwards, 0
+            start_timer(rules, sender.own, record.args[NUMBER], out)
+            return
+    kept.refused[b] += 1
+
+
+@apart
+def copy_with_kind(record, copy):
+    """Copy a record as a broker sent it."""
+    copy_record(record, copy)
+    copy.kind = record.kind
+
+
+@apart
+def start_timer(rules, own, number, out):
+    """Start the timer of an unconfirmed record."""
+    emit(out, kinds.CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
+
+
+@apart
+def confirm(sender, message, out):
+    """Confirm a record that a broker received, on the path that it came on."""
+    if message.args[STEP] > 0 and message.args[NUMBER] > 0:
+        back = sender.routes.back[message.args[ROUTE]]
+        o = send_along(sender.routes, back, kinds.CONFIRM, sender.own, out)
+        o.args[NUMBER] = message.args[NUMBER]
+
+
+@apart
+def place_of_number(kept, b, number):
+    """The place of a broker's unconfirmed record with a number; -1: it is no longer there."""
+    places = kept.record.shape[1]
+    if number <= 0 or places == 0:
+        return np.int64(-1)
+    place = (np.int64(number) - 1) % places
+    return place if kept.record[b, place].args[NUMBER] == number else np.int64(-1)
+
+
+@apart
+def receive(state, rules, sender, message, out):
+    """Handle a confirmation, which frees the place of its record, or the lack of one."""
+    if message.kind == kinds.CONFIRM:
+        place = place_of_number(state.unconfirmed, sender.broker, message.args[NUMBER])
+        if place >= 0:
+            state.unconfirmed.record[sender.broker, place].args[NUMBER] = 0
+    elif message.kind == kinds.CONFIRM_TIMEOUT:
+        on_timeout(state, rules, sender, message, out)
+
+
+@apart
+def restart_timers(state, rules, sender, out):
+    """Restart the timers of unconfirmed records after a crash, if the memory was kept."""
+    kept, b = state.unconfirmed, sender.broker
+    for place in range(kept.record.shape[1]):
+        if kept.record[b, place].args[NUMBER] != 0:
+            start_timer(rules, sender.own, kept.record[b, place].args[NUMBER], out)
+
+
+@apart
+def on_timeout(state, rules, sender, message, out):
+    """Consider the path of an unconfirmed record dead, and send the record again on the next."""
+    kept, b = state.unconfirmed, sender.broker
+    place = place_of_number(kept, b, message.args[NUMBER])
+    if place < 0:
+        return
+    record = kept.record[b, place]
+    lose_path(state, rules, sender, record.args[ROUTE], message.at, out)
+    if kept.upwards[b, place] == 1:
+        to = state.parent[b]
+    else:
+        peer = end_of(sender.routes, record.args[ROUTE])
+        to = peer if slot_of(state.children.child, b, peer) >= 0 else NO_NODE
+    kept.tries[b, place] += 1
+    if to < 0:  # this is the root now, or the receiver is no child any more
+        record.args[NUMBER] = 0
+    elif kept.tries[b, place] > _MOST_TRIES:
+        kept.failed[b] += 1
+        record.args[NUMBER] = 0
+    else:
+        start_timer(rules, sender.own, record.args[NUMBER], out)
+        resend(sender, record, to, out)
+
+
+@apart
+def resend(sender, record, to, out):
+    """Send an unconfirmed record again, and keep the path that it takes now."""
+    route = active_path(sender, to)
+    if route == NO_ROUTE:
+        return
+    o = send_along(sender.routes, route, record.kind, sender.own, out)
+    record.args[ROUTE] = route
+    copy_with_kind(record, o)
+
+
+@apart
+def lose_path(state, rules, sender, route, now, out):
+    """Count a source route to the parent or to a child as dead."""
+    b, peer = sender.broker, end_of(sender.routes, route)
+    path = SECOND if route == second_path(sender.routes, sender.own, peer) else DIRECT
+    if peer == state.parent[b]:
+        lose_path_up(state, rules, sender, path, now, out)
+    elif slot_of(state.children.child, b, peer) >= 0:
+        lose_path_down(state, rules, sender, peer, path, out)
+
+
+@apart
+def lose_path_up(state, rules, sender, path, now, out):
+    """Count a path to the parent as dead; use the other one, or search for another parent."""
+    b, up = sender.broker, state.parent[sender.broker]
+    state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
+    if path == DIRECT and state.dead_since_s[b] == np.inf:
+        state.dead_since_s[b] = now
+    other = parents.path_up(state, sender.routes, b, sender.own, rules.missed_pings)
+    if other == SECOND:
+        use_path(sender, up, second_path(sender.routes, sender.own, up), False)
+    elif other == DIRECT:
+        use_path(sender, up, NO_ROUTE, False)
+    elif state.asked[b] == 0:
+        # [uas §4.1] "it sends its grand parent the node failure event": at once, then by ticks.
+        parents.search_parent(state, rules, sender, now, out)
+
+
+@apart
+def lose_path_down(state, rules, sender, child, path, out):
+    """Count a path to a child as dead; use the other one, or adopt the children of the child."""
+    b, most = sender.broker, rules.missed_pings + 1
+    s, route = (
+        slot_of(state.children.child, b, child),
+        second_path(sender.routes, sender.own, child),
+    )
+    silence = state.children.child_silence
+    silence[b, s, path] = max(silence[b, s, path], most + 1)
+    second = route != NO_ROUTE and silence[b, s, SECOND] <= most
+    other = next_hop_up(silence[b, s, DIRECT] <= most, second, False)
+    if other == CUT_OFF:
+        parents.adopt(state, sender, child, NONE, out)
+    elif other == SECOND:
+        use_path(sender, child, route, False)
+    else:
+        use_path(sender, child, NO_ROUTE, False)

@@ -1,0 +1,76 @@
+"""The decisions of the underlay-aware tree, as pure functions of what a broker knows.
+
+The handlers of both trees and the bulk drivers of paper 5 call these functions. No function reads
+a state, a clock or a network.
+"""
+
+from halfway.core.compiled import inlined
+
+# The paths of a broker [uas §4.2]: x and y to its parent, z to its grandparent past its parent.
+DIRECT, SECOND, UPPER = 0, 1, 2
+CUT_OFF = -1
+
+# The rule that picks one of two working paths for an event [uas §5]. direct: the first, as in
+# unmodified SIENA; halves: each in turn; least-wait: the one with the shorter wait; earliest: the
+# one with the smaller sum of wait and travel.
+BALANCES = ("direct", "halves", "least-wait", "earliest")
+ALL_DIRECT, HALVES, LEAST_WAIT, EARLIEST = 0, 1, 2, 3
+
+# The brokers that a broker without a working path to its parent asks for a place.
+GRANDPARENT, ALTERNATE, PARENT, OTHERS = 0, 1, 2, 3
+FALLBACKS = 4
+
+
+@inlined
+def next_hop_up(direct, second, upper):
+    """The path of a broker's next hop up to the root, DIRECT, SECOND or UPPER; CUT_OFF if none.
+
+    direct, second, upper: whether the broker has this path, and the path and its end work.
+    [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a parent that no
+    path reaches counts as failed, and z leads past it.
+    """
+    if direct:
+        return DIRECT
+    if second:
+        return SECOND
+    return UPPER if upper else CUT_OFF
+
+
+@inlined
+def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_travel_s):
+    """The path of an event between a broker and its parent while both paths work.
+
+    rule: a place in BALANCES; turn: 0 and 1 by turns from event to event; *_wait_s: seconds that
+    the event would wait on this path; *_travel_s: seconds that an unloaded path takes.
+    """
+    if rule == ALL_DIRECT:
+        return DIRECT
+    if rule == HALVES:
+        return DIRECT if turn == 0 else SECOND
+    direct_s, second_s = direct_wait_s, second_wait_s
+    if rule == EARLIEST:
+        direct_s += direct_travel_s
+        second_s += second_travel_s
+    return SECOND if second_s < direct_s else DIRECT
+
+
+@inlined
+def fallback(stage, alternate_first):
+    """Which broker a broker that lost its parent asks in a stage of its search, 0 … FALLBACKS - 1.
+
+    [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
+    by a new path, because the root's children have no grandparent, and then others.
+    """
+    if stage < PARENT and alternate_first:
+        return ALTERNATE if stage == 0 else GRANDPARENT
+    return stage
+
+
+@inlined
+def is_nearer(hops, number, best_hops, best_number):
+    """Whether a candidate for the alternate is preferred to the best one so far [uas §4].
+
+    "The choice of the alternate broker is also based on the proximity … in terms of number of IP
+    hops". Of equally near ones we take the one with the lower number, so that the choice is one.
+    """
+    return hops < best_hops or (hops == best_hops and number < best_number)

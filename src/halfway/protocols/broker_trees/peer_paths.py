@@ -1,0 +1,185 @@
+"""The paths on which a broker reaches its peers: the one in use, or both paths in balance.
+
+[uas §5] "the load is distributed among the two different paths between a child node and its
+corresponding parent node". The paper balances publications alone, so other records take one path.
+A broker measures its paths by the round trips of its PINGs, and informs its parent.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart
+from halfway.protocols.broker_trees.decisions import ALL_DIRECT, DIRECT, SECOND, balanced
+from halfway.protocols.broker_trees.messages import NOTIFY
+from halfway.protocols.broker_trees.source_routes import (
+    NO_NODE,
+    NO_ROUTE,
+    Int32s,
+    Routes,
+    second_path,
+    send_along,
+)
+
+# Round trips differ by up to one microsecond by rounding alone.
+_CLOCK_S = 1.5e-6
+
+
+class PeerPaths(NamedTuple):
+    """The paths to a broker's peers, by place; a peer without a place is reached directly."""
+
+    peer: Int32s  # [brokers, places] id of the parent or a child; NO_NODE: free
+    route: Int32s  # [brokers, places] the only path in use; NO_ROUTE: the direct one
+    both: npt.NDArray[np.uint8]  # [brokers, places] 1 where both paths work
+    turn: npt.NDArray[np.uint8]  # [brokers, places] the path of the next event by halves
+    trip_s: npt.NDArray[np.float64]  # [brokers, places, 2] latest round trip, by path; 0: none yet
+    least_s: npt.NDArray[np.float64]  # [brokers, places, 2] the shortest round trip
+
+
+class Sender(NamedTuple):
+    """The sender context of a broker's records on source routes: its paths and its identity."""
+
+    routes: Routes
+    paths: PeerPaths
+    own: int  # node id
+    broker: int  # its row in the arrays [brokers]
+    balance: int  # the place of its rule in BALANCES
+
+
+def direct_paths(brokers: int, places: int) -> PeerPaths:
+    """Return the paths of brokers that reach every peer directly, with room for so many peers."""
+    shape = brokers, places
+    return PeerPaths(
+        np.full(shape, NO_NODE), np.full(shape, NO_ROUTE), np.zeros(shape, np.uint8),
+        np.zeros(shape, np.uint8), np.zeros((*shape, 2)), np.zeros((*shape, 2)),
+    )  # fmt: skip
+
+
+@apart
+def place_of_peer(paths, i, peer):
+    """The place of a peer among a broker's paths, of NO_NODE the first free place; -1: none."""
+    for s in range(paths.peer.shape[1]):
+        if paths.peer[i, s] == peer:
+            return s
+    return -1
+
+
+@apart
+def placed(paths, i, peer):
+    """The place of a peer among a broker's paths, a new one if it has none; -1: no room."""
+    s = place_of_peer(paths, i, peer)
+    if s < 0:
+        s = place_of_peer(paths, i, NO_NODE)
+        if s >= 0:
+            clear(paths, i, s)
+            paths.peer[i, s] = peer
+    return s
+
+
+@apart
+def clear(paths, i, s):
+    """Free a place of a broker's paths: its peer is reached directly, and nothing is measured."""
+    paths.peer[i, s], paths.route[i, s] = NO_NODE, NO_ROUTE
+    paths.both[i, s] = paths.turn[i, s] = 0
+    for path in range(2):
+        paths.trip_s[i, s, path] = paths.least_s[i, s, path] = 0.0
+
+
+@apart
+def forget_peer(sender, peer):
+    """Reach a peer directly from now on, and forget what was measured of its paths."""
+    s = place_of_peer(sender.paths, sender.broker, peer)
+    if s >= 0:
+        clear(sender.paths, sender.broker, s)
+
+
+@apart
+def use_path(sender, peer, route, both):
+    """Reach a broker's peer by a source route, NO_ROUTE: directly; `both`: both paths work."""
+    paths, i = sender.paths, sender.broker
+    s = place_of_peer(paths, i, peer)
+    if s < 0 and (route != NO_ROUTE or both):
+        s = placed(paths, i, peer)
+    if s >= 0:
+        paths.route[i, s], paths.both[i, s] = route, both
+
+
+@apart
+def use_direct_again(sender, peer):
+    """Reach a broker's peer directly, as a record has just come on the direct path."""
+    paths, i = sender.paths, sender.broker
+    s = place_of_peer(paths, i, peer)
+    if s >= 0:
+        paths.route[i, s] = NO_ROUTE
+
+
+@apart
+def note_trip(sender, peer, path, trip_s, least_s):
+    """Note a round trip on a path to a peer, and the shortest one that the peer knows."""
+    paths, i = sender.paths, sender.broker
+    s = placed(paths, i, peer)
+    if s >= 0 and trip_s > 0.0:
+        shortest = paths.least_s[i, s, path]
+        shortest = trip_s if shortest == 0.0 else min(shortest, trip_s)
+        paths.trip_s[i, s, path], paths.least_s[i, s, path] = trip_s, min(shortest, least_s)
+
+
+@apart
+def active_path(sender, to):
+    """The source route by which a broker now reaches another, or a client's node; -1: none."""
+    routes, s = sender.routes, place_of_peer(sender.paths, sender.broker, to)
+    if s >= 0 and sender.paths.route[sender.broker, s] != NO_ROUTE:
+        return sender.paths.route[sender.broker, s]
+    if routes.number[to] != NO_NODE:
+        return routes.direct[routes.number[sender.own], routes.number[to]]
+    for k in range(routes.home.shape[1]):
+        home = routes.home[to, k]
+        if home != NO_ROUTE and routes.row[routes.first[home + 1] - 1] == sender.own:
+            return routes.back[home]
+    return NO_ROUTE
+
+
+@apart
+def whole_microseconds(seconds):
+    """A round trip in whole microseconds: what is finer depends on the clock's own offset."""
+    return math.floor(seconds * 1e6 + 0.5) * 1e-6
+
+
+@apart
+def waiting_s(trip_s, least_s):
+    """Seconds that a record waits on a path: half of what a round trip takes beyond the least."""
+    extra = trip_s - least_s
+    return 0.5 * extra if extra >= _CLOCK_S else 0.0
+
+
+@apart
+def event_path(sender, to):
+    """The source route of the next event to a peer: of two working paths the balanced one."""
+    paths, i = sender.paths, sender.broker
+    s = place_of_peer(paths, i, to)
+    if s < 0 or sender.balance == ALL_DIRECT or paths.both[i, s] == 0:
+        return active_path(sender, to)
+    trip_s, least_s = paths.trip_s[i, s], paths.least_s[i, s]
+    if trip_s[DIRECT] == 0.0 or trip_s[SECOND] == 0.0:
+        return active_path(sender, to)
+    path = balanced(
+        sender.balance, paths.turn[i, s],
+        waiting_s(trip_s[DIRECT], least_s[DIRECT]), waiting_s(trip_s[SECOND], least_s[SECOND]),
+        0.5 * least_s[DIRECT], 0.5 * least_s[SECOND],
+    )  # fmt: skip
+    paths.turn[i, s] ^= 1
+    return second_path(sender.routes, sender.own, to) if path == SECOND else active_path(sender, to)
+
+
+@apart
+def send(sender, kind, to, out):
+    """Emit a record for another broker, or a client's node, along the active source route."""
+    return send_along(sender.routes, active_path(sender, to), kind, sender.own, out)
+
+
+@apart
+def send_event(sender, to, out):
+    """Emit an event for another broker, or a client's node, along its balanced source route."""
+    return send_along(sender.routes, event_path(sender, to), NOTIFY, sender.own, out)

@@ -1,0 +1,201 @@
+"""The queues of the bulk driver and the messages: the same latency, and the same load per link."""
+
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from halfway.adapters.broker_tree_routes import routes_of
+from halfway.bulk.broker_trees.join import join
+from halfway.bulk.broker_trees.load import Passage, passage
+from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
+from halfway.bulk.broker_trees.queues import queued_paths, stress
+from halfway.core.message import START
+from halfway.core.neighbourhood import place_of
+from halfway.protocols.broker_trees import underlay_siena
+from halfway.protocols.broker_trees.decisions import BALANCES
+from halfway.protocols.broker_trees.messages import DELIVERED, NOTIFY, PUBLISH, SUBSCRIBE
+from halfway.protocols.broker_trees.subscription_table import Catalogue
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.records import new_engine
+from halfway.sim.radio.wired import wired
+from halfway.world.underlays.underlay import Underlay
+from halfway.world.underlays.waxman import Waxman, waxman
+from halfway.world.workload.content import Content, content
+from tests.networks import disk, from_links
+
+NODES, BROKERS, CLIENTS, EVENTS = 30, 10, 25, 60
+SHAPES = {
+    "star": nx.star_graph(NODES - 1),
+    "chain": nx.path_graph(NODES),
+    "ring": nx.cycle_graph(NODES),
+    "hubs": nx.barbell_graph(NODES // 2 - 1, 2),
+    "tree": nx.random_labeled_tree(NODES, seed=2),
+    "chords": nx.connected_watts_strogatz_graph(NODES, 4, 0.3, seed=3),
+    "power law": nx.barabasi_albert_graph(NODES, 2, seed=4),
+}
+
+RECORD_BYTES = 112  # of every record, because the bulk driver has one length for all
+
+
+class Timing(NamedTuple):
+    """The times of a run by messages; its clients subscribe in its first quarter."""
+
+    interval_s: float  # between two PINGs
+    published_s: float  # from then on events are published
+    until_s: float  # then the PINGs end
+
+
+# Between the second and the third PING of every broker, when its parent knows both paths' times.
+QUIET = Timing(100.0, 210.0, 210.0)
+
+
+class Measured(NamedTuple):
+    """The measurement of one level."""
+
+    latency_s: float  # mean over notifications
+    notifications: int
+    load: list[int]  # messages by link of the underlay
+
+
+def underlay(shape: str, seed: int, speed: float = 1.0) -> Underlay:
+    """An underlay of that shape whose links have random delays, and bandwidths times `speed`."""
+    if shape == "waxman":
+        return waxman(Waxman(n=NODES, side=100), seed)
+    if shape == "unit disk":
+        network = disk(NODES, 0.35, seed)
+    else:
+        order = np.random.default_rng(seed).permutation(NODES).tolist()
+        graph = nx.relabel_nodes(SHAPES[shape], dict(enumerate(order)))
+        network = from_links(NODES, graph.edges)
+    random = np.random.default_rng(seed)
+    rows = np.repeat(np.arange(NODES), network.degree)
+    pair = np.minimum(rows, network.who) * NODES + np.maximum(rows, network.who)
+    delay, rate = random.uniform(1e-3, 9e-3, NODES**2), random.uniform(1e6, 1e8, NODES**2) * speed
+    return Underlay(network, delay[pair], rate[pair])
+
+
+def grown(shape: str, seed: int = 5, speed: float = 1.0) -> Overlay:
+    """Brokers that joined on the first rows of an underlay of that shape."""
+    overlay = Overlay(underlay(shape, seed, speed))
+    for row in range(BROKERS):
+        join(overlay, row)
+    return overlay
+
+
+def in_bulk(overlay: Overlay, drawn: Content, balance: str, window_s: float) -> Measured:
+    """The measurement by the bulk driver."""
+    bits = 8.0 * RECORD_BYTES
+    paths = queued_paths(overlay, aware=True, queueing="underlay", message_bits=bits)
+    passed: Passage = passage(paths, drawn, balance, window_s)
+    on = stress(overlay, aware=True)
+    load = np.bincount(on.wire, np.repeat(passed.uses, np.diff(on.first_wire)), on.wires)
+    return Measured(passed.latency_s, passed.notifications, load.astype(int).tolist())
+
+
+def by_messages(
+    overlay: Overlay, drawn: Content, balance: str, window_s: float, timing: Timing = QUIET
+) -> Measured:
+    """The measurement message by message, over links with the same delays and bandwidths."""
+    lies = overlay.underlay
+    network, rows = lies.network, np.array([overlay[k].row for k in range(BROKERS)], np.int32)
+
+    def ids(numbers: list[int]) -> np.ndarray:
+        return np.array([NO_BROKER if k == NO_BROKER else rows[k] for k in numbers], np.int32)
+
+    made = underlay_siena.state(
+        np.arange(NODES, dtype=np.int32), rows, ids([overlay[k].parent for k in range(BROKERS)]),
+        2 * len(drawn.home), BROKERS, BROKERS,
+        attributes=drawn.values.shape[1],
+        alternates=ids([overlay[k].alternate for k in range(BROKERS)]),
+    )  # fmt: skip
+    catalogue = Catalogue(drawn.filters, drawn.values, routes_of(overlay, np.zeros(0, np.int32)))
+    rules = underlay_siena.Rules(
+        catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf, until_s=timing.until_s,
+        balance=BALANCES.index(balance),
+    )  # fmt: skip
+    most = underlay_siena.most_emissions(made, rules)
+    engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, sizes=RECORD_BYTES)
+    for row in range(BROKERS):
+        engines.post(engine, 0.0, row, int(START), -1, 0, -1)
+    # In the order of the brokers, so that a broker's children subscribe in that order.
+    for turn, client in enumerate(np.argsort(drawn.home, kind="stable").tolist()):
+        row = int(rows[drawn.home[client]])
+        at = timing.published_s * (0.05 + 0.2 * turn / len(drawn.home))
+        engines.post(engine, at, row, int(SUBSCRIBE), client, client, -1)
+    published = timing.published_s + drawn.at * window_s
+    published_at: dict[tuple[int, int], float] = {}  # by publisher and its own number of the event
+    numbers = [0] * BROKERS  # of events so far
+    for event in np.argsort(published, kind="stable").tolist():
+        publisher, at = int(drawn.publisher[event]), float(published[event])
+        row, number = int(rows[publisher]), numbers[publisher]
+        engines.post(engine, at, row, int(PUBLISH), event, 0, number)
+        numbers[publisher] += 1
+        published_at[row, number] = at
+    neighbourhood = network.neighbourhood()
+    radio = wired(network, lies.delay_s, lies.bandwidth_bps)
+    why = engines.run(made, rules, neighbourhood, engine, radio, neighbourhood, True,
+                      no_changes(), np.inf, engines.NEVER, most)  # fmt: skip
+    assert why == engines.IDLE
+    reports = engine.applications.record[: int(engine.applications.tally[0])]
+    reports = reports[reports["kind"] == DELIVERED]
+    some = slice(0, int(engine.journal.tally[0]))
+    records, receivers = engine.journal.record[some], engine.journal.row[some]
+    hops = records["kind"] == NOTIFY
+    load = [0] * network.links
+    for source, row in zip(records["source"][hops], receivers[hops], strict=True):
+        load[int(lies.link[place_of(neighbourhood, int(source), int(row))])] += 1
+    ids_of = zip(reports["publisher"].tolist(), reports["event"].tolist(), strict=True)
+    waited = reports["at"] - np.array([published_at[each] for each in ids_of])
+    return Measured(float(waited.mean()), len(reports), load)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, "waxman", "unit disk"])
+@pytest.mark.parametrize("balance", ["direct", "halves"])
+def test_messages_take_the_time_and_the_links_of_the_bulk_queues(shape: str, balance: str) -> None:
+    """[uas Figs. 6-8] in a rush, so that records wait: every client takes every event."""
+    overlay = grown(shape)
+    drawn = content(BROKERS, CLIENTS, EVENTS, "everybody", 3)
+    bulk, messages = (f(overlay, drawn, balance, 0.02) for f in (in_bulk, by_messages))
+    assert messages.notifications == bulk.notifications == CLIENTS * EVENTS
+    assert messages.load == bulk.load
+    assert messages.latency_s == pytest.approx(bulk.latency_s, rel=1e-9)
+
+
+@pytest.mark.parametrize("balance", ["direct", "halves", "earliest"])
+@pytest.mark.parametrize("shape", ["ring", "hubs", "chords", "waxman"])
+def test_without_waiting_a_rule_takes_the_same_path_on_both_levels(
+    shape: str, balance: str
+) -> None:
+    """[uas §5] a broker measures its paths by round trips; clients are selective.
+
+    Copies of an event that leave together over one link may leave in another order.
+    """
+    overlay = grown(shape, 6)
+    drawn = content(BROKERS, 8 * CLIENTS, EVENTS, "selective", 4)
+    bulk, messages = (f(overlay, drawn, balance, 30.0) for f in (in_bulk, by_messages))
+    assert messages.notifications == bulk.notifications > 0
+    assert messages.load == bulk.load
+    assert messages.latency_s == pytest.approx(bulk.latency_s, rel=1e-3)
+
+
+def test_where_queues_grow_measured_waits_reduce_the_latency_by_messages_too() -> None:
+    """[uas Fig. 6] "used to reduce the waiting time": a queue-aware choice does, halves do not.
+
+    The bulk driver sees the queues; a broker sees them as they were at its latest PING.
+    """
+    overlay = grown("power law", 5, speed=0.1)
+    drawn = content(BROKERS, CLIENTS, 10 * EVENTS, "everybody", 5)
+    often = Timing(0.15, 6.0, 7.2)
+    seen = {b: by_messages(overlay, drawn, b, 1.2, often).latency_s for b in BALANCES}
+    bulk = {b: in_bulk(overlay, drawn, b, 1.2).latency_s for b in BALANCES}
+    for found in (seen, bulk):
+        assert max(found["least-wait"], found["earliest"]) < 0.7 * found["direct"]
+        assert found["halves"] > found["direct"]
+    # The PINGs take bandwidth too, and what they measure is up to an interval old.
+    for balance in ("direct", "halves"):
+        assert seen[balance] == pytest.approx(bulk[balance], rel=0.1)
+    for balance in ("least-wait", "earliest"):
+        assert seen[balance] > bulk[balance]
