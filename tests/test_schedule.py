@@ -14,7 +14,7 @@ def items(*files: str) -> list[Any]:
 def test_the_files_that_use_the_spark_session_are_one_piece() -> None:
     sweep, source = "tests/pipeline/test_sweep.py", "tests/comparison/test_spark_source.py"
     assert piece(sweep) == piece(source) == SPARK
-    judge = "tests/pipeline/test_judge.py"
+    judge = "tests/pipeline/reproduction/test_judge.py"
     assert piece(judge) == judge
 
 

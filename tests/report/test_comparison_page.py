@@ -232,7 +232,8 @@ def test_a_decision_without_a_choice_has_no_difference_to_a_chosen_system() -> N
     assert decision.chosen is not None
     heading = "difference to the chosen system"
     assert heading in decision_section(whole)
-    open_ = replace(whole, decisions=(replace(decision, chosen=None),))
+    systems = tuple(replace(one, extra=None) for one in decision.systems)
+    open_ = replace(whole, decisions=(replace(decision, chosen=None, systems=systems),))
     text = decision_section(open_)
     assert heading not in text
     cells = 2 + len(decision.needs)  # verdict, needs, cost
