@@ -44,7 +44,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "georendezvous": {"retries": 2, "points": 3, "replicas": 2},
     "drip": {"brokers": 7, "replace_brokers": True, "expiry_s": 2.5},
     "siena": {"brokers": 5, "retries": 2},
-    "underlay-siena": {"brokers": 5, "retries": 2, "known_brokers": 2},
+    "underlay-siena": {
+        "brokers": 5,
+        "retries": 2,
+        "known_brokers": 2,
+        "confirm_timeout_s": 2.0,
+    },
 }
 _RING = 4096  # emitted records that are mutated in turn
 _HEADER, _ARGS = 7, 8  # columns of the table of checks: header fields, then `args`, then `reals`
