@@ -24,6 +24,7 @@ from halfway.world.workload.demand import Demand
 _TRAILS = 16  # most trails of walks that a node has room for
 _TRACKED_HOPS = 24  # reliable hops that a node has in flight
 _UNSENT = "events that left the buffer unsent (options buffered_events, buffer_time_s)"
+_FOR_EVER_S = 1e15  # a node waits for neighbours until then, by its own clock; inf: it does not
 _MOST_BYTES = 4e9  # of all nodes' filters
 
 
@@ -63,7 +64,7 @@ class WalkOverlayAdapter(Adapter):
         rules = module.Rules(
             **{name: value for name, value in values.items() if name in module.Rules._fields},
             catalogue=catalogue([Subscription(topic) for topic in range(demand.topics)], [], key),
-            filtered=True, bits=size.bits, hashes=size.hashes, key=key,
+            filtered=True, bits=size.bits, hashes=size.hashes, key=key, until_s=_FOR_EVER_S,
         )  # fmt: skip
         each = np.zeros(context.n, np.int64)
         for rows in demand.subscribers:

@@ -79,7 +79,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
         return
     first = np.int64(neighbourhood.first[i])
     degree = np.int64(neighbourhood.last[i]) - first
-    if degree == 0 and message.at + rules.settling_time_s <= rules.until_s:
+    if degree == 0 and message.at + rules.settling_time_s <= rules.until_s < np.inf:
         # A node that restarted or is isolated may have neighbours soon.
         emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, node_id, out)
         return
