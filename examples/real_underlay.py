@@ -21,7 +21,7 @@ from rich.table import Table
 
 from halfway.bulk.broker_trees.delivery import Element, delivered_share, draw_faults
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.load import BALANCES, Balance, loads, passage
+from halfway.bulk.broker_trees.load import loads, passage
 from halfway.bulk.broker_trees.multiple_failures import hindrances
 from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
@@ -30,6 +30,7 @@ from halfway.cli.program import Parser, run, whole
 from halfway.comparison.evaluation.results import MeanInterval
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.problem import Problem
+from halfway.protocols.broker_trees.decisions import BALANCES
 from halfway.world.importers.underlay_file import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.workload.content import Content, Interest, content
@@ -171,7 +172,7 @@ def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
     return table
 
 
-def carried(overlay: Overlay, drawn: Content, balance: Balance) -> list[float]:
+def carried(overlay: Overlay, drawn: Content, balance: str) -> list[float]:
     """The numbers of `CARRIED` for one rule; the direct path alone is unmodified SIENA."""
     aware = balance != "direct"
     paths = queued_paths(overlay, aware=aware, queueing="overlay", message_bits=8.0 * MESSAGE_BYTES)

@@ -123,8 +123,8 @@ def test_an_underlay_gets_wires_with_its_bandwidth_and_the_delay_of_light(tmp_pa
     run = simulation_of(read_scenario(file), system="flooding")
     outcome = run.run()
     assert outcome.published == 30
-    # Flooding waits 10 ms. A hop takes 1 ms, the way of light, and 112 bytes at 20 Mb/s.
-    wait_s = 0.01 + 0.001 + 112 * 8 / 20e6
+    # Flooding waits 10 ms. A hop takes 1 ms, the way of light, and 28 bytes at 20 Mb/s.
+    wait_s = 0.01 + 0.001 + 28 * 8 / 20e6
     lengths_s = [km / 299792.458 for km in (300.0, 400.0, 500.0)]
     assert any(outcome.latency_s.median == pytest.approx(wait_s + way_s) for way_s in lengths_s)
 

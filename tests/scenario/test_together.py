@@ -61,7 +61,7 @@ def test_ratios_batteries_and_payloads_act_together_on_a_shared_medium(
     assert whole.lifetime.alive == whole.nodes
     # Every record that carries an event of `big` has 800 bytes more, one of `small` 10.
     for one in (whole, lossy):
-        rest = one.bytes_sent - 122 * one.sent["flood"]
+        rest = one.bytes_sent - 38 * one.sent["flood"]
         assert rest % 790 == 0
         assert 0 < rest // 790 < one.sent["flood"]
     dying = outcome(tmp_path, name, 1.0, "0.05")

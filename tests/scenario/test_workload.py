@@ -13,7 +13,7 @@ from halfway.scenario.reading import input_files, read_scenario
 from halfway.scenario.schema import Scenario, converted, plain
 from halfway.sim.simulation import Simulation
 
-FLOOD_BYTES = 12 + 4 + 4  # header; topic and event
+FLOOD_BYTES = 12 + 4 + 4 + 4 + 4  # header; topic, event, publisher and epoch
 
 LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
 TEXT = """

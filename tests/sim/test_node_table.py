@@ -11,7 +11,7 @@ from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line
 
 # Kind, flags, hops, sender and incarnation: 12 bytes; topic and event: 4 bytes each.
-FLOOD_BYTES = 12 + 4 + 4
+FLOOD_BYTES = 12 + 4 + 4 + 4 + 4  # header; topic, event, publisher and epoch
 
 
 def test_the_hub_of_a_star_has_the_highest_load() -> None:
