@@ -1,6 +1,6 @@
 """The event windows: they accept no event twice, and forget no recent one of a known publisher."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import example, given
@@ -33,7 +33,7 @@ class Event(NamedTuple):
 
 
 @kernel
-def are_new(windows, publisher, epoch, event, found):  # type: ignore[no-untyped-def]
+def are_new(windows: EventWindows, publisher: Any, epoch: Any, event: Any, found: Any) -> None:
     """Which of the events are new, one after the other, at row 1."""
     for k in range(event.shape[0]):
         key = Event(publisher[k], epoch[k], event[k])

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from halfway import cli
-from halfway.comparison.evaluation.results import Timeline
+from halfway.comparison.evaluation.results import Results, Timeline
 from halfway.comparison.evaluation.timelines import BINS, OVER_TIME
 from halfway.report.comparison.files import timelines_csv
 from halfway.report.comparison.node_section import node_section
@@ -35,7 +35,7 @@ def timeline(system: str, metric: str, point: int = 0) -> Timeline:
     return Timeline(point, system, metric, 30.0, tuple(mean), (0, *[4] * (BINS - 1)))
 
 
-def with_timelines() -> object:
+def with_timelines() -> Results:
     lines = tuple(timeline(system, metric) for system in SYSTEMS for metric in OVER_TIME)
     fault = {"fault": "partition", "at": 10.0, "for": 6.0}
     known = results()
@@ -45,7 +45,7 @@ def with_timelines() -> object:
 def test_the_page_has_both_sections_and_stays_whole() -> None:
     on = world()
     replays = [replay(system, on)._replace(nodes=nodes()) for system in SYSTEMS[:2]]
-    text = comparison_page(with_timelines(), replays)  # type: ignore[arg-type]
+    text = comparison_page(with_timelines(), replays)
     outline = Outline(text)
     assert (outline.open, outline.crossed) == ([], [])
     assert {"#nodes", "#over-time"} <= set(outline.links)
@@ -77,7 +77,7 @@ def test_a_heat_map_has_a_dot_for_each_node_and_bars_where_nodes_have_no_positio
 
 
 def test_each_system_has_its_plots_over_time_and_faults_are_marked() -> None:
-    section = over_time_section(with_timelines(), ["all"])  # type: ignore[arg-type]
+    section = over_time_section(with_timelines(), ["all"])
     assert section.count('class="panel"') == len(SYSTEMS)
     assert section.count('class="line"') == len(SYSTEMS) * len(OVER_TIME)
     assert section.count('class="fault"') == len(SYSTEMS)
@@ -87,11 +87,11 @@ def test_each_system_has_its_plots_over_time_and_faults_are_marked() -> None:
 
 def test_a_bin_without_messages_is_drawn_at_0() -> None:
     known = with_timelines()
-    lines = list(known.timelines)  # type: ignore[attr-defined]
+    lines = list(known.timelines)
     k = next(k for k, line in enumerate(lines) if line.metric == "messages-over-time")
     values = (0.0, *np.geomspace(1.0, 1000.0, BINS - 2).tolist(), 0.0)  # a logarithmic scale
     lines[k] = replace(lines[k], mean=values)
-    section = over_time_section(replace(known, timelines=tuple(lines)), ["all"])  # type: ignore[arg-type,type-var]
+    section = over_time_section(replace(known, timelines=tuple(lines)), ["all"])
     drawn = re.findall(r'class="line" d="M([^"]*)"', section)
     place = [line for line in lines if line.system == lines[k].system].index(lines[k])
     assert drawn[place].count("L") == BINS - 1
@@ -100,7 +100,7 @@ def test_a_bin_without_messages_is_drawn_at_0() -> None:
 
 
 def test_rows_over_time_have_the_ends_of_their_bin() -> None:
-    rows = list(csv.DictReader(timelines_csv(with_timelines()).splitlines()))  # type: ignore[arg-type]
+    rows = list(csv.DictReader(timelines_csv(with_timelines()).splitlines()))
     assert len(rows) == len(SYSTEMS) * len(OVER_TIME) * BINS
     assert (rows[0]["mean"], rows[0]["networks"]) == ("", "0")
     assert (float(rows[2]["t0_s"]), float(rows[2]["t1_s"])) == (1.0, 1.5)

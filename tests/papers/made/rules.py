@@ -80,10 +80,13 @@ def _marked(_metric: str, point: Parameters) -> float:
 
 def _uncorrelated(metric: str, point: Parameters) -> float:
     """Depth as for Figure 9, and a number of active nodes that depends on nothing."""
-    found = _overlays(metric, point)
-    depth = float(_overlays("depth", point))  # type: ignore[arg-type]
+    found, depth = _overlays(metric, point), _overlays("depth", point)
+    assert isinstance(depth, float)
     steady = {"active": 100.0, "active squared": 10_400.0, "active x depth": 100 * depth}
-    return steady[metric] if metric in steady else float(found)  # type: ignore[arg-type]
+    if metric in steady:
+        return steady[metric]
+    assert isinstance(found, float)
+    return found
 
 
 def _bloom(metric: str, _point: Parameters) -> float:
