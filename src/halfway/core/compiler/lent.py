@@ -127,6 +127,10 @@ class LentType(numba_types.Type):
         """The identity of the type."""
         return self.of
 
+    def __hash__(self) -> int:
+        # Numba looks the type up at each call: the hash of `key` visits the types of all fields.
+        return hash(self.name)
+
     @property
     def types(self) -> tuple[Any, ...]:
         """The types of the fields."""
