@@ -7,11 +7,11 @@ import pytest
 from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import named
 from halfway.adapters.walk_overlay import initiators
+from halfway.core.missing import NONE
 from halfway.protocols.walk_overlay.messages import (
     ESTABLISHED,
     JOIN,
     JOINING,
-    NEVER,
     UNSUBSCRIBE,
 )
 from halfway.sim.radio.declarations import IdealRadio
@@ -211,7 +211,7 @@ def test_a_subscription_begins_and_ends_at_any_time() -> None:
     assert found.unsolicited == 10  # published before 20 s
     assert found.sent["event"] == sent  # no filter admits an event any more
     assert not run.state.received.any()
-    assert run.state.members.root[8] == NEVER  # a leaf without a role leaves the overlay
+    assert run.state.members.root[8] == NONE  # a leaf without a role leaves the overlay
 
 
 def test_state_grows_with_subscriptions_and_not_with_events() -> None:

@@ -109,7 +109,7 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
     while True:
         why = engines.run(
             state, world.rules, neighbourhood, engine, Ideal(HOP), neighbourhood, False,
-            no_changes(), world.until, engines.NEVER, spare, lend,
+            no_changes(), world.until, engines.UNLIMITED, spare, lend,
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
             break

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from halfway.protocols.event_window import NONE, WINDOW, EventWindows
+from halfway.core.missing import NONE
+from halfway.protocols.event_window import WINDOW, EventWindows
 
 
 def received(windows: EventWindows) -> set[tuple[int, int]]:

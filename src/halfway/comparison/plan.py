@@ -16,13 +16,14 @@ from halfway.comparison.evaluation.metrics import observations
 from halfway.pipeline.plan.inputs import check_inputs, inputs_of, name_of
 from halfway.pipeline.plan.run import Observations, Point, Run, Scalar, scenario_seed
 from halfway.scenario import schema
-from halfway.scenario.build import Prepared, prepared, simulation_on
+from halfway.scenario.build import PreparedScenario, prepared, simulation_on
 from halfway.scenario.reading import input_files, with_files
 from halfway.scenario.schema import Scenario, converted
 
 MEASUREMENT = "halfway.comparison.plan:run"
 _COST_MS = 150.0  # a guess, which the first batch corrects
-_LAST: dict[tuple[str, int], Prepared] = {}  # of the last run: the next run often has the same
+# Of the last run: the next run often has the same.
+_LAST: dict[tuple[str, int], PreparedScenario] = {}
 
 
 class SystemSource(NamedTuple):
@@ -92,7 +93,7 @@ def run(run: Run) -> Observations:
         return observations(simulation_on(stage, scenario, source_of(run.parameters).system()))
 
 
-def _stage(scenario: Scenario, run: Run) -> Prepared:
+def _stage(scenario: Scenario, run: Run) -> PreparedScenario:
     key = (run["scenario"], scenario.seed)
     if key in _LAST:
         return _LAST[key]

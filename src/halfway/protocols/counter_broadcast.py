@@ -13,11 +13,11 @@ import numpy.typing as npt
 from halfway.core.handler import handles
 from halfway.core.kinds import Kinds, MapRole
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols import application
 from halfway.protocols.event_window import (
-    NONE,
     WINDOW,
     EventWindows,
     empty_windows,

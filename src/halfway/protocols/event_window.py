@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NONE
 
 WINDOW = 64  # the newest events of a publisher that a node distinguishes
-NONE = np.int32(-1)
 _PROBE = 32  # places that a search looks at: with half of them free it hardly ever ends without one
 # Columns of `counts`.
 RECORDED, FORGOTTEN = 0, 1

@@ -19,7 +19,7 @@ from halfway.scenario.schema import (
     UnitDisk,
     Waypoint,
 )
-from halfway.scenario.workload import Place, demand_of
+from halfway.scenario.workload import NamesAndSeed, demand_of
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Power
 from halfway.sim.run_context import environment_and_context
@@ -38,7 +38,7 @@ from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.roles import Names
 
 
-class Prepared(NamedTuple):
+class PreparedScenario(NamedTuple):
     """The prepared scenario: what its seed draws or its files hold, the same for every system."""
 
     network: Network | None  # static, or …
@@ -67,14 +67,14 @@ def system_of(scenario: Scenario, system: str | System | None = None) -> System:
     return system if isinstance(system, System) else named(system, "system")
 
 
-def prepared(scenario: Scenario) -> Prepared:
+def prepared(scenario: Scenario) -> PreparedScenario:
     """Build the network or the movement that a scenario names, and its workload there."""
     with _located("network"):
         network, motion = network_of(scenario)
-    place = Place(_names(network, motion), scenario.seed)
+    known = NamesAndSeed(_names(network, motion), scenario.seed)
     with _located("workload"):
         try:
-            demand = demand_of(scenario.workload, place)
+            demand = demand_of(scenario.workload, known)
         except Problem as problem:
             if network is None or not network.remarks:
                 raise
@@ -85,7 +85,7 @@ def prepared(scenario: Scenario) -> Prepared:
             what = f"the first event is at {demand.next_at():g} s, after the end of the run"
             raise Problem(what, remedy="set workload.scale, workload.begin or seconds")
     with _located("power"):
-        return Prepared(network, motion, demand, _batteries(scenario.power, place.names))
+        return PreparedScenario(network, motion, demand, _batteries(scenario.power, known.names))
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
@@ -108,7 +108,7 @@ def _names(network: Network | None, motion: Motion | None) -> list[str]:
 
 
 def simulation_on(
-    ready: Prepared, scenario: Scenario, system: System, trace: Path | None = None
+    ready: PreparedScenario, scenario: Scenario, system: System, trace: Path | None = None
 ) -> Simulation:
     """Build the simulation of a system on the prepared network or movement of a scenario."""
     return Simulation(
@@ -126,7 +126,7 @@ def _power(power: NodePower) -> Power:
     return Power(power.tx_w, power.rx_w, power.idle_w, power.bit_rate)
 
 
-def run_context(scenario: Scenario, ready: Prepared) -> RunContext:
+def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
     """The run context that a prepared scenario gives adapters. Problem where no system can run."""
     environment, context = environment_and_context(
         ready.network, ready.motion, ready.demand, scenario.faults,

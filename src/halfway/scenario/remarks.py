@@ -6,7 +6,7 @@ from pathlib import Path
 
 from halfway.adapters.interface import System
 from halfway.problem import Problem
-from halfway.scenario.build import Prepared
+from halfway.scenario.build import PreparedScenario
 from halfway.scenario.schema import Recorded, RecordedWorkload, Scenario
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 from halfway.world.faults import Churn
@@ -16,7 +16,7 @@ from halfway.world.mobility.motion import Legs
 from halfway.world.workload.demand import Listed
 
 
-def remarks_of(scenario: Scenario, ready: Prepared) -> tuple[str, ...]:
+def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
     """Return the remarks on a scenario and its files, one sentence each, for the user.
 
     They do not depend on the system, and hardly on the seed.
@@ -27,7 +27,7 @@ def remarks_of(scenario: Scenario, ready: Prepared) -> tuple[str, ...]:
 
 
 def on_ended_subscriptions(
-    ready: Prepared, scenario: Scenario, systems: Sequence[System]
+    ready: PreparedScenario, scenario: Scenario, systems: Sequence[System]
 ) -> tuple[str, ...]:
     """Return the remark on systems that never learn that a subscription ends; () for none."""
     until = [until_s for _, until_s in ready.demand.periods.values()]
@@ -58,7 +58,7 @@ def _on_ratios(scenario: Scenario) -> Iterator[str]:
         yield f"{path.name}: {links}, and the greatest ratio counts"
 
 
-def _on_motion(scenario: Scenario, ready: Prepared) -> Iterator[str]:
+def _on_motion(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
     """The remark that recorded movement ends before the run, so that all its nodes are gone."""
     motion = ready.motion
     if motion is None or motion.presence is None or not isinstance(scenario.network, Recorded):
@@ -72,7 +72,7 @@ def _on_motion(scenario: Scenario, ready: Prepared) -> Iterator[str]:
         yield f"{name}: the last node is gone at {end:g} s, and seconds = {scenario.seconds:g}"
 
 
-def _on_workload(scenario: Scenario, ready: Prepared) -> Iterator[str]:
+def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
     """The remark on events that are due after the end of the run."""
     work, seconds = scenario.workload, scenario.seconds
     if isinstance(work, RecordedWorkload):
@@ -101,7 +101,7 @@ def _on_workload(scenario: Scenario, ready: Prepared) -> Iterator[str]:
         )
 
 
-def _on_recorded_events(ready: Prepared, seconds: float) -> Iterator[str]:
+def _on_recorded_events(ready: PreparedScenario, seconds: float) -> Iterator[str]:
     """The remark on events of files that are due after the end of the run."""
     demand = ready.demand
     assert isinstance(demand, Listed)
@@ -114,7 +114,7 @@ def _on_recorded_events(ready: Prepared, seconds: float) -> Iterator[str]:
         )
 
 
-def _fitting(ready: Prepared, seconds: float, events: int) -> int:
+def _fitting(ready: PreparedScenario, seconds: float, events: int) -> int:
     """The number of a drawn demand's events before the end of the run, for this seed."""
     demand, fitting = ready.demand.begun_again(), 0
     while fitting < events and (some := len(demand.take(seconds, _CHUNK).t)):

@@ -29,18 +29,18 @@ from halfway.world.workload.roles import (
 _STREAM = 2**30  # of the nodes for the names of files; topics have smaller numbers
 
 
-class Place(NamedTuple):
-    """Where a scenario's workload is built: the names of the nodes, and the seed."""
+class NamesAndSeed(NamedTuple):
+    """The names of a scenario's nodes, and the seed of its workload."""
 
     names: Sequence[str]  # [n]
     seed: int
 
 
-def demand_of(workload: Workload | RecordedWorkload, place: Place) -> Drawn | Listed:
+def demand_of(workload: Workload | RecordedWorkload, known: NamesAndSeed) -> Drawn | Listed:
     """Build the demand of a scenario's workload. Raises Problem naming the field."""
     if isinstance(workload, RecordedWorkload):
-        return _recorded(workload, place)
-    return _drawn_demand(workload, place)
+        return _recorded(workload, known)
+    return _drawn_demand(workload, known)
 
 
 def files_of(workload: Workload | RecordedWorkload) -> list[str]:
@@ -69,7 +69,7 @@ def with_other_files(
     return workload
 
 
-def _drawn_demand(workload: Workload, place: Place) -> Drawn:
+def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
     publishing = _publishing(workload.publishers)
     subscribing = _subscribing(workload.subscribers)
     if workload.width > 1 and subscribing is not None:
@@ -81,7 +81,7 @@ def _drawn_demand(workload: Workload, place: Place) -> Drawn:
     named = [topic for _, topic in publishing or () if topic is not None]
     named += [one.topic for one in subscribing or () if one.topic is not None]
     topics = _topics(workload, named)
-    nodes = Names("node", place.names)
+    nodes = Names("node", known.names)
     publishers = subscribers = None
     periods: Mapping[tuple[int, int], Period] = {}
     if publishing is not None:
@@ -89,8 +89,8 @@ def _drawn_demand(workload: Workload, place: Place) -> Drawn:
     if subscribing is not None:
         subscribers, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
     return Drawn(
-        len(place.names), len(topics.known), workload.publishers_each, workload.subscribers_each,
-        workload.events, workload.every_s, workload.start_s, workload.arrivals, place.seed,
+        len(known.names), len(topics.known), workload.publishers_each, workload.subscribers_each,
+        workload.events, workload.every_s, workload.start_s, workload.arrivals, known.seed,
         workload.width, workload.exponent if workload.popularity == "zipf" else 0.0,
         GivenRoles(publishers, subscribers, periods), _payload(workload.payload_bytes, topics),
     )  # fmt: skip
@@ -107,7 +107,7 @@ def _topics(workload: Workload, named: Sequence[str]) -> Names:
     return Names("topic", names)
 
 
-def _recorded(workload: RecordedWorkload, place: Place) -> Listed:
+def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
     paths = [workload.path] if isinstance(workload.path, str) else workload.path
     if not paths:
         raise Problem("workload.path = []: expected at least one file", remedy="name a file")
@@ -117,14 +117,14 @@ def _recorded(workload: RecordedWorkload, place: Place) -> Listed:
     subscribing = _subscribing(workload.subscribers)
     named = [one.topic for one in subscribing or () if one.topic is not None]
     topics = Names("topic", topic_names([*topic, *named]))
-    rows = _rows(workload, node, place, paths)
+    rows = _rows(workload, node, known, paths)
     number = [topics.known[name] for name in topic]
     times = [t for part in parts for t in part.time.tolist()]
     periods: Mapping[tuple[int, int], Period] = {}
     if subscribing is None:
-        given = _drawn_subscribers(workload, len(topics.known), rows, number, place)
+        given = _drawn_subscribers(workload, len(topics.known), rows, number, known)
     else:
-        nodes = Names("node", place.names)
+        nodes = Names("node", known.names)
         given, periods = subscribing_rows(subscribing, nodes, topics, "workload.subscribers")
     begin = min(times) if workload.begin is None else workload.begin
     sizes = _sizes(parts, workload, topics, number)
@@ -144,12 +144,12 @@ def _recorded(workload: RecordedWorkload, place: Place) -> Listed:
 
 
 def _rows(
-    workload: RecordedWorkload, node: Sequence[str], place: Place, paths: Sequence[str]
+    workload: RecordedWorkload, node: Sequence[str], known: NamesAndSeed, paths: Sequence[str]
 ) -> list[int]:
     """The rows of the events' nodes: by name, or one drawn node for each name of the files."""
     where = f"workload.path ({', '.join(paths)})" if len(paths) < 3 else "workload.path"
     if workload.nodes == "named":
-        nodes = Names("node", place.names)
+        nodes = Names("node", known.names)
         try:
             row_of = {name: nodes.number(name, where) for name in dict.fromkeys(node)}
         except Problem as problem:
@@ -157,24 +157,24 @@ def _rows(
             raise Problem(problem.what, where=problem.where, remedy=remedy) from None
     else:
         names = topic_names(node)
-        if len(names) > len(place.names):
-            what = f"{len(names)} names of nodes: expected at most {len(place.names)}"
+        if len(names) > len(known.names):
+            what = f"{len(names)} names of nodes: expected at most {len(known.names)}"
             raise Problem(what, where=where, remedy="use a larger network, or fewer names")
-        order = drawn_order(len(place.names), place.seed, _STREAM)
+        order = drawn_order(len(known.names), known.seed, _STREAM)
         row_of = dict(zip(names, order.tolist(), strict=False))
     return [row_of[name] for name in node]
 
 
 def _drawn_subscribers(
     workload: RecordedWorkload, topics: int, rows: Sequence[int], number: Sequence[int],
-    place: Place,
+    known: NamesAndSeed,
 ) -> tuple[tuple[int, ...], ...]:  # fmt: skip
     """The drawn subscribers of recorded events by topic, none of them a publisher of the topic."""
     publishers: list[set[int]] = [set() for _ in range(topics)]
     for row, topic in zip(rows, number, strict=True):
         publishers[topic].add(row)
     drawn = Drawn(
-        len(place.names), topics, 1, workload.subscribers_each, 0, seed=place.seed,
+        len(known.names), topics, 1, workload.subscribers_each, 0, seed=known.seed,
         roles=GivenRoles(publishers=tuple(tuple(sorted(some)) for some in publishers)),
     )  # fmt: skip
     return tuple(tuple(some.tolist()) for some in drawn.subscribers)

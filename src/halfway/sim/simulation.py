@@ -158,7 +158,7 @@ class Simulation:
         if until is not None and not until >= 0.0:
             raise Problem(f"until = {until}: expected 0 s or more")
         target = self.seconds if until is None else min(float(until), self.seconds)
-        limit = engines.NEVER if records is None else records
+        limit = engines.UNLIMITED if records is None else records
         continues = True
         while self.at < target and continues:
             if self.at >= self.environment.at:

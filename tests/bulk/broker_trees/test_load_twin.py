@@ -137,7 +137,7 @@ def by_messages(
     neighbourhood = network.neighbourhood()
     radio = wired(network, lies.delay_s, lies.bandwidth_bps)
     why = engines.run(made, rules, neighbourhood, engine, radio, neighbourhood, True,
-                      no_changes(), np.inf, engines.NEVER, most)  # fmt: skip
+                      no_changes(), np.inf, engines.UNLIMITED, most)  # fmt: skip
     assert why == engines.IDLE
     reports = engine.applications.record[: int(engine.applications.tally[0])]
     reports = reports[reports["kind"] == DELIVERED]

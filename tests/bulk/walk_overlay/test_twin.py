@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from halfway.bulk.walk_overlay.overlay import Overlays, WalkOverlay
+from halfway.core.missing import NONE
 from halfway.protocols.walk_overlay import handler as walk_overlay
-from halfway.protocols.walk_overlay.messages import CONNECTED, JOIN, LOST, NEVER
+from halfway.protocols.walk_overlay.messages import CONNECTED, JOIN, LOST
 from halfway.protocols.walk_overlay.subscriptions import catalogue
 from halfway.world.graphs.network import Network
 from tests.bulk.walk_overlay.test_overlay import RECIPES
@@ -50,7 +51,7 @@ def by_messages(network: Network, initiators: list[int], seed: int, recipe: Any)
 def links_of(driven: Driven, network: Network) -> set[tuple[int, int]]:
     """Pairs of overlay neighbours; links must be mutual."""
     ids = driven.state.links.node_id
-    found = {(i, int(other)) for i in range(network.n) for other in ids[i] if other != NEVER}
+    found = {(i, int(other)) for i in range(network.n) for other in ids[i] if other != NONE}
     assert found == {(b, a) for a, b in found}
     return {(a, b) for a, b in found if a < b}
 
@@ -58,7 +59,7 @@ def links_of(driven: Driven, network: Network) -> set[tuple[int, int]]:
 def same(driven: Driven, overlay: WalkOverlay) -> None:
     """Check for the same members, the same links, and the same ways back."""
     members, trails = driven.state.members, driven.state.trails
-    assert set(np.flatnonzero(members.root != NEVER)) == set(overlay.rows)
+    assert set(np.flatnonzero(members.root != NONE)) == set(overlay.rows)
     assert links_of(driven, overlay.network) == {(min(a, b), max(a, b)) for a, b in overlay.links}
     for w, row in enumerate(overlay.initiators):
         for i, back in zip(overlay.rows[overlay.walk == w], overlay.back[overlay.walk == w],

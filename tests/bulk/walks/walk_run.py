@@ -89,7 +89,7 @@ class WalkRun:
         while True:
             why = engines.run(
                 self.state, self._rules, self._neighbourhood, self._engine, self._radio,
-                self._neighbourhood, False, no_changes(), until, engines.NEVER, self._spare,
+                self._neighbourhood, False, no_changes(), until, engines.UNLIMITED, self._spare,
                 self._lend,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):

@@ -158,7 +158,7 @@ class LiveTree:
         most = underlay_siena.most_emissions(self.state, self.rules)
         why = engines.run(
             self.state, self.rules, self.neighbourhood, self.engine, Ideal(HOP),
-            self.neighbourhood, True, no_changes(), self.now, engines.NEVER, most,
+            self.neighbourhood, True, no_changes(), self.now, engines.UNLIMITED, most,
         )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
         assert self.engine.out.tally[1] == 0

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import MESSAGE
+from halfway.core.missing import NONE
 from halfway.protocols.event_window import empty_windows
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.handler import Rules
@@ -13,7 +14,6 @@ from halfway.protocols.walk_overlay.messages import (
     DELIVERED,
     JOIN,
     LEAVE,
-    NEVER,
     PUBLISH,
     SUBSCRIBE,
     UNMATCHED,
@@ -85,7 +85,7 @@ class History:
         while True:
             why = engines.run(
                 self.state, self.rules, self.neighbourhood, self.engine, Ideal(_HOP), self.reach,
-                False, no_changes(), np.inf, engines.NEVER, self.spare,
+                False, no_changes(), np.inf, engines.UNLIMITED, self.spare,
             )  # fmt: skip
             if why == engines.IDLE:
                 break
@@ -138,7 +138,7 @@ class History:
 
     def members(self) -> set[int]:
         """Rows in the overlay."""
-        rows = np.flatnonzero(self.state.members.root != NEVER)
+        rows = np.flatnonzero(self.state.members.root != NONE)
         return {int(row) for row in rows} - self.dead
 
     def reached(self, row: int) -> set[int]:
@@ -174,7 +174,7 @@ class History:
             (i, int(other))
             for i in members
             for other in self.state.links.node_id[i]
-            if other != NEVER
+            if other != NONE
         }
         mutual = links == {(b, a) for a, b in links} and {b for _, b in links} <= members
         parts = len({frozenset(self.reached(i)) for i in members})

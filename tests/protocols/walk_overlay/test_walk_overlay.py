@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.core.message import START
+from halfway.core.missing import NONE
 from halfway.problem import Problem
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.messages import (
@@ -15,7 +16,6 @@ from halfway.protocols.walk_overlay.messages import (
     EVENT,
     JOIN,
     LEAVE,
-    NEVER,
     PUBLISH,
     SUBSCRIBE,
     UNSUBSCRIBE,
@@ -259,5 +259,5 @@ def test_unknown_kinds_change_nothing() -> None:
     here = world()
     commands = [Command(0.0, 2, 77), Command(0.0, 2, 200)]
     driven = drive(World(**{**vars(here), "commands": commands}), checked=False)
-    assert (driven.state.members.root == NEVER).all()
+    assert (driven.state.members.root == NONE).all()
     assert len(driven.records) == 2

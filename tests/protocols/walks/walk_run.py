@@ -69,7 +69,7 @@ class WalkRun:
         while True:
             why = engines.run(
                 self.state, self.rules, self._neighbourhood, self._engine, self.radio,
-                self._neighbourhood, False, self._changes, time, engines.NEVER, self._spare,
+                self._neighbourhood, False, self._changes, time, engines.UNLIMITED, self._spare,
             )  # fmt: skip
             if why in (engines.IDLE, engines.UNTIL):
                 break

@@ -41,7 +41,7 @@ def flood(network: Network, radio: Any, events: int, down: set[int], slots: int)
     while True:
         why = engines.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood,
-            False, no_changes(), np.inf, engines.NEVER, free_slots, lend,
+            False, no_changes(), np.inf, engines.UNLIMITED, free_slots, lend,
         )  # fmt: skip
         if why == engines.IDLE:
             return engine
@@ -134,7 +134,7 @@ def test_a_line_with_losses_delivers_as_theory_says() -> None:
         engines.post(engine, float(event), 0, application.PUBLISH, 0, 0, event, lend)
     engines.run(
         state, flooding.Rules(WAIT), neighbourhood, engine, radio, neighbourhood, False,
-        no_changes(), np.inf, engines.NEVER, 8,
+        no_changes(), np.inf, engines.UNLIMITED, 8,
     )  # fmt: skip
     crossed = int(engine.counters.traffic[5, RECEIVED])
     expected, sigma = events * p**5, np.sqrt(events * p**5 * (1 - p**5))
@@ -160,7 +160,7 @@ def test_a_run_until_a_time_can_be_continued() -> None:
     for until in (0.0, 0.6, 1.3, 2.0, np.inf):
         why = engines.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(0.5), neighbourhood,
-            False, no_changes(), until, engines.NEVER, 200,
+            False, no_changes(), until, engines.UNLIMITED, 200,
         )  # fmt: skip
         assert why == (engines.IDLE if until == np.inf else engines.UNTIL)
         assert all(at <= until for at, *_ in journal(engine))

@@ -164,7 +164,7 @@ def test_cuts_without_room_and_losses_without_a_network_are_refused() -> None:
     with pytest.raises(ValueError, match="without room for cuts"):
         engines.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(HOP), neighbourhood,
-            False, changes([0.0], [LINK_DOWN], [0], [1]), np.inf, engines.NEVER, 2,
+            False, changes([0.0], [LINK_DOWN], [0], [1]), np.inf, engines.UNLIMITED, 2,
         )  # fmt: skip
     with pytest.raises(Problem, match="2 probabilities of reception for links that come and go"):
         lossy(Ideal(HOP), [0.5, 0.5], None, 1)
@@ -189,7 +189,7 @@ def test_the_engine_ends_with_the_lists_of_the_moving_grid(seed: int, radius: fl
         while (
             engines.run(
                 state, flooding.Rules(WAIT), reach, engine, Ideal(0.01),
-                reach, False, moved, until, engines.NEVER, 2 * legs.n, lend,
+                reach, False, moved, until, engines.UNLIMITED, 2 * legs.n, lend,
             )
             == engines.LISTS_FULL
         ):  # fmt: skip

@@ -38,7 +38,7 @@ def play(
         engines.post(engine, at, row, script.SEND, to, relays, event, lend)
     why = engines.run(
         script.ScriptState(np.zeros(n, np.int64)), script.Rules(0.0), neighbourhood, engine, radio,
-        neighbourhood, False, no_changes(), until, engines.NEVER, n,
+        neighbourhood, False, no_changes(), until, engines.UNLIMITED, n,
     )  # fmt: skip
     assert why in (engines.IDLE, engines.UNTIL)
     return engine

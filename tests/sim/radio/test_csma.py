@@ -37,7 +37,7 @@ def run(
     while True:
         why = engines.run(
             state, script.Rules(wait), reach, engine, radio, reach, False, world, until,
-            engines.NEVER, n, lend,
+            engines.UNLIMITED, n, lend,
         )  # fmt: skip
         if why in (engines.IDLE, engines.UNTIL):
             return engine

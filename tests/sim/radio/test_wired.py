@@ -38,7 +38,7 @@ def run(network: Network, radio: Any, commands: list[Command], world: Any) -> li
     while True:
         why = engines.run(
             state, script.Rules(0.25), neighbourhood, engine, radio, neighbourhood, False, world,
-            np.inf, engines.NEVER, network.n, lend,
+            np.inf, engines.UNLIMITED, network.n, lend,
         )  # fmt: skip
         if why == engines.IDLE:
             break

@@ -23,7 +23,7 @@ from halfway.problem import Problem
 
 if TYPE_CHECKING:
     from halfway.comparison.plan import SystemSource
-    from halfway.scenario.build import Prepared
+    from halfway.scenario.build import PreparedScenario
     from halfway.scenario.schema import Scenario
     from halfway.sim.metrics.outcome import Outcome
     from halfway.sim.simulation import Simulation
@@ -118,7 +118,7 @@ def _show(run: "Simulation", outcome: "Outcome", nodes: Path | None, as_json: bo
         print_highest_loads(console(), nodes, table)
 
 
-def _prepared(scenario: "Scenario") -> "Prepared":
+def _prepared(scenario: "Scenario") -> "PreparedScenario":
     """The network and the workload of `halfway simulate`; warns of what its files left out."""
     from halfway.scenario.build import prepared
     from halfway.scenario.remarks import remarks_of

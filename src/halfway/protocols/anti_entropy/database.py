@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_states
 from halfway.protocols import application
 from halfway.protocols.anti_entropy.messages import EVENT, NO_PUBLISHER, SPAN
-from halfway.protocols.event_window import NONE, WINDOW, EventWindows, empty_windows, has
+from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, has
 
 
 class AntiEntropyState(NamedTuple):

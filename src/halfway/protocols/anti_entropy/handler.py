@@ -23,6 +23,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, uniform
@@ -41,7 +42,6 @@ from halfway.protocols.anti_entropy.database import (
     send_event,
 )
 from halfway.protocols.event_window import (
-    NONE,
     WINDOW,
     know_of,
     place_of_publisher,

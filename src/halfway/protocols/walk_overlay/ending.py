@@ -2,6 +2,7 @@
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.events import clear_filters
@@ -14,10 +15,10 @@ def reset_membership(state, i):
     """Put this node outside the walk overlay; the application's subscriptions stay."""
     members = state.members
     for p in range(state.links.shape[1]):
-        state.links.node_id[i, p] = messages.NEVER
+        state.links.node_id[i, p] = NONE
         clear_filters(state, i, p)
-    members.root[i] = messages.NEVER
-    members.parent[i] = messages.NEVER
+    members.root[i] = NONE
+    members.parent[i] = NONE
     members.search[i] = 0
 
 
@@ -34,7 +35,7 @@ def leave(state, rules, i, out):
     """Leave the walk overlay, and notify every overlay neighbour."""
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
-        if to != messages.NEVER:
+        if to != NONE:
             release_hops_to(state.hops, i, to)
             send_cut(state, rules, i, to, messages.LEAVES, out)
     reset_membership(state, i)
@@ -60,7 +61,7 @@ def end_walk(state, rules, i, out):
     trails.marks[i, s] |= DONE | DONE << 1
     for branch in range(2):
         onto = trails.forward[i, s][branch]
-        if onto != messages.NEVER:
+        if onto != NONE:
             o = emit(out, messages.ENDED, 0.0, onto)
             o.args[messages.INITIATOR] = members.node_id[i]
             o.args[messages.NUMBER] = members.walks[i]

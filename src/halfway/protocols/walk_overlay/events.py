@@ -13,6 +13,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
@@ -36,7 +37,7 @@ def filter_word(state, i, p, word):
     """One word of the event filter for the overlay neighbour at p: all that is not behind p."""
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
-        if q != p and state.links.node_id[i, q] != messages.NEVER:
+        if q != p and state.links.node_id[i, q] != NONE:
             union |= state.received[i, q, word]
     return union
 
@@ -49,7 +50,7 @@ def refresh(state, rules, i, out):
     """
     words = state.own_filter.shape[1]
     for p in range(state.links.shape[1]):
-        if state.links.node_id[i, p] == messages.NEVER or state.links.ready[i, p] == 0:
+        if state.links.node_id[i, p] == NONE or state.links.ready[i, p] == 0:
             continue
         for begin in range(0, words, messages.CHUNK_WORDS):
             end = min(begin + messages.CHUNK_WORDS, words)
@@ -75,17 +76,17 @@ def refresh(state, rules, i, out):
 def change_subscription(state, rules, i, s, add, out):
     """Add or remove an overlay application's subscription s; recompute the node's own filter."""
     numbers = state.subscriptions
-    place = messages.NEVER
+    place = NONE
     for k in range(numbers.shape[1]):
         if numbers[i, k] == s:
             place = np.int32(k)
             break
-        if add and place == messages.NEVER and numbers[i, k] == messages.NEVER:
+        if add and place == NONE and numbers[i, k] == NONE:
             place = np.int32(k)
-    if place == messages.NEVER:
+    if place == NONE:
         state.members.refused[i] += add
         return
-    numbers[i, place] = s if add else messages.NEVER
+    numbers[i, place] = s if add else NONE
     for word in range(state.own_filter.shape[1]):
         state.own_filter[i, word] = 0
     insert_all(state.own_filter[i], numbers[i], rules.catalogue, rules.bits, rules.hashes)
@@ -97,7 +98,7 @@ def has_subscriptions(state, i):
     """Whether an overlay application has a subscription."""
     count = 0
     for s in state.subscriptions[i]:
-        count += s != messages.NEVER
+        count += s != NONE
     return count > 0
 
 
@@ -174,7 +175,7 @@ def is_unattached(state, i):
     """
     members = state.members
     searches = members.parent[i] == members.node_id[i] and members.search[i] == SEARCHING
-    return members.root[i] == messages.NEVER or members.rank[i] == messages.JOINING or searches
+    return members.root[i] == NONE or members.rank[i] == messages.JOINING or searches
 
 
 @apart
@@ -191,10 +192,10 @@ def count_expired(state, rules, i, now):
 def spread_event(state, rules, i, message, came_from, out):
     """Buffer a new overlay event and send it over every link but one whose filter admits it."""
     topic, event = message.topic, message.event
-    k = buffer_event(state, rules, i, message, came_from == messages.NEVER)
+    k = buffer_event(state, rules, i, message, came_from == NONE)
     for p in range(state.links.shape[1]):
         to = state.links.node_id[i, p]
-        if to in (messages.NEVER, came_from) or not is_admitted(state, rules, i, p, topic, event):
+        if to in (NONE, came_from) or not is_admitted(state, rules, i, p, topic, event):
             continue
         if k >= 0:
             send_buffered(state, rules, i, p, k, out)
@@ -205,12 +206,12 @@ def spread_event(state, rules, i, message, came_from, out):
 @apart
 def publish(state, rules, i, message, out):
     """Publish an overlay event, without delivery to the application that published it."""
-    if state.members.root[i] == messages.NEVER and state.buffer.shape[1] == 0:
+    if state.members.root[i] == NONE and state.buffer.shape[1] == 0:
         o = emit(out, messages.UNMATCHED, 0.0, APP)
         o.topic = message.topic
         copy_event_id(message, o)
     elif record_if_new(state.seen, i, message):
-        spread_event(state, rules, i, message, messages.NEVER, out)
+        spread_event(state, rules, i, message, NONE, out)
 
 
 @apart

@@ -11,6 +11,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
 from halfway.protocols.walk_overlay import messages
@@ -40,7 +41,7 @@ def found(state, rules, i, now, out):
         return
     if members.rank[i] == messages.JOINING:
         members.rank[i] = messages.ESTABLISHED
-        spread_id(state, rules, i, messages.NEVER, out)
+        spread_id(state, rules, i, NONE, out)
         name_successor(state, rules, i, -1, out)
     left = members.met_at[i] + rules.founding_time_s - now
     if left <= 0.0:
@@ -73,7 +74,7 @@ def start_probe(state, rules, i, now, out):
 def probe_again(state, rules, i, message, out):
     """Send the next probe of an overlay, if this node is its root still and does not walk."""
     members = state.members
-    is_root = members.root[i] != messages.NEVER and members.parent[i] == members.node_id[i]
+    is_root = members.root[i] != NONE and members.parent[i] == members.node_id[i]
     is_latest = message.args[messages.PROBE_NUMBER] == members.probes[i]
     if is_root and is_latest and members.search[i] == 0:
         start_probe(state, rules, i, message.at, out)
@@ -112,7 +113,7 @@ def is_new_probe(state, rules, i, message):
     A probe that was heard long ago does not count: its overlay may be gone.
     """
     members = state.members
-    if members.probe_from[i] == messages.NEVER:
+    if members.probe_from[i] == NONE:
         return True
     if message.at - members.probe_at[i] > rules.relaunch_s:
         return True
@@ -129,7 +130,7 @@ def receive_probe(state, rules, i, message, out):
     members = state.members
     if not is_new_probe(state, rules, i, message):
         return
-    is_root = members.root[i] != messages.NEVER and members.parent[i] == members.node_id[i]
+    is_root = members.root[i] != NONE and members.parent[i] == members.node_id[i]
     if is_root and is_of_other_fragment(state, i, message) and wins(state, i, message):
         start_probe(state, rules, i, message.at, out)
         return

@@ -11,6 +11,7 @@ add fragments, because walks of a network start at any time.
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import stop_walk
@@ -72,7 +73,7 @@ def open_link(state, i, node_id):
     """The place of a fragment's link to a new overlay neighbour, not ready; -1: no free place."""
     p = link_of(state, i, node_id)
     if p < 0:
-        p = link_of(state, i, messages.NEVER)
+        p = link_of(state, i, NONE)
     if p < 0:
         state.members.links_refused[i] += 1
         return p
@@ -86,7 +87,7 @@ def open_link(state, i, node_id):
 def drop_link(state, rules, i, p, out):
     """Remove an overlay fragment's link at a place."""
     release_hops_to(state.hops, i, state.links.node_id[i, p])
-    state.links.node_id[i, p] = messages.NEVER
+    state.links.node_id[i, p] = NONE
     clear_filters(state, i, p)
     name_successor(state, rules, i, -1, out)
     refresh(state, rules, i, out)
@@ -130,7 +131,7 @@ def receive_link(state, rules, i, message, out):
     node_id = message.source
     same = not is_of_other_fragment(state, i, message)
     known = link_of(state, i, node_id) >= 0
-    if state.members.root[i] == messages.NEVER:
+    if state.members.root[i] == NONE:
         deny_link(node_id, messages.LEAVES, out)
         return
     if same and not known and message.args[messages.REASON] == messages.MERGER:
@@ -156,11 +157,11 @@ def name_successor(state, rules, i, newcomer, out):
     members = state.members
     if members.parent[i] != members.node_id[i]:
         return
-    successor = messages.NEVER
+    successor = NONE
     for p in range(state.links.shape[1]):
         node_id = state.links.node_id[i, p]
-        ready = node_id != messages.NEVER and state.links.ready[i, p] == 1
-        if ready and (successor == messages.NEVER or node_id < successor):
+        ready = node_id != NONE and state.links.ready[i, p] == 1
+        if ready and (successor == NONE or node_id < successor):
             successor = node_id
     searches = np.int32(members.search[i] == SEARCHING)
     changed = members.successor_of[i] != members.node_id[i] or members.successor[i] != successor
@@ -169,7 +170,7 @@ def name_successor(state, rules, i, newcomer, out):
     members.successor[i] = successor
     members.root_searches[i] = searches
     for p in range(state.links.shape[1]):
-        ready = state.links.node_id[i, p] != messages.NEVER and state.links.ready[i, p] == 1
+        ready = state.links.node_id[i, p] != NONE and state.links.ready[i, p] == 1
         if ready and (changed or p == newcomer):
             state.links.due[i, p] |= DUE_SUCCESSOR
             send_due_news(state, rules, i, p, out)
@@ -198,7 +199,7 @@ def adopt(state, rules, i, message, out):
     spread_id(state, rules, i, node_id, out)
     if was_root:
         if members.successor_of[i] == members.node_id[i]:
-            members.successor_of[i] = messages.NEVER  # as a root again it names its successor anew
+            members.successor_of[i] = NONE  # as a root again it names its successor anew
         send_attached(state, rules, i, node_id, np.int32(established), out)
         stop_walk(state, rules, i, out)
 
@@ -208,7 +209,7 @@ def spread_id(state, rules, i, but, out):
     """Send the overlay fragment's id to all overlay neighbours but one."""
     for q in range(state.links.shape[1]):
         to = state.links.node_id[i, q]
-        if to != messages.NEVER and to != but and state.links.ready[i, q] == 1:
+        if to != NONE and to != but and state.links.ready[i, q] == 1:
             state.links.due[i, q] |= DUE_ID
             send_due_news(state, rules, i, q, out)
 
@@ -239,7 +240,7 @@ def send_due(state, rules, i, out):
         return
     state.members.due[i] = 0
     for p in range(state.links.shape[1]):
-        if state.links.node_id[i, p] != messages.NEVER:
+        if state.links.node_id[i, p] != NONE:
             send_due_news(state, rules, i, p, out)
             send_due_events(state, rules, i, p, out)
     refresh(state, rules, i, out)
@@ -281,7 +282,7 @@ def receive_attached(state, rules, i, message, out):
     """
     members = state.members
     # The rank may have grown meanwhile, if the root has founded an overlay.
-    if members.root[i] == messages.NEVER or members.root[i] != message.args[messages.ROOT]:
+    if members.root[i] == NONE or members.root[i] != message.args[messages.ROOT]:
         return
     if members.parent[i] != members.node_id[i]:
         send_attached(

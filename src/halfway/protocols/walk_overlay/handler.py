@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.missing import NO_PLACE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Option, count, seconds, switch
 from halfway.protocols import reliable_hop
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
@@ -173,7 +173,7 @@ def on_walk(state, rules, neighbourhood, i, message, out):
         walk.send_bid(state, rules, i, message, out)
     elif kind == messages.STEP:
         walk.receive_step(state, rules, i, message, out)
-        if state.members.root[i] != messages.NEVER:
+        if state.members.root[i] != NONE:
             repair.start_link_check(state, rules, i, message.at, out)
     elif kind == messages.NEXT_STEP:
         walk.ask_for_bids(state, rules, neighbourhood, i, message, out)

@@ -6,8 +6,6 @@ from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.values.ranges import BITS, COUNT, NODE, NODE_OR_NONE, SWITCH, below, real, whole
 from halfway.protocols import reliable_hop
 
-NEVER = np.int32(-1)  # in place of a node id or a number: none
-
 SUBSCRIPTION = "topic"  # header field of SUBSCRIBE and UNSUBSCRIBE: an id of the catalogue
 # Places in `args` of a walk's messages.
 INITIATOR, NUMBER, BRANCH, RANDOM_LOW, RANDOM_HIGH, STEPS, RANK, ROOT = range(8)

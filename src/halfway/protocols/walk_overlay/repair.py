@@ -9,6 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
+from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
@@ -37,7 +38,7 @@ def take_role(state, rules, i, role, now, out):
     members.initiator[i] |= role
     if not joins:
         return
-    if members.root[i] != messages.NEVER:
+    if members.root[i] != NONE:
         meet_on_the_spot(state, rules, i, out)
     elif rules.join_delay_s > 0.0:
         wait = rules.join_delay_s * uniform(seeded(members.random_state[i], _WAIT))
@@ -56,7 +57,7 @@ def end_role(state, rules, i, role, out):
     if members.initiator[i] & role == 0:
         return
     members.initiator[i] &= ~role
-    if members.initiator[i] == 0 and members.root[i] != messages.NEVER and link_count(state, i) < 2:
+    if members.initiator[i] == 0 and members.root[i] != NONE and link_count(state, i) < 2:
         leave(state, rules, i, out)
 
 
@@ -69,7 +70,7 @@ def begin(state, rules, i, now, out):
     members = state.members
     if members.initiator[i] == 0:
         return
-    if members.root[i] != messages.NEVER:
+    if members.root[i] != NONE:
         meet_on_the_spot(state, rules, i, out)
     elif rules.founding_time_s > 0.0:
         initiate(state, rules, i, messages.JOINING, now, out)
@@ -151,7 +152,7 @@ def detach(state, rules, i, out):
     members.rank[i] = max(members.rank[i], messages.ESTABLISHED) + 1
     members.root[i] = members.node_id[i]
     members.parent[i] = members.node_id[i]
-    fragments.spread_id(state, rules, i, messages.NEVER, out)
+    fragments.spread_id(state, rules, i, NONE, out)
     fragments.name_successor(state, rules, i, -1, out)
 
 
@@ -210,18 +211,18 @@ def check_links(state, rules, neighbourhood, i, message, out):
     members = state.members
     members.check_pending[i] = 0
     count_expired(state, rules, i, message.at)
-    if members.root[i] == messages.NEVER:
+    if members.root[i] == NONE:
         return
     for p in range(state.links.shape[1]):
         node_id = state.links.node_id[i, p]
-        if node_id != messages.NEVER and place_of(neighbourhood, i, node_id) < 0:
+        if node_id != NONE and place_of(neighbourhood, i, node_id) < 0:
             lose_link(state, rules, i, node_id, message.at, out)
             members.check_pending[i] = 1
             emit(out, messages.CHECK_LINKS, 0.0, members.node_id[i])
             return
     for p in range(state.links.shape[1]):
         node_id = state.links.node_id[i, p]
-        waits = node_id != messages.NEVER and state.links.ready[i, p] == 0
+        waits = node_id != NONE and state.links.ready[i, p] == 0
         if waits and not is_in_flight(state.hops, i, messages.LINK, node_id):
             reason = messages.LEAF if members.parent[i] == node_id else messages.MERGER
             fragments.send_link(state, rules, i, node_id, reason, out)

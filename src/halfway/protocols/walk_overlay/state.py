@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NONE
 from halfway.core.prng import seeded
 from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
-from halfway.protocols.walk_overlay.messages import NEVER
 
 # `marks` of a TRAIL. DONE and ASKING are the first branch's; the second branch has the bit after.
 # DONE: the walk stops. ASKING: the branch's head is here and waits for bids.
@@ -142,19 +142,19 @@ def state(
     members.node_id = node_ids
     members.random_state = [seeded(np.uint64(seed), node_id) for node_id in node_ids]
     for field in ("root", "parent", "successor_of", "successor", "probe_from", "notified"):
-        members[field] = NEVER
+        members[field] = NONE
     walk_trails = np.zeros((n, trails), TRAIL).view(np.recarray)
     for field in ("initiator", "back", "forward"):
-        walk_trails[field] = NEVER
+        walk_trails[field] = NONE
     overlay = np.zeros((n, most), OVERLAY_LINK).view(np.recarray)
-    overlay.node_id = NEVER
+    overlay.node_id = NONE
     return OverlayState(
         members=members,
         links=overlay,
         trails=walk_trails,
-        bidders=np.full((n, branches, degree), NEVER),
+        bidders=np.full((n, branches, degree), NONE),
         bids=np.zeros((n, branches, degree)),
-        subscriptions=np.full((n, own), NEVER),
+        subscriptions=np.full((n, own), NONE),
         own_filter=np.zeros((n, words), np.uint32),
         received=np.zeros((n, most, words), np.uint32),
         advertised=np.zeros((n, most, words), np.uint32),
@@ -166,7 +166,7 @@ def state(
 
 @inlined
 def link_of(state, i, node_id):
-    """The place of an overlay link in a node's state; -1 if none. Of NEVER: first free place."""
+    """The place of an overlay link in a node's state; -1 if none. Of NONE: first free place."""
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
             return np.int64(p)
@@ -178,7 +178,7 @@ def link_count(state, i):
     """How many overlay neighbours a node has in its state."""
     count = 0
     for p in range(state.links.shape[1]):
-        count += state.links.node_id[i, p] != NEVER
+        count += state.links.node_id[i, p] != NONE
     return count
 
 
@@ -207,17 +207,17 @@ def trail_for(state, i, initiator, number):
     s = np.int64(members.walks_seen[i] % places)
     if members.walks_seen[i] >= places:
         for _ in range(places):
-            if trails.back[i, s] == NEVER:
+            if trails.back[i, s] == NONE:
                 break
             s = (s + 1) % places
-        members.trails_evicted[i] += trails.back[i, s] != NEVER
+        members.trails_evicted[i] += trails.back[i, s] != NONE
     members.walks_seen[i] += 1
     trails.initiator[i, s] = initiator
     trails.number[i, s] = number
     trails.marks[i, s] = 0
-    trails.back[i, s] = NEVER
+    trails.back[i, s] = NONE
     for branch in range(2):
-        trails.forward[i, s][branch] = NEVER
+        trails.forward[i, s][branch] = NONE
         trails.steps[i, s][branch] = 0
     trails.near[i, s] = 0
     trails.far[i, s] = 0

@@ -8,6 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed
 from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
@@ -62,7 +63,7 @@ def active_head(state, i, message):
     if s < 0:
         return s
     state.trails.marks[i, s] &= ~(ASKING << branch)
-    if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == messages.NEVER:
+    if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == NONE:
         return np.int64(-1)
     return s
 
@@ -89,7 +90,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
     state.trails.marks[i, s] |= ASKING << branch
     if message.reals[messages.ASKED] == 0.0:
         for p in range(state.bidders.shape[2]):
-            bidder = neighbourhood.who[first + p] if p < degree else messages.NEVER
+            bidder = neighbourhood.who[first + p] if p < degree else NONE
             state.bidders[i, branch, p] = bidder
             state.bids[i, branch, p] = next_hop.SILENT
     o = emit_of_walk(message, messages.ASK, 0.0, EVERYONE, out)
@@ -107,8 +108,8 @@ def send_bid(state, rules, i, message, out):
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0 or trails.marks[i, s] & VISITED == 0:
         other = fragments.is_of_other_fragment(state, i, message)
-        if state.members.root[i] != messages.NEVER and other:
-            if link_of(state, i, messages.NEVER) < 0:
+        if state.members.root[i] != NONE and other:
+            if link_of(state, i, NONE) < 0:
                 state.members.links_refused[i] += link_of(state, i, message.source) < 0
                 return
             price = next_hop.MET
@@ -136,11 +137,11 @@ def receive_bid(state, i, message):
 def best_bid(state, rules, i, branch, word):
     """(place that an overlay walk's branch chooses, or NO_PLACE; neighbours that did not bid)."""
     degree = np.int64(0)
-    while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != messages.NEVER:
+    while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
         degree += 1
     bids = state.bids[i, branch]
     silent = next_hop.equal_bids(bids, degree, next_hop.SILENT)
-    if link_of(state, i, messages.NEVER) < 0:  # no free link: only overlay neighbours remain
+    if link_of(state, i, NONE) < 0:  # no free link: only overlay neighbours remain
         for p in range(degree):
             if bids[p] != next_hop.SILENT and link_of(state, i, state.bidders[i, branch, p]) < 0:
                 bids[p] = next_hop.SILENT
@@ -203,7 +204,7 @@ def step_back_home(state, rules, i, s, message, out):
     """Let an overlay walk step onto the neighbour that sent this node the last probe."""
     members = state.members
     onto = members.probe_from[i]
-    if onto not in (messages.NEVER, members.node_id[i]):
+    if onto not in (NONE, members.node_id[i]):
         state.trails.forward[i, s][0] = onto
         word = advanced(
             joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH])
@@ -243,7 +244,7 @@ def is_duplicate_head(state, rules, i, s, message):
     if message.args[messages.STEPS] <= trails.steps[i, s][branch]:
         return True
     onto = trails.forward[i, s][0]
-    return not may_return(rules) and onto != messages.NEVER and onto != message.source
+    return not may_return(rules) and onto != NONE and onto != message.source
 
 
 @apart
@@ -263,7 +264,7 @@ def receive_step(state, rules, i, message, out):
     if trails.marks[i, s] & VISITED == 0:
         trails.marks[i, s] |= VISITED
         trails.back[i, s] = message.source
-        if members.root[i] == messages.NEVER:
+        if members.root[i] == NONE:
             fragments.join_as_leaf(state, rules, i, message, out)
         elif fragments.is_of_other_fragment(state, i, message):  # joined since its bid: a meeting
             meet(state, rules, i, message.source, message, out)
@@ -299,5 +300,5 @@ def receive_ended(state, rules, i, message, out):
         return
     trails.marks[i, s] |= done
     onto = trails.forward[i, s][branch]
-    if onto != messages.NEVER:
+    if onto != NONE:
         send_reliably(state, rules, i, emit_of_walk(message, messages.ENDED, 0.0, onto, out), out)

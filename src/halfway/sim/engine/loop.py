@@ -38,7 +38,7 @@ from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_UP
 # The reasons for which `run` returns.
 IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
 
-NEVER = 2**62  # a number of records that no run reaches
+UNLIMITED = 2**62  # a number of records that no run reaches
 
 
 @inlined
