@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from halfway.papers.drip import analysis
+from halfway.papers.drip import analysis, contacts, grid_walks
 from halfway.papers.drip.measurements import pairwise, simulation
 from halfway.pipeline.plan.run import Run
 from halfway.world.workload.number_intervals import NumberIntervals
@@ -52,10 +52,48 @@ def test_the_printed_meeting_time_is_negative_on_small_grids_and_ignores_k() -> 
     ratio = analysis.printed_meeting(1e4, 5) / analysis.printed_meeting(1e4, 50)
     assert ratio == pytest.approx(1.0, abs=1e-3)
     few, many = (
-        analysis.grid_meetings(run(grid=400, brokers=k, draws=200))["meeting"].mean()
+        grid_walks.grid_meetings(run(grid=400, brokers=k, draws=200))["meeting"].mean()
         for k in (5, 50)
     )
     assert 4 * few < many
+
+
+@pytest.mark.parametrize("brokers", [10, 20, 50])
+def test_the_corrected_meeting_time_is_that_of_two_walks(brokers: int) -> None:
+    """A diffusion to a disc in a disc; the walks' regions are diamonds on a torus."""
+    found = grid_walks.grid_meetings(run(grid=2500, brokers=brokers, draws=1000))
+    assert analysis.corrected_meeting(2500, brokers) == pytest.approx(
+        found["meeting"].mean(), rel=0.2
+    )
+
+
+@pytest.mark.parametrize("form", [analysis.printed_delivery, analysis.corrected_delivery])
+@pytest.mark.parametrize("brokers", [12, 20, 200])
+def test_brokers_are_derived_from_the_time_that_they_take(form, brokers: int) -> None:
+    """[drip §V-C] "given a requested ET_mcmd, we can derive … k"."""
+    time = form(2500, brokers, 5, 2)
+    derived = analysis.brokers_for(time, 5, 2, 2500, form)
+    assert derived == pytest.approx(brokers, rel=0.01)
+    for beyond in (form(2500, 7, 5, 2) / 2, 2 * form(2500, 2500, 5, 2)):
+        assert math.isnan(analysis.brokers_for(beyond, 5, 2, 2500, form))
+
+
+def test_one_destination_and_one_copy_are_two_walks_that_meet() -> None:
+    one = grid_walks.grid_deliveries(run(N=400, k=20, l=1, m=1, draws=1000))["complete"]
+    two = grid_walks.grid_meetings(run(grid=400, brokers=20, draws=1000))["meeting"]
+    error = math.hypot(one.std(), two.std()) / math.sqrt(1000)
+    assert abs(one.mean() - two.mean()) < 4 * error
+
+
+def test_regions_are_in_contact_where_a_link_joins_them() -> None:
+    """Four nodes in a row and one that is far: the brokers are its ends and the far one."""
+    row = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0], [900.0, 900.0]])
+    brokers = np.array([0, 3, 4])
+    assert contacts._touching(row, brokers).tolist() == [True, False, False]
+    row[2:4] += 40.0  # nodes 1 and 2 lose each other
+    assert contacts._touching(row, brokers).tolist() == [False, False, False]
+    joined = np.array([1, 1, 0, 0, 1, 0, 1, 0], np.bool_)
+    assert contacts._apart(joined).tolist() == [2, 1]
 
 
 def test_intervals_are_as_the_paper_draws_them() -> None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from halfway.papers.directional_walks import claims as walks
-from halfway.papers.drip.analysis import printed_mean, printed_meeting
+from halfway.papers.drip.analysis import printed_delivery, printed_mean, printed_meeting
 from halfway.papers.walk_overlay.claims_path import WALKS
 from halfway.pipeline.reproduction.published import published
 from tests.papers.made.summaries import Parameters, Rule
@@ -138,6 +138,11 @@ def _drip_pairs(_metric: str, point: Parameters) -> float:
 def _analysis(metric: str, point: Parameters) -> float:
     if metric == "wait":
         return printed_mean(int(point["destinations"]), int(point["copies"]))
+    if metric == "deviation":
+        return 1.0
+    if metric == "complete":
+        sizes = (int(point[name]) for name in ("N", "k", "l", "m"))
+        return float(point["requested"]) or printed_delivery(*sizes)
     return printed_meeting(int(point["grid"]), int(point["brokers"]))
 
 

@@ -1,13 +1,16 @@
-"""DRIP §V-C: the time until all destinations have a copy; exact, as printed, by Monte Carlo."""
+"""DRIP §V-C: the time until all destinations have a copy, and the number of brokers for it."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.pipeline.plan.run import Observations, Run
 
-_MOST_STEPS = 400_000  # after these, two random walks on a grid count as never having met
+
+def reach(grid: float, brokers: float) -> float:
+    """DRIP's α in steps: two regions of brokers meet within this distance [drip §V-C]."""
+    return 2.0 * math.sqrt(grid / (math.pi * brokers))
 
 
 def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
@@ -25,12 +28,63 @@ def printed_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
     return destinations * (destinations + 3) / (4.0 * copies * rate)
 
 
-def printed_meeting(grid: float, brokers: int) -> float:
+def printed_meeting(grid: float, brokers: float) -> float:
     """DRIP's meeting time as printed [drip §V-C], 1/λ in steps,
     "0.5N(0.34 log N - 2 + α/(2^α - 1))", α = 2 sqrt(N / π k)."""
-    reach = 2.0 * math.sqrt(grid / (math.pi * brokers))
-    tail = 0.0 if reach > 60.0 else reach / (2.0**reach - 1.0)
+    alpha = reach(grid, brokers)
+    tail = 0.0 if alpha > 60.0 else alpha / (2.0**alpha - 1.0)
     return 0.5 * grid * (0.34 * math.log(grid) - 2.0 + tail)
+
+
+def corrected_meeting(grid: float, brokers: float) -> float:
+    """DRIP's meeting time, 1/λ in steps, of two walks that start anywhere on a torus of N points.
+
+    The mean first passage time of a diffusion from a uniform start in a disc of the torus' area to
+    a smaller disc in its centre [Redner, A Guide to First-Passage Processes, §6.3]: N/π (s - s²/4 -
+    3/4 - ln(s)/2), where s is the share of the area that the smaller disc covers. Two walks move
+    apart with variance 1 a step and axis. The smaller disc has the area of all points within α
+    steps; whole steps make α half a step shorter on average.
+    """
+    share = 2.0 * (reach(grid, brokers) - 0.5) ** 2 / grid
+    if share >= 1.0:
+        return 0.0
+    return grid / math.pi * (share - share**2 / 4 - 0.75 - math.log(share) / 2)
+
+
+def printed_delivery(grid: float, brokers: float, destinations: int, copies: int) -> float:
+    """DRIP's equation (2) as printed: steps until all destinations have a copy."""
+    return printed_mean(destinations, copies, 1.0 / printed_meeting(grid, brokers))
+
+
+def corrected_delivery(grid: float, brokers: float, destinations: int, copies: int) -> float:
+    """DRIP's equation (2) with the exact mean of equation (1) and the corrected meeting time."""
+    return exact_mean(destinations, copies) * corrected_meeting(grid, brokers)
+
+
+def brokers_for(
+    requested: float, destinations: int, copies: int, grid: float,
+    delivery: Callable[[float, float, int, int], float],
+) -> float:  # fmt: skip
+    """DRIP's number of brokers k for a requested mean time (steps); nan if no k has that time.
+
+    [drip §V-C] "given a requested ET_mcmd, we can derive a proper value of the number of broker
+    nodes k". delivery: one of the two forms of equation (2), which grow with k. k is a real number
+    above destinations + copies and at most N.
+    """
+    low, high = float(destinations + copies), grid
+    if (
+        not delivery(grid, low, destinations, copies)
+        < requested
+        <= delivery(grid, high, destinations, copies)
+    ):
+        return math.nan
+    while high - low > 1e-6 * high:
+        middle = (low + high) / 2
+        if delivery(grid, middle, destinations, copies) < requested:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def waits(run: Run) -> Observations:
@@ -38,34 +92,3 @@ def waits(run: Run) -> Observations:
     rng = np.random.default_rng(run.workload_seed)
     found = rng.exponential(size=(run["draws"], run["destinations"], run["copies"]))
     return {"wait": found.min(axis=2).max(axis=1)}
-
-
-def grid_meetings(run: Run) -> Observations:
-    """Simulate DRIP's meeting of two walks on a torus of N points, within α; a unit is a pair.
-
-    Both move one step at a time, from uniform positions; the distance is counted in steps.
-    """
-    rng = np.random.default_rng(run.workload_seed)
-    side = math.isqrt(run["grid"])
-    reach = 2.0 * math.sqrt(side * side / (math.pi * run["brokers"]))
-    gap = rng.integers(side, size=(run["draws"], 2))
-    met = np.full(run["draws"], np.nan)
-    for step in range(_MOST_STEPS):
-        near = np.isnan(met) & (_apart(gap, side) <= reach)
-        met[near] = step
-        if not np.isnan(met).any():
-            break
-        for _ in range(2):  # both walk
-            _walk(gap, rng, side)
-    return {"meeting": met[np.isfinite(met)], "never met": np.isnan(met).astype(np.float64)}
-
-
-def _apart(gap: npt.NDArray[np.int64], side: int) -> npt.NDArray[np.int64]:
-    return np.asarray(np.minimum(gap, side - gap).sum(axis=1))
-
-
-def _walk(gap: npt.NDArray[np.int64], rng: np.random.Generator, side: int) -> None:
-    towards = rng.integers(4, size=len(gap))
-    gap[:, 0] += (towards == 0).astype(np.int64) - (towards == 1)
-    gap[:, 1] += (towards == 2).astype(np.int64) - (towards == 3)
-    gap %= side

@@ -8,7 +8,9 @@ from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Scale
 WAITS = "halfway.papers.drip.analysis:waits"
 BROKING = "halfway.papers.drip.measurements:broking"
 PAIRWISE = "halfway.papers.drip.measurements:pairwise"
-MEETINGS = "halfway.papers.drip.analysis:grid_meetings"
+MEETINGS = "halfway.papers.drip.grid_walks:grid_meetings"
+DELIVERIES = "halfway.papers.drip.grid_walks:grid_deliveries"
+CONTACTS = "halfway.papers.drip.contacts:region_contacts"
 
 INTERVALS = (
     "95 % intervals: bootstrap over networks (what happens on one network is not independent), "
@@ -114,11 +116,32 @@ def _analysis(scale: Scale) -> list[Point]:
         for m in claims_analysis.COPIES
     ]
     pairs = 1000 if scale == "paper" else 300
-    return means + [
+    meetings = [
         Point(MEETINGS, {"grid": n, "brokers": k, "draws": pairs}, ("grid",), 0.2 * n)
         for n in claims_analysis.GRIDS
         for k in claims_analysis.BROKERS
     ]
+    choices = [(0, k) for k in claims_analysis.CHOSEN]
+    choices += [(t, claims_analysis.chosen_brokers(t)) for t in claims_analysis.REQUESTED]
+    deliveries = [
+        Point(
+            DELIVERIES,
+            {**claims_analysis.CELL, "k": k, "requested": requested, "draws": pairs // 3},
+            ("N", "requested"), 40.0 * k,
+        )
+        for requested, k in choices
+    ]  # fmt: skip
+    seconds = 500.0 if scale == "paper" else 200.0
+    contacts = [
+        Point(
+            CONTACTS,
+            {"n": claims_analysis.NODES, "k": k, "seconds": seconds},
+            ("n", "seconds"),
+            seconds,
+        )
+        for k in claims_analysis.REGIONS
+    ]
+    return means + meetings + deliveries + contacts
 
 
 REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 8}

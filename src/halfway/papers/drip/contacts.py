@@ -1,0 +1,73 @@
+"""Contacts of DRIP's regions in the paper's environment, without messages.
+
+[drip §V-C] assumes that two regions meet after an exponential time. Here nodes move as in
+[drip §VI-A], each node belongs to its nearest broker by hops, and two regions are in contact while
+a link joins them.
+"""
+
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.papers.drip.measurements import PAUSE, RANGE_M, SIDE_M, SPEED
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.world.mobility.motion import positions
+from halfway.world.mobility.random_waypoint import random_waypoint
+from halfway.world.workload.number_intervals import power_law
+
+STEP_S = 1.0  # between two looks at the regions
+
+
+def region_contacts(run: Run) -> Observations:
+    """Measure the times between contacts of DRIP's regions on one network; a unit is such a time.
+
+    apart: seconds from the end of a contact of two regions to their next one, where the run sees
+    both. deviation: its standard deviation over its mean, one for the network. touching: share of
+    the time in which two regions are in contact, mean over the pairs.
+    """
+    seconds = float(run["seconds"])
+    legs = random_waypoint(
+        run["n"], SIDE_M, SIDE_M, speed=SPEED, pause=PAUSE, seconds=seconds, seed=run.network_seed
+    )
+    brokers = np.argsort(-power_law(run["n"], run.workload_seed))[: run["k"]]
+    times = np.arange(0.0, seconds, STEP_S)
+    touching = np.array([_touching(positions(legs, at), brokers) for at in times])
+    apart = np.concatenate([_apart(column) for column in touching.T]) * STEP_S
+    return {
+        "apart": apart,
+        "deviation": np.array([apart.std() / apart.mean()]),
+        "touching": np.array([touching.mean()]),
+    }
+
+
+def _touching(
+    position: npt.NDArray[np.float64], brokers: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """[pairs of brokers] whether a link joins the two regions of DRIP."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+    from scipy.spatial import cKDTree
+
+    a, b = cKDTree(position).query_pairs(RANGE_M, output_type="ndarray").T
+    n, k = len(position), len(brokers)
+    links = csr_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    _, _, source = dijkstra(
+        links, directed=False, indices=brokers, unweighted=True, return_predecessors=True,
+        min_only=True,
+    )  # fmt: skip
+    place = np.full(n, -1)
+    place[brokers] = np.arange(k)
+    region = np.where(source >= 0, place[source % n], -1)  # -1: no broker within reach
+    joined = np.zeros((k, k), np.bool_)
+    known = (region[a] >= 0) & (region[b] >= 0)
+    joined[region[a][known], region[b][known]] = True
+    joined |= joined.T
+    return np.array([joined[one, other] for one, other in combinations(range(k), 2)])
+
+
+def _apart(joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """The looks at one pair of DRIP's regions from the end of each contact to the next one."""
+    contacts = np.flatnonzero(joined)
+    gaps = np.diff(contacts)
+    return np.asarray(gaps[gaps > 1] - 1)
