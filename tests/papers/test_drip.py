@@ -114,16 +114,32 @@ def test_intervals_are_as_the_paper_draws_them() -> None:
     assert abs(np.isin(some.row, top).mean() - share) < 4 * 0.5 / math.sqrt(len(some.t))
 
 
-SMALL = {"n": 100, "k": 10, "l": 4, "m": 1, "seconds": 150.0, "radio": "ideal", "hello_s": 0.0}
+SMALL = {
+    "n": 100, "k": 10, "l": 4, "m": 1, "seconds": 150.0, "radio": "ideal", "hello_s": 0.0,
+    "elected": "network",
+}  # fmt: skip
+
+
+def test_a_network_has_the_brokers_that_the_paper_defines() -> None:
+    """[drip §IV-A] "top k largest in the network", also where the network is in parts."""
+    sparse = {**SMALL, "n": 40, "seconds": 30.0}
+    made = simulation(run(**sparse), "drip", 1)
+    made.run(records=3000)  # the election is over, and no broker is lost yet
+    brokers = np.flatnonzero(made.instance.state.node["is_broker"])
+    assert sorted(brokers) == sorted(np.argsort(-made.demand.capability)[:10])
+    many = simulation(run(**{**sparse, "elected": "component"}), "drip", 1)
+    many.run(records=3000)
+    assert many.instance.state.node["is_broker"].sum() > 10
 
 
 # Pair by pair. docs/papers/drip.md has the proof; these check its premise and its conclusions.
+PAIRED = {**SMALL, "elected": "component"}
 
 
 def test_transferred_events_change_no_region_no_route_and_no_register() -> None:
     """The premise: meetings of brokers, and their routes, are the same for every system."""
     systems = (("drip", 1), ("drip", 4), ("sf", 1))
-    made = [simulation(run(**SMALL), system, m) for system, m in systems]
+    made = [simulation(run(**PAIRED), system, m) for system, m in systems]
     for one in made:
         one.run()
     first, *others = (one.instance.state for one in made)
@@ -140,7 +156,7 @@ def test_transferred_events_change_no_region_no_route_and_no_register() -> None:
 
 def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
     """[drip §VI-B] says the opposite of SF; without contention it cannot be."""
-    found = pairwise(run(system="sf", other="drip", **SMALL))
+    found = pairwise(run(system="sf", other="drip", **PAIRED))
     assert found["broker later"].sum() == 0
     assert len(found["broker later"]) > 100
     assert found["later"].mean() < 0.02
@@ -148,7 +164,7 @@ def test_an_epidemic_is_never_later_at_any_broker_without_contention() -> None:
 
 def test_more_copies_are_never_later_at_any_broker_without_contention() -> None:
     """[drip §VI-B] "more copies can enlarge the opportunity to deliver"."""
-    found = pairwise(run(system="drip", other="drip", **{**SMALL, "other_m": 1, "m": 4}))
+    found = pairwise(run(system="drip", other="drip", **{**PAIRED, "other_m": 1, "m": 4}))
     assert found["broker later"].sum() == 0
     assert len(found["broker later"]) > 50
 
@@ -161,7 +177,7 @@ def test_no_broker_of_many_networks_gets_a_copy_later(
 ) -> None:
     """On six networks of the paper's environment, 200 s each."""
     systems = {"system": system, "other": "drip", "m": m, "other_m": other_m}
-    whole = {**SMALL, "n": 200, "k": k, "l": 5, "seconds": 200.0, **systems}
+    whole = {**PAIRED, "n": 200, "k": k, "l": 5, "seconds": 200.0, **systems}
     for seed in range(20, 26):
         found = pairwise(Run(whole, 0, network_seed=seed, workload_seed=seed + 100, random_seed=5))
         assert found["broker later"].sum() == 0

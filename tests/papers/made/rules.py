@@ -128,6 +128,8 @@ def _drip(metric: str, point: Parameters) -> float:
     k, m = int(point["k"]), int(point["m"])
     if metric in ("coverage", "union"):
         return 0.3 * m**0.5 / k
+    if metric == "copies":
+        return 0.5 * (m + int(point["l"]))
     return {"drip": 1.0, "sf": 3.0, "random": 2.0}[str(point["system"])] * (5 + 0.1 * k) / m**0.5
 
 
@@ -208,6 +210,8 @@ RULES: dict[str, Rule] = {
     "drip/figure-3b": _drip,
     "drip/figure-3b-pairs": _drip_pairs,
     "drip/figure-4": _drip,
+    "drip/components": _drip,
+    "drip/figures-802.11": _drip,
     "drip/limited": _drip,
     "drip/contended": _drip,
     "drip/section-5c": _analysis,

@@ -15,9 +15,19 @@ _row = partial(Verdict, "drip")
 BROKERS, COPIES = (10, 20, 30, 40), (1, 2, 4)
 NEAREST_3A, NEAREST_3B = 4, 5  # [drip §VI-B] "with l = 4"; "l is set to 5"
 CONTENDED, CONTENDED_COPIES = 10, (1, 4)  # k and m where the radio is contended
+COMPONENT_COPIES = (1, 4)  # m where each component elects its own brokers
 _NAME_SF = "mean {}, DRIP / SF"
 LESS_THAN_SF = "our scheme costs less time than the SF scheme"
 LESS_WITH_M = "delivery delay decreases"
+_GROWS = "as m increases, broker coverage is growing too"
+_FALLS = "the broker coverage is generally reduced"
+_BOUND = "only m+l brokers are required to have a copy"
+_FEWER = "low broker coverage indicates less transmission"
+_THROUGHPUT = "can reduce network throughput"
+_COMPLETE = (
+    "until each broker that ever gets a copy has it; SF: until all brokers have it, 60 s if one "
+    "never has"
+)
 _DELAYS = (
     ("waited", "lost events count as 60 s"),
     ("delay", "of delivered events only, which favours systems that lose many"),
@@ -49,23 +59,48 @@ def _less(
 
 def judge_coverage(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
-    falls as k grows."""
+    falls as k grows; m + l copies suffice."""
+    yield from _coverage(found, "figure-3a", "ideal", NEAREST_3A, BROKERS, COPIES)
+    for k in BROKERS:
+        for m in COPIES:
+            cell: dict[str, Scalar] = {"k": k, "m": m}
+            yield _bound(found.find("copies", system="drip", l=NEAREST_3A, **cell), cell, m)
+            share = found.find("coverage", system="drip", l=NEAREST_3A, **cell)
+            yield _row(
+                "figure-3a", cell, "coverage", None, share.mean, share.mean_low, share.mean_high,
+                share.networks, _MODEL["ideal"], "ours open",
+                "the text lacks the values of the paper's curves",
+            )  # fmt: skip
+
+
+def _coverage(
+    found: Summaries, figure: str, radio: str, nearest: int, brokers: tuple[int, ...],
+    copies: tuple[int, ...],
+) -> Iterator[Verdict]:  # fmt: skip
     for metric, interpretation in (
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
     ):
-        at = partial(found.find, metric, system="drip", l=NEAREST_3A)
-        words = f"{_MODEL['ideal']}; {interpretation}"
-        for k in BROKERS:
-            name = f"{metric}, m = 1 / m = {COPIES[-1]}"
-            one, many = at(k=k, m=COPIES[0]), at(k=k, m=COPIES[-1])
-            claim = "as m increases, broker coverage is growing too"
-            yield _less("figure-3a", {"k": k}, name, claim, one, many, words)
-        for m in COPIES:
-            name = f"{metric}, k = {BROKERS[-1]} / k = {BROKERS[0]}"
-            few, many = at(k=BROKERS[0], m=m), at(k=BROKERS[-1], m=m)
-            claim = "the broker coverage is generally reduced"
-            yield _less("figure-3a", {"m": m}, name, claim, many, few, words)
+        at = partial(found.find, metric, system="drip", l=nearest)
+        words = f"{_MODEL[radio]}; {interpretation}"
+        for k in brokers:
+            name = f"{metric}, m = 1 / m = {copies[-1]}"
+            one, many = at(k=k, m=copies[0]), at(k=k, m=copies[-1])
+            yield _less(figure, {"k": k}, name, _GROWS, one, many, words)
+        for m in copies:
+            name = f"{metric}, k = {brokers[-1]} / k = {brokers[0]}"
+            few, many = at(k=brokers[0], m=m), at(k=brokers[-1], m=m)
+            yield _less(figure, {"m": m}, name, _FALLS, many, few, words)
+
+
+def _bound(copies: Summary, cell: dict[str, Scalar], m: int) -> Verdict:
+    """The copies of an event against [drip §VI-B] "only m+l brokers are required"."""
+    most = m + NEAREST_3A
+    share = (copies.mean / most, copies.mean_low / most, copies.mean_high / most)
+    return _row(
+        "figure-3a", cell, "brokers that ever had a copy of an event / (m + l)", _BOUND, *share,
+        copies.networks, f"{_MODEL['ideal']}; an event has many subscribers", *judge_order(*share),
+    )  # fmt: skip
 
 
 def judge_delay(found: Summaries) -> Iterator[Verdict]:
@@ -80,7 +115,44 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
             few, many = (at(system="drip", k=k, m=m) for k in (BROKERS[0], BROKERS[-1]))
             claim = "delivery delay goes up with k"
             yield _less("figure-3b", {"m": m}, name, claim, few, many, words)
+    yield from _traffic(found)
     yield from _ratios(found, "figure-3b", "ideal")
+
+
+def _traffic(found: Summaries) -> Iterator[Verdict]:
+    """The rows of DRIP's transmissions, and of the time until all copies are there."""
+    for metric, claim, words in (
+        ("sent", _FEWER, "all transmissions"),
+        ("handed", _FEWER, "transmissions of events from broker to broker"),
+        ("complete", LESS_THAN_SF, _COMPLETE),
+    ):
+        for k in BROKERS:
+            for m in (COPIES[0], COPIES[-1]):
+                sf = found.find(metric, k=k, system="sf")
+                drip = found.find(metric, k=k, system="drip", m=m)
+                cell: dict[str, Scalar] = {"k": k, "m": m}
+                name = _NAME_SF.format(metric)
+                yield _less("figure-3b", cell, name, claim, drip, sf, f"{_MODEL['ideal']}; {words}")
+
+
+def judge_components(found: Summaries) -> Iterator[Verdict]:
+    """Judge DRIP's claims of figure 3 where each component elects its own brokers."""
+    figure, copies = "components", COMPONENT_COPIES
+    yield from _coverage(found, figure, "ideal", NEAREST_3B, BROKERS, copies)
+    for metric, interpretation in _DELAYS:
+        words = f"{_MODEL['ideal']}; {interpretation}"
+        yield from _against_sf(found, figure, metric, words, BROKERS, copies, {})
+
+
+def judge_wifi(found: Summaries) -> Iterator[Verdict]:
+    """Judge DRIP's claims of figures 3 and 4 over the paper's MAC, for every k."""
+    figure, copies = "figures-802.11", CONTENDED_COPIES
+    yield from _coverage(found, figure, "contention", NEAREST_3B, BROKERS, copies)
+    for metric, interpretation in _DELAYS:
+        words = f"{_MODEL['contention']}; {interpretation}"
+        yield from _against_sf(found, figure, metric, words, BROKERS, copies, {})
+        for k in BROKERS:
+            yield _selection(found, figure, metric, words, {"k": k}, m=1)
 
 
 def judge_limited(found: Summaries) -> Iterator[Verdict]:
@@ -121,6 +193,10 @@ def judge_selection(found: Summaries) -> Iterator[Verdict]:
             yield _selection(
                 found, "figure-4", metric, f"{_MODEL['ideal']}; {interpretation}", {"k": k}
             )
+    for k in BROKERS:
+        capable, drawn = (found.find("sent", system=s, k=k) for s in ("drip", "random"))
+        name = "transmissions, most capable / random"
+        yield _less("figure-4", {"k": k}, name, _THROUGHPUT, capable, drawn, _MODEL["ideal"])
 
 
 def _selection(

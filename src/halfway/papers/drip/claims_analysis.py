@@ -30,7 +30,7 @@ FEWEST = CHOICE["destinations"] + CHOICE["copies"]  # [drip §V-B] "l + m < k"
 REQUESTED, CHOSEN = (200, 400, 800), (10, 20, 50)
 # Moving nodes, and their brokers, where contacts of regions are measured.
 NODES, REGIONS = 200, (10, 20, 40)
-_EXPONENTIAL = "which is an independent identical exponential distribution"
+_EXPONENTIAL = "independent identical exponential distribution"
 _CHOICE = "we can derive a proper value of the number of broker nodes k"
 
 

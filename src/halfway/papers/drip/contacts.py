@@ -5,13 +5,12 @@
 a link joins them.
 """
 
-from itertools import combinations
-
 import numpy as np
 import numpy.typing as npt
 
 from halfway.papers.drip.measurements import PAUSE, RANGE_M, SIDE_M, SPEED
 from halfway.pipeline.plan.run import Observations, Run
+from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.mobility.motion import positions
 from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.workload.number_intervals import power_law
@@ -44,26 +43,22 @@ def region_contacts(run: Run) -> Observations:
 def _touching(
     position: npt.NDArray[np.float64], brokers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """[pairs of brokers] whether a link joins the two regions of DRIP."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-    from scipy.spatial import cKDTree
-
-    a, b = cKDTree(position).query_pairs(RANGE_M, output_type="ndarray").T
-    n, k = len(position), len(brokers)
-    links = csr_array((np.ones(len(a)), (a, b)), shape=(n, n))
-    _, _, source = dijkstra(
-        links, directed=False, indices=brokers, unweighted=True, return_predecessors=True,
-        min_only=True,
-    )  # fmt: skip
-    place = np.full(n, -1)
-    place[brokers] = np.arange(k)
-    region = np.where(source >= 0, place[source % n], -1)  # -1: no broker within reach
+    """[pairs of brokers] whether a link joins the two regions of DRIP; the broker that is listed
+    first has the nodes that are as near to another one."""
+    network = unit_disk(position, RANGE_M)
+    a = np.repeat(np.arange(network.n), np.diff(network.start))
+    b = network.who.astype(np.int64)
+    k = len(brokers)
+    region = np.full(network.n, k)  # k: no broker is known yet, or none is within reach
+    row_of = np.arange(network.n) if network.labels is None else np.argsort(network.labels)
+    region[row_of[brokers]] = np.arange(k)
+    while (spreads := (region[a] < k) & (region[b] == k)).any():
+        np.minimum.at(region, b[spreads], region[a[spreads]])
+    known = (region[a] < k) & (region[b] < k)
     joined = np.zeros((k, k), np.bool_)
-    known = (region[a] >= 0) & (region[b] >= 0)
-    joined[region[a][known], region[b][known]] = True
-    joined |= joined.T
-    return np.array([joined[one, other] for one, other in combinations(range(k), 2)])
+    joined[region[a[known]], region[b[known]]] = True
+    one, other = np.triu_indices(k, 1)
+    return np.asarray(joined[one, other])
 
 
 def _apart(joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

@@ -27,8 +27,11 @@ ENVIRONMENT = (
 )
 CAPABILITIES = (
     "capabilities are 1/rank for a random ranking; one node detects an event, drawn by capability; "
-    "each component of the initial network elects its own brokers, so there are more than k; "
-    "shares are of all brokers"
+    "the k most capable nodes of the network are the candidates; shares are of all brokers"
+)
+BY_COMPONENT = (
+    "all nodes are candidates: each component of the initial network elects k brokers, so there "
+    "are more than k"
 )
 PARALLEL = (
     "a broker may meet several at a time; beacons and reports every 2 s, subscriptions to the same "
@@ -52,7 +55,8 @@ NETWORK = ("n", "seconds")
 def _point(scale: Scale, measurement: str, **given: Scalar) -> Point:
     seconds = 500.0 if scale == "paper" else 200.0
     parameters: dict[str, Scalar] = {
-        "n": 200, "seconds": seconds, "radio": "ideal", "hello_s": 0.0, **given,
+        "n": 200, "seconds": seconds, "radio": "ideal", "hello_s": 0.0, "elected": "network",
+        **given,
     }  # fmt: skip
     runs = 2.0 if measurement == PAIRWISE else 1.0
     return Point(measurement, parameters, NETWORK, 7.0 * seconds * runs)
@@ -71,7 +75,17 @@ def _figure_3b(scale: Scale) -> list[Point]:
 
 def _pairs(scale: Scale) -> list[Point]:
     return [
-        _point(scale, PAIRWISE, system=system, other="drip", k=20, l=NEAREST_3B, m=m, other_m=1)
+        _point(
+            scale,
+            PAIRWISE,
+            system=system,
+            other="drip",
+            k=20,
+            l=NEAREST_3B,
+            m=m,
+            other_m=1,
+            elected="component",
+        )
         for system, m in (("sf", 1), ("drip", 4))
     ]
 
@@ -81,6 +95,25 @@ def _figure_4(scale: Scale) -> list[Point]:
         _point(scale, BROKING, system=system, k=k, m=2, l=NEAREST_3B)
         for k in BROKERS
         for system in ("drip", "random")
+    ]
+
+
+def _by_component(scale: Scale) -> list[Point]:
+    return [
+        _point(scale, BROKING, system=system, k=k, m=m, l=NEAREST_3B, elected="component")
+        for k in BROKERS
+        for system, m in (*(("drip", m) for m in claims.COMPONENT_COPIES), ("sf", 1))
+    ]
+
+
+def _wifi(scale: Scale) -> list[Point]:
+    systems = [*(("drip", m) for m in claims.CONTENDED_COPIES), ("sf", 1), ("random", 1)]
+    return [
+        _point(
+            scale, BROKING, system=system, m=m, k=k, l=NEAREST_3B, radio="contention", hello_s=1.0
+        )
+        for k in BROKERS
+        for system, m in systems
     ]
 
 
@@ -173,13 +206,24 @@ PAPER = Paper(
         Figure(
             "figure-3b-pairs", "Delivery delay pair by pair: SF and four copies against one copy",
             _pairs, {"quick": 8, "paper": 24}, claims.judge_pairs,
-            (ENVIRONMENT, CAPABILITIES, PARALLEL, SF, INTERVALS),
+            (ENVIRONMENT, CAPABILITIES, BY_COMPONENT, PARALLEL, SF, INTERVALS),
         ),
         Figure(
             "figure-4", "Delivery delay by the choice of brokers",
             _figure_4, REPLICATES, claims.judge_selection,
             (ENVIRONMENT, CAPABILITIES, PARALLEL, AXES, INTERVALS),
             _curves("waited", "seconds, lost events 60", colour=None),
+        ),
+        Figure(
+            "components", "Figure 3 where each component elects its own brokers",
+            _by_component, REPLICATES, claims.judge_components,
+            (ENVIRONMENT, CAPABILITIES, BY_COMPONENT, PARALLEL, SF, AXES, INTERVALS),
+        ),
+        Figure(
+            "figures-802.11", "Figures 3 and 4 where nodes contend for the medium",
+            _wifi, REPLICATES, claims.judge_wifi,
+            (ENVIRONMENT, CAPABILITIES, CONTENTION, SF, AXES, INTERVALS),
+            _curves("waited", "seconds, lost events 60"),
         ),
         Figure(
             "limited",

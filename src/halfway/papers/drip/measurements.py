@@ -32,6 +32,7 @@ Floats = npt.NDArray[np.float64]
 def simulation(run: Run, system: str, copies: int) -> Simulation:
     """The simulation that DRIP is measured in: 200 nodes, 1 km², random waypoint, number intervals.
 
+    elected: "network", k nodes of the network are candidates; "component", all nodes are.
     share, rate: of subscribers, and of events a second; handed, rest: limits of a contact.
     """
     seconds, given = float(run["seconds"]), run.parameters
@@ -42,10 +43,11 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
         run["n"], float(given.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - DEADLINE_S,
         share=float(given.get("share", 0.5)), seed=run.workload_seed,
     )  # fmt: skip
+    by_network = run["elected"] == "network"
     options: dict[str, Any] = {
         "brokers": run["k"], "nearest": run["l"], "copies": copies,
         "exchange_interval_s": EXCHANGE_S, "epidemic": system == "sf",
-        "by_capability": system != "random",
+        "by_capability": by_network or system != "random",
         **{option: given[name] for name, option in LIMITS.items() if name in given},
     }  # fmt: skip
     # A power of two, at least 1.5 times the expected number of events.
@@ -61,8 +63,21 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
     )  # fmt: skip
     if contended:
         made.engine = made.engine._replace(sizes=fixed_sizes(RECORD_BYTES))
+    if by_network:
+        drawn = np.random.default_rng(run.random_seed).random(run["n"])
+        ability = drawn if system == "random" else demand.capability
+        made.instance.state.node["capability"] = _of_the_most_capable(ability, run["k"])
     made.deliveries.delivery_log = []
     return made
+
+
+def _of_the_most_capable(ability: Floats, k: int) -> Floats:
+    """DRIP's abilities of k nodes, and 0 for the others: [drip §IV-A] "top k largest in the
+    network"."""
+    best = np.argsort(-ability)[:k]
+    found = np.zeros(len(ability))
+    found[best] = ability[best]
+    return found
 
 
 def broking(run: Run) -> Observations:
@@ -71,6 +86,8 @@ def broking(run: Run) -> Observations:
 
     delay: seconds of each delivery. waited: the same, 60 s for those that were later or lost.
     coverage: share of brokers with a copy when a subscriber got the event. union: with one ever.
+    copies, complete: of each event, the brokers that ever had a copy, and the seconds until the
+    last of them had it; for SF, until all brokers had it, and 60 s if one never had.
     delivered: delivery ratio. brokers, sent: brokers elected, transmissions.
     handed: transmissions of events from broker to broker.
     """
@@ -81,12 +98,18 @@ def broking(run: Run) -> Observations:
     brokers = made.instance.state.node.is_broker == 1
     lost = np.full(out.expected - out.delivered, DEADLINE_S)
     published = made.demand.begun_again().take(np.inf, WINDOW).t  # [events] seconds
-    covered, union = coverage(made, event, published[event] + delay, brokers)
+    came_at = copied_at(made)[brokers]
+    ever = np.isfinite(came_at)
+    copied = ever.any(axis=0)
+    needs = ever if run["system"] != "sf" else np.ones_like(ever)
+    complete = np.where(needs, np.minimum(came_at - published, DEADLINE_S), 0.0).max(axis=0)
     return {
         "delay": delay,
         "waited": np.concatenate((np.minimum(delay, DEADLINE_S), lost)),
-        "coverage": covered,
-        "union": union,
+        "coverage": (came_at[:, event] <= published[event] + delay).mean(axis=0),
+        "union": ever[:, np.unique(event)].mean(axis=0),
+        "copies": ever.sum(axis=0)[copied].astype(np.float64),
+        "complete": complete[copied],
         "delivered": np.array([out.delivery_ratio]),
         "brokers": np.array([float(brokers.sum())]),
         "sent": np.array([float(sum(out.sent.values()))]),
@@ -101,16 +124,6 @@ def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
     columns: Any = zip(none, *(made.deliveries.delivery_log or []), strict=True)
     event, row, delay = (np.concatenate(column) for column in columns)
     return event, row, delay
-
-
-def coverage(
-    made: Simulation, event: npt.NDArray[np.int64], at: Floats, brokers: npt.NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
-    """DRIP's coverage: [deliveries] share of brokers with a copy at that time; [events] share with
-    one ever."""
-    came_at = copied_at(made)[brokers]
-    ever = came_at[:, np.unique(event)] < np.inf
-    return (came_at[:, event] <= at).mean(axis=0), ever.mean(axis=0)
 
 
 def copied_at(made: Simulation) -> Floats:

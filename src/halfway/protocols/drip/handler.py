@@ -121,9 +121,10 @@ def on_start(state, rules, i, message, out):
         if not rules.by_capability and state.node[i].starts == 1:
             state.node[i].capability = uniform(random_bits(state, i))
         wait = 0.1 * rules.election_s * uniform(random_bits(state, i))
-        elections.announce_candidate(
-            state, i, state.node_id[i], state.node[i].capability, wait, out
-        )
+        if state.node[i].capability > 0.0:  # a node without any capability is no candidate
+            elections.announce_candidate(
+                state, i, state.node_id[i], state.node[i].capability, wait, out
+            )
         emit(out, kinds.BOOTSTRAP_END, rules.election_s, state.node_id[i])
     # Anywhere within an interval, so that nodes are not in phase.
     wait = rules.beacon_interval_s * uniform(random_bits(state, i))
