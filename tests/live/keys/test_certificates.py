@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.live.keys.certificates import (
-    MOST_CERTIFICATE_BYTES, MOST_REVOKED, Certificate, NotValid, Revocations, is_expired,
-    read_certificate, read_revocations, signed_certificate, signed_revocations,
+    MOST_CERTIFICATE_BYTES,
+    MOST_REVOKED,
+    Certificate,
+    NotValid,
+    Revocations,
+    is_expired,
+    read_certificate,
+    read_revocations,
+    signed_certificate,
+    signed_revocations,
 )  # fmt: skip
 from halfway.live.keys.identity import Identity, node_id_of, requested_keys
 from halfway.live.keys.patterns import any_covers, covers, pattern_error

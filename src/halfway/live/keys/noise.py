@@ -92,7 +92,9 @@ class Handshake:
         self._initiator, self._static, self._secret = initiator, static, secret
         self._cipher, self._random = cipher, random
         name = f"Noise_XXpsk3_25519_{CIPHERS[cipher].name}_SHA256".encode()
-        self._hash = name.ljust(KEY_BYTES, b"\0") if len(name) <= KEY_BYTES else sha256(name).digest()
+        self._hash = (
+            name.ljust(KEY_BYTES, b"\0") if len(name) <= KEY_BYTES else sha256(name).digest()
+        )
         self._chaining, self._key, self._counter = self._hash, None, 0
         self._mix_hash(prologue)
         self._ephemeral: X25519PrivateKey | None = None

@@ -1,0 +1,91 @@
+"""Sessions between two nodes: keys, counters, replay window, renewal."""
+
+from typing import NamedTuple
+
+from halfway.live.keys.certificates import Certificate
+from halfway.live.keys.datagrams import FRAMES, HEADER, VERSION
+from halfway.live.keys.noise import Key, NotAuthentic
+from halfway.live.keys.window import ReplayWindow
+from halfway.live.security import Address, Refused
+
+MOST_DATAGRAMS = 2**32  # of one key
+MOST_AGE_S = 3600.0
+RENEW_BEFORE_S, RENEW_BEFORE_DATAGRAMS = 60.0, 2**20
+_TOGETHER_S = 10.0
+
+
+class Session:
+    """A session with one peer: a key in each direction, counters, and a replay window.
+
+    own_number, their_number: what each end calls the session. send, receive: fresh keys.
+    """
+
+    def __init__(
+        self, peer: Certificate, boot: bytes, numbers: tuple[int, int], keys: tuple[Key, Key], *,
+        initiator: bool, address: Address, now: float,
+    ) -> None:  # fmt: skip
+        self.peer, self.boot, self.address, self.initiator = peer, boot, address, initiator
+        self.node_id = peer.node_id  # of the peer
+        self.own_number, self.their_number = numbers
+        self._send, self._receive = keys
+        self._counter, self._window = 0, ReplayWindow()
+        self.begun = now
+        self.heard_at, self.sent_at = now, now
+        self.heard = False  # whether the peer has sealed a datagram in this session
+
+    def seal(self, plain: bytes, now: float, kind: int = FRAMES) -> bytes | None:
+        """Return a sealed datagram; None once the keys are used up."""
+        if self._counter >= MOST_DATAGRAMS or now >= self.begun + MOST_AGE_S:
+            return None
+        header = HEADER.pack(VERSION, kind, self.their_number, self._counter)
+        sealed = self._send.seal(self._counter, plain, header)
+        self._counter += 1
+        self.sent_at = now
+        return header + sealed
+
+    def open(self, counter: int, datagram: bytes, address: Address, now: float) -> bytes | Refused:
+        """Return the plain content of a datagram, once; or why it is refused."""
+        if self.is_used_up(now):
+            return Refused("no session")
+        if not self._window.is_new(counter):
+            return Refused("replay")
+        try:
+            plain = self._receive.open(counter, datagram[HEADER.size :], datagram[: HEADER.size])
+        except NotAuthentic:
+            return Refused("not authentic")
+        self._window.accept(counter)
+        self.address, self.heard_at = address, now  # a peer may move
+        return plain
+
+    def is_used_up(self, now: float) -> bool:
+        """Whether the session is too old to open what was on its way for a minute."""
+        return now >= self.begun + MOST_AGE_S + RENEW_BEFORE_S
+
+    def needs_renewal(self, now: float) -> bool:
+        """Whether it is time for a new session: first for its initiator, then for the other end."""
+        patience = 0.0 if self.initiator else RENEW_BEFORE_S / 3
+        return (
+            now >= self.begun + MOST_AGE_S - RENEW_BEFORE_S + patience
+            or self._counter >= MOST_DATAGRAMS - RENEW_BEFORE_DATAGRAMS
+        )
+
+
+class PeerSessions(NamedTuple):
+    """The sessions with one peer: the one to seal with, and the one before, which still opens."""
+
+    current: Session
+    previous: Session | None = None
+
+    def with_newer(self, newer: Session, own_id: int) -> "PeerSessions":
+        """Return the sessions after one more handshake has finished.
+
+        Two nodes may open at the same time. Both then keep both sessions, and both seal with the
+        one that the lower node id initiated.
+        """
+        current = self.current
+        together = newer.boot == current.boot and newer.begun - current.begun < _TOGETHER_S
+        if together and newer.initiator != current.initiator:
+            low_initiated = current.initiator == (own_id < current.node_id)
+            if low_initiated:
+                return PeerSessions(current, newer)
+        return PeerSessions(newer, current)
