@@ -19,30 +19,30 @@ NETWORK = MadeNetwork()
 STRANGER = ("192.0.2.9", 9)
 
 
-def mutated(dice: random.Random, datagrams: list[bytes]) -> bytes:
+def mutated(rng: random.Random, datagrams: list[bytes]) -> bytes:
     """A datagram of a list, changed: bits, bytes, a cut, an end, a piece of another, or noise."""
-    data = bytearray(dice.choice(datagrams))
-    for _ in range(dice.choice((1, 1, 2, 8))):
-        way, at = dice.randrange(6), dice.randrange(len(data) + 1)
+    data = bytearray(rng.choice(datagrams))
+    for _ in range(rng.choice((1, 1, 2, 8))):
+        way, at = rng.randrange(6), rng.randrange(len(data) + 1)
         if way == 0 and at < len(data):
-            data[at] ^= 1 << dice.randrange(8)
+            data[at] ^= 1 << rng.randrange(8)
         elif way == 1 and at < len(data):
-            data[at] = dice.choice((0, 1, 127, 128, 255))
+            data[at] = rng.choice((0, 1, 127, 128, 255))
         elif way == 2:
             del data[at:]
         elif way == 3:
-            data += dice.randbytes(dice.choice((1, 16, 1500)))
+            data += rng.randbytes(rng.choice((1, 16, 1500)))
         elif way == 4:
-            other = dice.choice(datagrams)
+            other = rng.choice(datagrams)
             data[at:] = other[at:]
         else:
-            data[at : at + 4] = dice.randbytes(4)
+            data[at : at + 4] = rng.randbytes(4)
     return bytes(data)
 
 
 def fuzzed(count: int, seed: int) -> Counter[str]:
     """Give a node in all states `count` changed datagrams; return the reasons of its refusals."""
-    dice, reasons = random.Random(seed), Counter[str]()
+    rng, reasons = random.Random(seed), Counter[str]()
     wire, first, second = two_nodes(NETWORK)
     third = wire.join("10.0.0.3", member(NETWORK, wire, 3))
     node = wire.nodes[second]
@@ -57,8 +57,8 @@ def fuzzed(count: int, seed: int) -> Counter[str]:
     before = len(datagrams)
     known = set(datagrams)
     for number in range(count):
-        datagram = mutated(dice, datagrams)
-        sender = dice.choice((first, third, STRANGER))
+        datagram = mutated(rng, datagrams)
+        sender = rng.choice((first, third, STRANGER))
         answer = node.open(sender, datagram, number * 1e-3)
         sent = node.pending()
         if datagram in known:
@@ -84,9 +84,9 @@ def test_a_million_changed_datagrams() -> None:
 
 def test_noise_from_a_stranger_is_never_answered() -> None:
     wire, _, second = two_nodes(NETWORK)
-    dice = random.Random(2)
+    rng = random.Random(2)
     for length in range(300):
-        data = dice.randbytes(length)
+        data = rng.randbytes(length)
         for head in (b"", b"\1", *(bytes((1, kind)) for kind in (0, 1, 2, 16, 17, 18, 19, 20))):
             answer = wire.nodes[second].open(STRANGER, head + data, 0.0)
             assert isinstance(answer, Refused)
@@ -102,9 +102,9 @@ def replayed(count: int) -> None:
         wire.carry(first, to, datagram)
     for datagram in (*sealed, *for_all):
         assert isinstance(node.open(first, datagram, 0.0), Opened)
-    dice = random.Random(3)
+    rng = random.Random(3)
     for _ in range(count):
-        answer = node.open(dice.choice((first, STRANGER)), dice.choice((*sealed, *for_all)), 0.0)
+        answer = node.open(rng.choice((first, STRANGER)), rng.choice((*sealed, *for_all)), 0.0)
         assert answer == Refused("replay")
 
 

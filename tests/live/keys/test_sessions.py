@@ -10,7 +10,7 @@ from halfway.live.keys import sessions
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import DEAD_S, KeyedSecurity
 from halfway.live.keys.membership import with_one_secret
-from halfway.live.keys.window import WINDOW, ReplayWindow
+from halfway.live.keys.sessions import WINDOW, ReplayWindow
 from tests.live.keys.made import DAY, NOW, MadeNetwork, Wire, member, source, two_nodes
 
 NETWORK = MadeNetwork()
@@ -49,8 +49,8 @@ def test_the_initiator_chooses_the_cipher(ciphers: tuple[int, int]) -> None:
 @settings(max_examples=15)
 @given(st.integers(0, 2**32), st.floats(0.0, 0.6))
 def test_lost_datagrams_are_repeated(seed: int, loss: float) -> None:
-    dice = random.Random(seed)
-    wire, first, second = two_nodes(NETWORK, lose=lambda _: dice.random() < loss)
+    rng = random.Random(seed)
+    wire, first, second = two_nodes(NETWORK, lose=lambda _: rng.random() < loss)
     for _ in range(20):
         wire.beacons()
         wire.pass_time(1.0)

@@ -9,7 +9,7 @@ import typer
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of a journal.")]
+JournalFolder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of a journal.")]
 
 journal = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -24,7 +24,7 @@ def _journal() -> None:
 
 
 @journal.command()
-def check(folder: Folder, as_json: AsJson = False) -> None:
+def check(folder: JournalFolder, as_json: AsJson = False) -> None:
     """Check every record of a journal against its checksum. Nothing is changed.
 
     \b

@@ -13,7 +13,9 @@ from halfway.problem import Problem
 if TYPE_CHECKING:
     from halfway.live.keys.network import MemberRow
 
-Folder = Annotated[Path, typer.Argument(metavar="NETWORK", help="Folder of the network's books.")]
+NetworkFolder = Annotated[
+    Path, typer.Argument(metavar="NETWORK", help="Folder of the network's books.")
+]
 KeyFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="File for the private keys, such as kitchen.key.")
 ]
@@ -77,7 +79,7 @@ def key(file: KeyFile) -> None:
 
 
 @net.command()
-def new(folder: Folder) -> None:
+def new(folder: NetworkFolder) -> None:
     """Make a network: a root key, a secret that all members share, and empty books.
 
     \b
@@ -97,7 +99,7 @@ def new(folder: Folder) -> None:
 
 @net.command()
 def admit(
-    folder: Folder,
+    folder: NetworkFolder,
     request: RequestFile,
     name: Name = "",
     publish: Publish = None,
@@ -124,7 +126,7 @@ def admit(
 
 
 @net.command()
-def revoke(folder: Folder, name: MemberName) -> None:
+def revoke(folder: NetworkFolder, name: MemberName) -> None:
     """Revoke the certificates of a node, and write the signed revocation list.
 
     \b

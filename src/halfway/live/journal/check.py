@@ -32,9 +32,9 @@ def checked(folder: Path) -> list[CheckedSegment]:
     for path in reversed(paths):
         data = path.read_bytes()
         scan = scanned(data)
-        torn = len(data) - scan.end
-        found.append(
-            CheckedSegment(path.name, len(scan.records), len(data), scan.bad, torn, replaced)
-        )
+        torn, bad = len(data) - scan.end, scan.bad
+        if torn and path != paths[-1]:  # later segments were written: this is no torn tail
+            bad, torn = [*bad, f"byte {scan.end}: {torn} bytes are damaged"], 0
+        found.append(CheckedSegment(path.name, len(scan.records), len(data), bad, torn, replaced))
         replaced = replaced or scan.is_complete_snapshot
     return found[::-1]

@@ -1,7 +1,7 @@
 """Group commit in an event loop: one sync for the records of up to 2 ms, or for 64 of them.
 
-While a group is being written in a thread, the next one gathers. So a slow disk makes larger groups,
-and the event loop never waits for the disk.
+While a group is being written in a thread, the next one gathers. So a slow disk makes larger
+groups, and the event loop never waits for the disk.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ class GroupCommit:
         self.groups = 0  # written so far
         self.sync_s = 0.0  # seconds that the last group took to write
 
-    def append(self, kind: int, data: bytes) -> asyncio.Future[None]:
+    def append(self, kind: int, data: bytes, *, spare: bool = False) -> asyncio.Future[None]:
         """Add a record. The future ends when it is on disk, or with a JournalRefusal.
 
-        Raises JournalRefusal at once for a record that cannot be kept.
+        Raises JournalRefusal at once for a record that cannot be kept. spare: as in `Journal`.
         """
-        self.journal.append(kind, data)
+        self.journal.append(kind, data, spare=spare)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         self._futures.append(future)

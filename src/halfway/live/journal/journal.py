@@ -100,7 +100,8 @@ class Journal:
         for name in names[:first]:
             self._storage.remove(name)
         for name in names[first:]:
-            scan = scanned(self._storage.read(name))
+            data = self._storage.read(name)
+            scan = scanned(data)
             self.problems += [f"{name}: {one}" for one in scan.bad]
             last = name == names[-1]
             if last and _is_unfinished(scan):
@@ -108,12 +109,13 @@ class Journal:
                 self._sequence = _sequence(name)
                 self._storage.remove(name)
                 continue
-            self._take_over(name, scan, last=last)
+            self._take_over(name, scan, len(data) - scan.end, last=last)
             yield from ((one.kind, one.data) for one in scan.records if one.kind != END_OF_SNAPSHOT)
 
-    def append(self, kind: int, data: bytes) -> None:
+    def append(self, kind: int, data: bytes, *, spare: bool = False) -> None:
         """Add a record to the next group. kind: 1 to 255. It is kept once the group is written.
 
+        spare: the record may use the last sixteenth of the space, because it makes others needless.
         Raises JournalRefusal, and then keeps nothing.
         """
         if not 0 < kind < 256:
@@ -123,7 +125,8 @@ class Journal:
         if len(data) > MOST_RECORD_BYTES:
             raise JournalRefusal("too large")
         needed = len(data) + RECORD_BYTES
-        if self.size + self._pending_bytes + needed + HEADER_BYTES > self._most_bytes:
+        most = self._most_bytes if spare else self._most_bytes * 15 // 16
+        if self.size + self._pending_bytes + needed + HEADER_BYTES > most:
             raise JournalRefusal("disk full")
         self._pending.append((kind, data))
         self._pending_bytes += needed
@@ -219,18 +222,22 @@ class Journal:
         self.failed = True
         return "disk failed"
 
-    def _take_over(self, name: str, scan: Scan, *, last: bool) -> None:
-        """Count a segment that recovery has read; append to the last one, if it is sound."""
+    def _take_over(self, name: str, scan: Scan, rest: int, *, last: bool) -> None:
+        """Count a segment that recovery has read; append to the last one, if it is sound.
+
+        rest: bytes behind the last sound record. They are a torn tail only in the last segment.
+        """
         size = scan.end
         self._sizes[name] = size
         self._total += size
         self._sequence = _sequence(name)
+        if rest and not last:
+            self.problems.append(f"{name}: byte {size}: {rest} bytes are damaged")
         if not last or scan.segment is None:
             return
-        torn = len(self._storage.read(name)) - size
-        if torn:
+        if rest:
             self._storage.truncate(name, size)
-            self.problems.append(f"{name}: a torn tail of {torn} bytes is cut off")
+            self.problems.append(f"{name}: a torn tail of {rest} bytes is cut off")
         self._place = _Place(name, scan.segment, size)
 
     def _next_segment(self, *, snapshot: bool) -> Segment:

@@ -12,9 +12,13 @@ next start. The caller acknowledges only what the journal has made safe.
 import struct
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
+from halfway.live.journal.journal import JournalRefusal
+
 KEEP, DROP, RECEIVED, DELIVERED, POSITION = 1, 2, 3, 4, 5  # kinds of records in the journal
+SPARE_KINDS = {DROP, DELIVERED, POSITION}  # they make other records needless
 MOST_KEPT_EVENTS, MOST_KEPT_BYTES = 100_000, 128 * 2**20
 MOST_STREAMS = 4096  # of other publishers
 MOST_AHEAD = 1024  # events of a stream that are held behind a gap
@@ -74,8 +78,9 @@ class KeptEvents:
     """The kept events of one node, as publisher and as reader.
 
     publisher: the own node id. epoch: of an empty journal; a journal that has own events brings
-    its own epoch. write: appends a record (kind, bytes) to the journal; what it raises goes to the
-    caller, and nothing is changed then.
+    its own epoch. write: appends a record (kind, bytes) to the journal. If it raises
+    JournalRefusal, an event is not kept, and the refusal goes to the caller. An event that is not
+    needed any more is dropped all the same, and may come again after the next start.
     """
 
     def __init__(self, publisher: int, epoch: int, write: Callable[[int, bytes], object]) -> None:
@@ -85,6 +90,7 @@ class KeptEvents:
         self._kept_bytes = 0
         self._reading: OrderedDict[Stream, _Reading] = OrderedDict()
         self._undelivered: OrderedDict[tuple[Stream, int], KeptEvent] = OrderedDict()
+        self.last_write: object = None  # what `write` returned last, such as a future to await
         self.expired = 0  # own events that expired before they were acknowledged
         self.missed = 0  # events of others that were gone before they arrived here
 
@@ -97,14 +103,14 @@ class KeptEvents:
             return None
         stream = Stream(self._publisher, self._epoch, topic)
         event = KeptEvent(stream, self._last.get(topic, 0) + 1, expires, content)
-        self._write(KEEP, _packed(event))
+        self.last_write = self._write(KEEP, _packed(event))
         self._add_kept(event)
         return event
 
     def acknowledge(self, topic: int, number: int) -> None:
         """Drop an own event that need not be kept any more."""
         if (topic, number) in self._kept:
-            self._write(DROP, _EVENT.pack(*self._own(topic), number, 0.0))
+            self._note(DROP, _EVENT.pack(*self._own(topic), number, 0.0))
             self._drop_kept(topic, number)
 
     def expire(self, wall: float) -> int:
@@ -144,7 +150,7 @@ class KeptEvents:
         ahead = event.number - reading.through > MOST_AHEAD
         if ahead or reading.has(event.number) or len(self._undelivered) >= MOST_KEPT_EVENTS:
             return False
-        self._write(RECEIVED, _packed(event))
+        self.last_write = self._write(RECEIVED, _packed(event))
         self._reading[event.stream] = reading
         reading.add(event.number)
         self._undelivered[event.stream, event.number] = event
@@ -168,7 +174,7 @@ class KeptEvents:
             reading = self._reading.setdefault(stream, _Reading())
         if first - 1 > reading.through:
             had = sum(1 for one in reading.ahead if one < first)
-            self._write(POSITION, _POSITION.pack(*stream, first - 1, 0))
+            self._note(POSITION, _POSITION.pack(*stream, first - 1, 0))
             self.missed += first - 1 - reading.through - had
             reading.advance(first - 1)
         end = min(last, reading.through + MOST_AHEAD) + 1
@@ -178,7 +184,7 @@ class KeptEvents:
     def begin_at(self, stream: Stream, number: int) -> None:
         """Read a stream from a number on: a new reader does not ask for what is older."""
         if stream not in self._reading and len(self._reading) < MOST_STREAMS:
-            self._write(POSITION, _POSITION.pack(*stream, number - 1, 0))
+            self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
             self._reading[stream] = _Reading(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
@@ -188,7 +194,7 @@ class KeptEvents:
     def delivered(self, stream: Stream, number: int) -> None:
         """Note that the application has had an event: it does not get it again."""
         if (stream, number) in self._undelivered:
-            self._write(DELIVERED, _EVENT.pack(*stream, number, 0.0))
+            self._note(DELIVERED, _EVENT.pack(*stream, number, 0.0))
             del self._undelivered[stream, number]
 
     # The journal
@@ -227,6 +233,11 @@ class KeptEvents:
                 yield POSITION, _POSITION.pack(*stream, reading.through, number)
         for event in self._undelivered.values():
             yield RECEIVED, _packed(event)
+
+    def _note(self, kind: int, data: bytes) -> None:
+        """Write a record that only saves work or repetition; without it nothing is lost."""
+        with suppress(JournalRefusal):
+            self.last_write = self._write(kind, data)
 
     def _restore_position(self, data: bytes) -> None:
         *fields, through, ahead = _POSITION.unpack(data)

@@ -12,7 +12,7 @@ ENDING = ".journal"
 class Storage(Protocol):
     """Named byte strings that grow at their end. Every method may raise OSError.
 
-    Bytes are safe from a loss of power only after `sync`. A failed `append` may have written a part.
+    Bytes are safe from a loss of power only after `sync`. A failed `append` may have written some.
     """
 
     def names(self) -> list[str]:

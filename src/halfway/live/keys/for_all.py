@@ -9,8 +9,7 @@ import struct
 
 from halfway.live.keys.datagrams import EVERYONE, HEADER, VERSION
 from halfway.live.keys.noise import KEY_BYTES, Key, NotAuthentic, Random
-from halfway.live.keys.sessions import MOST_AGE_S, MOST_DATAGRAMS
-from halfway.live.keys.window import ReplayWindow
+from halfway.live.keys.sessions import MOST_AGE_S, MOST_DATAGRAMS, ReplayWindow
 from halfway.live.security import Opened, Refused
 
 _HANDOVER = struct.Struct("<IQB32s")  # number, first counter, cipher, key

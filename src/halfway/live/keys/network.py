@@ -94,11 +94,13 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
         row for row, one in zip(rows, network.members, strict=True)
         if not (one.revoked or is_expired(row, time.time()))
     ]  # fmt: skip
+    where = f"name = {admission.name}"
+    if not _NAME.fullmatch(admission.name):
+        what = "expected letters and digits, and . _ - between them"
+        raise Problem(what, where=where, remedy="choose another with --name")
     if any(row.name == admission.name for row in valid):
         remedy = f"revoke it first: halfway net revoke {folder} {admission.name}"
-        raise Problem(
-            "expected a name that is not admitted", where=f"name = {admission.name}", remedy=remedy
-        )
+        raise Problem("expected a name that is not admitted", where=where, remedy=remedy)
     others = {row.node_id for row in valid if row.signing_key != signing}
     salt = next(salt for salt in range(2**32) if node_id_of(signing, salt) not in others)
     serial = max((row.serial for row in rows), default=0) + 1
