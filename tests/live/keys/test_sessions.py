@@ -1,5 +1,6 @@
 """Sessions: how they begin, are renewed, and end; restarts, losses and simultaneous openings."""
 
+import inspect
 import random
 
 import pytest
@@ -11,9 +12,19 @@ from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import DEAD_S, KeyedSecurity
 from halfway.live.keys.membership import with_one_secret
 from halfway.live.keys.sessions import WINDOW, ReplayWindow
+from halfway.live.security import Security
 from tests.live.keys.made import DAY, NOW, MadeNetwork, Wire, member, source, two_nodes
 
 NETWORK = MadeNetwork()
+
+
+def test_it_is_the_security_that_the_runtime_expects() -> None:
+    node = member(NETWORK, Wire(), 1)
+    for name in ("beacon", "seal", "open", "pending", "tick", "peers", "forget", "permits"):
+        expected = inspect.signature(getattr(Security, name))
+        assert inspect.signature(getattr(KeyedSecurity, name)) == expected
+    for name, kind in Security.__annotations__.items():
+        assert isinstance(getattr(node, name), kind)
 
 
 def test_two_nodes_talk_after_five_datagrams() -> None:

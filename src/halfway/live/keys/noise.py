@@ -11,6 +11,7 @@ an end without the pre-shared secret cannot finish. The class does no I/O.
 """
 
 import hmac
+import struct
 from collections.abc import Callable
 from hashlib import sha256
 from typing import NamedTuple
@@ -29,17 +30,17 @@ class NotAuthentic(Exception):  # noqa: N818 - an answer about bytes, not a fail
 
 
 class Cipher(NamedTuple):
-    """An AEAD as Noise uses it: its name, its class, and the byte order of the counter."""
+    """An AEAD as Noise uses it: its name, its class, and the nonce of a counter."""
 
     name: str
     make: Callable[[bytes], "AESGCM | ChaCha20Poly1305"]
-    order: str
+    nonce: struct.Struct
 
 
 # The index is the number of the cipher on the wire.
 CIPHERS = (
-    Cipher("AESGCM", AESGCM, "big"),
-    Cipher("ChaChaPoly", ChaCha20Poly1305, "little"),
+    Cipher("AESGCM", AESGCM, struct.Struct(">4xQ")),
+    Cipher("ChaChaPoly", ChaCha20Poly1305, struct.Struct("<4xQ")),
 )
 
 
@@ -50,20 +51,18 @@ class Key:
     """
 
     def __init__(self, key: bytes, cipher: int) -> None:
-        self._aead = CIPHERS[cipher].make(key)
-        self._big = CIPHERS[cipher].order == "big"
-
-    def _nonce(self, counter: int) -> bytes:
-        return b"\0\0\0\0" + counter.to_bytes(8, "big" if self._big else "little")
+        aead = CIPHERS[cipher].make(key)
+        self._encrypt, self._decrypt = aead.encrypt, aead.decrypt
+        self._nonce = CIPHERS[cipher].nonce.pack
 
     def seal(self, counter: int, plain: bytes, header: bytes) -> bytes:
         """Return the encrypted bytes and their tag of 16 bytes; the header is authenticated."""
-        return self._aead.encrypt(self._nonce(counter), plain, header)
+        return self._encrypt(self._nonce(counter), plain, header)
 
     def open(self, counter: int, sealed: bytes, header: bytes) -> bytes:
         """Return the plain bytes; NotAuthentic if anything was changed."""
         try:
-            return self._aead.decrypt(self._nonce(counter), sealed, header)
+            return self._decrypt(self._nonce(counter), sealed, header)
         except (InvalidTag, ValueError) as error:
             raise NotAuthentic from error
 

@@ -11,7 +11,7 @@ MOST_DATAGRAMS = 2**32  # of one key
 MOST_AGE_S = 3600.0
 RENEW_BEFORE_S, RENEW_BEFORE_DATAGRAMS = 60.0, 2**20
 _TOGETHER_S = 10.0
-WINDOW = 1024
+WINDOW = 1024  # counters up to so many behind the highest may still come
 _MASK = (1 << WINDOW) - 1
 
 
@@ -42,7 +42,8 @@ class ReplayWindow:
 class Session:
     """A session with one peer: a key in each direction, counters, and a replay window.
 
-    own_number, their_number: what each end calls the session. send, receive: fresh keys.
+    boot: of the peer. numbers: what this end and the other call the session. keys: to send and to
+    receive with. begun, heard_at, sent_at: times in seconds.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Session:
         self.own_number, self.their_number = numbers
         self._send, self._receive = keys
         self._counter, self._window = 0, ReplayWindow()
-        self.begun = now
+        self.begun, self._void_at = now, now + MOST_AGE_S + RENEW_BEFORE_S
         self.heard_at, self.sent_at = now, now
         self.heard = False  # whether the peer has sealed a datagram in this session
 
@@ -70,7 +71,7 @@ class Session:
 
     def open(self, counter: int, datagram: bytes, address: Address, now: float) -> bytes | Refused:
         """Return the plain content of a datagram, once; or why it is refused."""
-        if self.is_used_up(now):
+        if now >= self._void_at:
             return Refused("no session")
         if not self._window.is_new(counter):
             return Refused("replay")
@@ -84,7 +85,7 @@ class Session:
 
     def is_used_up(self, now: float) -> bool:
         """Whether the session is too old to open what was on its way for a minute."""
-        return now >= self.begun + MOST_AGE_S + RENEW_BEFORE_S
+        return now >= self._void_at
 
     def needs_renewal(self, now: float) -> bool:
         """Whether it is time for a new session: first for its initiator, then for the other end."""
