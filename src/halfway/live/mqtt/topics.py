@@ -55,6 +55,19 @@ def matches(topic_filter: str, topic: str) -> bool:
     return len(wanted) == len(levels)
 
 
+def covers(wide: str, narrow: str) -> bool:
+    """Whether a filter matches every topic that another filter matches."""
+    if narrow.startswith("$") and wide[:1] in {"+", "#"}:
+        return False
+    wanted, levels = wide.split("/"), narrow.split("/")
+    for k, level in enumerate(wanted):
+        if level == "#":
+            return True
+        if k == len(levels) or levels[k] == "#" or level not in ("+", levels[k]):
+            return False
+    return len(wanted) == len(levels)
+
+
 class _Branch(Generic[_K, _V]):
     """One level of a filter: the levels below it, and the entries of filters that end here."""
 

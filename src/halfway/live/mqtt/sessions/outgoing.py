@@ -1,0 +1,203 @@
+"""Messages on their way to one client: the bounded queue, and the exchanges of QoS 1 and 2."""
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from halfway.live.mqtt.limits import Drop, Drops, Limits
+from halfway.live.mqtt.messages import Message
+from halfway.live.mqtt.packets.properties import Properties
+from halfway.live.mqtt.packets.types import Publish, Pubrel
+
+_LAST_ID = 0xFFFF
+
+
+class Delivery(NamedTuple):
+    """A message for one client, as its subscriptions ask for it."""
+
+    message: Message
+    qos: int
+    retain: bool = False
+    subscription_ids: tuple[int, ...] = ()
+    share: tuple[str, str] | None = None  # name and filter of the shared subscription
+
+
+class _Exchange(msgspec.Struct, eq=False):
+    """A message of QoS 1 or 2 that was sent and is not acknowledged."""
+
+    delivery: Delivery
+    is_received: bool = False  # PUBREC has arrived
+
+
+class Outgoing:
+    """The messages that wait for one client, and those that it has not acknowledged.
+
+    Messages of one QoS leave in the order in which they arrived. QoS 0 waits only where the
+    client's connection takes no bytes; the oldest is dropped where too much waits. QoS 1 and 2 also
+    wait while the client is away; the newest is dropped where too much waits.
+    """
+
+    def __init__(self, limits: Limits, drops: Drops) -> None:
+        self._limits, self._drops = limits, drops
+        self._retained: deque[Delivery] = deque()
+        self._acknowledged: deque[Delivery] = deque()
+        self._best_effort: deque[Delivery] = deque()
+        self._bytes = 0
+        self._exchanges: dict[int, _Exchange] = {}
+        self._again: deque[int] = deque()  # exchanges that go on with the new connection
+        self._unanswered: set[int] = set()  # sent on this connection; they fill the window
+        self._last_id = 0
+
+    def __len__(self) -> int:
+        """The number of messages that are not delivered yet."""
+        waiting = len(self._retained) + len(self._acknowledged) + len(self._best_effort)
+        return waiting + len(self._exchanges)
+
+    @property
+    def waiting(self) -> Iterator[Delivery]:
+        """The messages of QoS 1 and 2 that wait and were never sent."""
+        return iter(self._acknowledged)
+
+    def add(self, delivery: Delivery, *, is_online: bool) -> None:
+        """Append a message, or drop a message and count the reason."""
+        if delivery.qos == 0 and not is_online:
+            self._drops[Drop.OFFLINE] += 1
+            return
+        size = delivery.message.size
+        while self._best_effort and self._is_full(size):
+            self._bytes -= self._best_effort.popleft().message.size
+            self._drops[Drop.SLOW] += 1
+        if self._is_full(size):
+            self._drops[Drop.QUEUE_FULL if delivery.qos else Drop.SLOW] += 1
+            return
+        self._bytes += size
+        (self._acknowledged if delivery.qos else self._best_effort).append(delivery)
+
+    def _is_full(self, size: int) -> bool:
+        count = len(self._acknowledged) + len(self._best_effort)
+        limits = self._limits
+        return count >= limits.queued_messages or self._bytes + size > limits.queued_bytes
+
+    def add_retained(self, delivery: Delivery) -> None:
+        """Append a retained message; retained messages leave before all others."""
+        if len(self._retained) < self._limits.retained_messages:
+            self._retained.append(delivery)
+        else:
+            self._drops[Drop.QUEUE_FULL] += 1
+
+    def resume(self) -> None:
+        """Begin with a new connection: what is not acknowledged is sent again, in order."""
+        self._again = deque(self._exchanges)
+        self._unanswered.clear()
+
+    def pause(self) -> None:
+        """End with a connection: QoS 0 does not wait for the next one."""
+        unsent = [one for one in self._retained if one.qos]
+        lost = len(self._best_effort) + len(self._retained) - len(unsent)
+        self._drops[Drop.OFFLINE] += lost
+        self._bytes -= sum(one.message.size for one in self._best_effort)
+        self._best_effort.clear()
+        self._retained = deque(unsent)
+
+    def end(self) -> None:
+        """Drop everything: the session has ended."""
+        self._drops[Drop.SESSION_ENDED] += len(self)
+        for queue in (self._retained, self._acknowledged, self._best_effort):
+            queue.clear()
+        self._exchanges.clear()
+        self._bytes = 0
+
+    def take(self, now: float, window: int) -> Iterator[Publish | Pubrel]:
+        """Take the packets that may leave now, until none is left or the window is full.
+
+        window: the most messages of QoS 1 and 2 that the client has not acknowledged. A packet
+        that was taken counts as sent; the caller may stop at any packet.
+        """
+        yield from self._repeated(now, window)
+        for queue in (self._retained, self._acknowledged, self._best_effort):
+            while queue and (queue[0].qos == 0 or self._has_room(window)):
+                delivery = queue.popleft()
+                if queue is not self._retained:
+                    self._bytes -= delivery.message.size
+                if delivery.message.expires_at <= now:
+                    self._drops[Drop.EXPIRED] += 1
+                    continue
+                yield self._begin(delivery, now)
+
+    def _has_room(self, window: int) -> bool:
+        return not self._again and len(self._unanswered) < window
+
+    def _repeated(self, now: float, window: int) -> Iterator[Publish | Pubrel]:
+        while self._again:
+            exchange = self._exchanges.get(self._again[0])
+            if exchange is None:
+                self._again.popleft()
+            elif exchange.is_received:
+                yield Pubrel(self._again.popleft())
+            elif len(self._unanswered) < window:
+                packet_id = self._again.popleft()
+                self._unanswered.add(packet_id)
+                yield _publish(exchange.delivery, packet_id, now, duplicate=True)
+            else:
+                return
+
+    def _begin(self, delivery: Delivery, now: float) -> Publish:
+        if delivery.qos == 0:
+            return _publish(delivery, 0, now)
+        packet_id = self._free_id()
+        self._exchanges[packet_id] = _Exchange(delivery)
+        self._unanswered.add(packet_id)
+        return _publish(delivery, packet_id, now)
+
+    def _free_id(self) -> int:
+        """Return the next packet id that no exchange uses; the window is far below their number."""
+        packet_id = self._last_id % _LAST_ID + 1
+        while packet_id in self._exchanges:
+            packet_id = packet_id % _LAST_ID + 1
+        self._last_id = packet_id
+        return packet_id
+
+    def received(self, packet_id: int) -> bool:
+        """Note that PUBREC arrived: PUBREL follows. False if no exchange has the packet id."""
+        exchange = self._exchanges.get(packet_id)
+        if exchange is None or exchange.delivery.qos != 2:
+            return False
+        exchange.is_received = True
+        # PUBRELs are repeated in the order in which the PUBRECs arrived [mqtt5 §4.6].
+        self._exchanges[packet_id] = self._exchanges.pop(packet_id)
+        return True
+
+    def finish(self, packet_id: int, qos: int) -> None:
+        """End an exchange that was acknowledged or refused; no effect on one of another QoS."""
+        exchange = self._exchanges.get(packet_id)
+        if exchange is not None and exchange.delivery.qos == qos:
+            del self._exchanges[packet_id]
+            self._unanswered.discard(packet_id)
+
+
+def _publish(delivery: Delivery, packet_id: int, now: float, duplicate: bool = False) -> Publish:
+    message = delivery.message
+    properties = message.properties
+    if message.expires_at != math.inf or delivery.subscription_ids:
+        properties = _with(properties, delivery, now)
+    return Publish(
+        message.topic,
+        message.payload,
+        delivery.qos,
+        delivery.retain,
+        duplicate,
+        packet_id,
+        properties,
+    )
+
+
+def _with(properties: Properties, delivery: Delivery, now: float) -> Properties:
+    left_s = delivery.message.expires_at - now
+    return msgspec.structs.replace(
+        properties,
+        message_expiry_s=None if left_s == math.inf else max(0, math.ceil(left_s)),
+        subscription_ids=delivery.subscription_ids,
+    )
