@@ -115,13 +115,17 @@ def _connect(fields: Fields, _: int) -> Connect:
 def _will(fields: Fields, version: int, qos: int, retain: bool) -> Will:
     properties = _properties(fields, version, "will")
     topic, payload = fields.text(), fields.binary()
-    _check_topic(topic, properties)
+    _check_topic(topic)
+    _check_response_topic(properties)
     return Will(topic, payload, qos, retain, properties)
 
 
-def _check_topic(topic: str, properties: Properties) -> None:
+def _check_topic(topic: str) -> None:
     if not is_topic(topic):
         raise Violation(Reason.TOPIC_NAME_INVALID, "a topic that is empty, wild or too deep")
+
+
+def _check_response_topic(properties: Properties) -> None:
     if properties.response_topic is not None and not is_topic(properties.response_topic):
         raise protocol_error("a response topic that is empty, wild or too deep")
 
@@ -147,8 +151,11 @@ def _publish(first: int, body: bytes, version: int) -> Publish:
     topic = fields.text()
     packet_id = _packet_id(fields) if qos else 0
     properties = _properties(fields, version, "publish")
-    if topic or properties.topic_alias is None:
-        _check_topic(topic, properties)
+    if topic == "" and version == MQTT5 and properties.topic_alias is None:
+        raise protocol_error("neither a topic nor a topic alias")
+    if topic or version == MQTT3:
+        _check_topic(topic)
+    _check_response_topic(properties)
     return Publish(topic, fields.rest(), qos, bool(first & 1), duplicate, packet_id, properties)
 
 

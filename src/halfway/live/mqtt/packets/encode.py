@@ -160,7 +160,7 @@ def _disconnect(packet: Disconnect, version: int) -> bytes:
 
 
 def _auth(packet: Auth, version: int) -> bytes:
-    return _reason(packet.reason, packet.properties, version, "auth")
+    return bytes((packet.reason,)) + _properties(packet.properties, version, "auth")
 
 
 _ENCODE: dict[int, Callable[[Any, int], bytes]] = {

@@ -64,8 +64,6 @@ class PacketStream:
         return events
 
     def _decode(self, first: int, body: bytes) -> Packet:
-        if self.version is None and first >> 4 != Connect.type:
-            raise protocol_error("the first packet is not CONNECT")
         packet = decode(first, body, self.version or MQTT5)
         if self.version is None and isinstance(packet, Connect):
             self.version = packet.version
@@ -73,6 +71,8 @@ class PacketStream:
 
     def _extent(self, content: bytes, at: int) -> tuple[int, int] | None:
         """Return where the body of the packet at a place begins and ends; None: it is not here."""
+        if self.version is None and at < len(content) and content[at] >> 4 != Connect.type:
+            raise protocol_error("the first packet is not CONNECT")
         length = 0
         for k in range(1, _HEADER):
             if at + k >= len(content):

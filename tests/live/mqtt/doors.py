@@ -1,0 +1,150 @@
+"""Doors on loopback sockets in a thread, with a clock that tests advance, and clients for them."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from halfway.live.mesh import Level
+from halfway.live.mqtt.access import Access
+from halfway.live.mqtt.limits import Limits
+from halfway.live.mqtt.memory import MemoryNetwork
+from halfway.live.mqtt.packets.stream import Broken, PacketStream
+from halfway.live.mqtt.packets.types import MQTT5, Connack, Connect, Packet
+from halfway.live.mqtt.server import MqttDoor
+
+_T = TypeVar("_T")
+PATIENCE_S = 10.0  # until a test fails that waits for something
+LEVELS = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
+
+
+class AdvancedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time tests can advance."""
+
+    ahead_s = 0.0
+
+    def time(self) -> float:
+        """The time of the loop, in seconds."""
+        return super().time() + self.ahead_s
+
+
+class Doors:
+    """Doors at nodes of one mesh in memory."""
+
+    def __init__(self, count: int, limits: Limits | None = None, access: Access | None = None):
+        self._loop = AdvancedLoop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.network = MemoryNetwork(self._loop.time)
+        self.doors: list[MqttDoor] = []
+        self.ports: list[int] = []
+        for _ in range(count):
+            self.run(self._open(limits, access))
+
+    async def _open(self, limits: Limits | None, access: Access | None) -> None:
+        door = MqttDoor(self.network.node(), limits=limits, access=access, levels=LEVELS)
+        self.doors.append(door)
+        self.ports.append((await door.listen("127.0.0.1", 0))[1])
+
+    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Run a coroutine in the loop of the doors; return its result."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
+
+    def advance(self, seconds: float) -> None:
+        """Advance the clock of all doors."""
+
+        async def forward() -> None:
+            self._loop.ahead_s += seconds
+            for _ in range(3):
+                await asyncio.sleep(0)
+
+        self.run(forward())
+
+    def close(self) -> None:
+        """Close the doors and end the thread."""
+        for door in self.doors:
+            self.run(door.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(PATIENCE_S)
+        self._loop.close()
+
+
+@contextmanager
+def opened(
+    count: int = 1, limits: Limits | None = None, access: Access | None = None
+) -> Iterator[Doors]:
+    """Doors that close at the end."""
+    doors = Doors(count, limits, access)
+    try:
+        yield doors
+    finally:
+        doors.close()
+
+
+def wait_for(condition: Callable[[], object], what: str = "the condition") -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not happen in {PATIENCE_S} s"
+        time.sleep(0.001)
+
+
+class RawClient:
+    """A client that sends and receives single packets, as a test asks."""
+
+    def __init__(self, port: int, version: int = MQTT5) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._stream = PacketStream(version)
+        self._events: list[Packet | Broken] = []
+
+    def send(self, *packets: Packet) -> None:
+        """Send packets in one write."""
+        self.send_bytes(b"".join(self._stream.send(one) for one in packets))
+
+    def send_bytes(self, content: bytes) -> None:
+        """Send bytes as they are."""
+        self._socket.sendall(content)
+
+    def receive(self) -> Packet | None:
+        """Return the next packet; None where the door has closed the connection."""
+        while not self._events:
+            try:
+                data = self._socket.recv(65_536)
+            except ConnectionError:
+                return None
+            if not data:
+                return None
+            self._events += self._stream.receive(data)
+        event = self._events.pop(0)
+        assert not isinstance(event, Broken), event
+        return event
+
+    def connect(self, client_id: str = "raw", **fields: Any) -> Connack:
+        """Send CONNECT; return the answer."""
+        version = self._stream.version or MQTT5
+        self.send(Connect(client_id, version, **fields))
+        connack = self.receive()
+        assert isinstance(connack, Connack), connack
+        return connack
+
+    def is_silent(self, seconds: float = 0.05) -> bool:
+        """Whether nothing arrives for a time."""
+        if self._events:
+            return False
+        self._socket.settimeout(seconds)
+        try:
+            data = self._socket.recv(65_536)
+        except TimeoutError:
+            return True
+        finally:
+            self._socket.settimeout(PATIENCE_S)
+        self._events += self._stream.receive(data)
+        return not self._events
+
+    def close(self) -> None:
+        """Close the socket without DISCONNECT."""
+        self._socket.close()
