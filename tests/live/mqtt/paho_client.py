@@ -7,6 +7,7 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode  # noqa: F401 - for tests
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from tests.live.mqtt.doors import wait_for

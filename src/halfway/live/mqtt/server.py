@@ -113,7 +113,7 @@ class MqttDoor:
             return
         self._is_running, self._is_scheduled = True, False
         now = self._loop.time()
-        next_tick = self._machine.tick(now)
+        self._machine.tick(now)
         for connection, packet in self._machine.admissions():
             self._admit(connection, packet, now)
         for one, origin in self._machine.publications(now):
@@ -122,7 +122,7 @@ class MqttDoor:
             if (client := self._clients.get(connection)) is not None:
                 client.transmit(now)
         self._is_running = False
-        self._schedule(next_tick)
+        self._schedule(self._machine.next_tick)
 
     def _schedule(self, at: float) -> None:
         if self._timer is not None:

@@ -172,8 +172,13 @@ class Machine:
         self._table.timers.cancel(("connect", connection))
         self._table.detach(connection, now)
 
-    def tick(self, now: float) -> float:
-        """Do what is due; return the time of the next call, or infinity."""
+    @property
+    def next_tick(self) -> float:
+        """The time of the next `tick`, or infinity."""
+        return self._table.timers.next
+
+    def tick(self, now: float) -> None:
+        """Do what is due."""
         table = self._table
         while (key := table.timers.take(now)) is not None:
             what, of = key
@@ -183,7 +188,6 @@ class Machine:
                 table.expire(what, of, now)
             else:
                 table.announce(now, is_repeated=True)
-        return table.timers.next
 
     def close(self, now: float) -> None:
         """End all connections and sessions: the door closes."""

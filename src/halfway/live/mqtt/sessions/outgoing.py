@@ -35,16 +35,19 @@ class _Exchange(msgspec.Struct, eq=False):
 class Outgoing:
     """The messages that wait for one client, and those that it has not acknowledged.
 
-    Messages of one QoS leave in the order in which they arrived. QoS 0 waits only where the
-    client's connection takes no bytes; the oldest is dropped where too much waits. QoS 1 and 2 also
-    wait while the client is away; the newest is dropped where too much waits.
+    Messages leave in the order in which they arrived, except that QoS 0 does not wait for the
+    window. QoS 0 waits only where the client's connection takes no bytes; the oldest is dropped
+    where too much waits. QoS 1 and 2 also wait while the client is away; the newest is dropped
+    where too much waits.
     """
 
     def __init__(self, limits: Limits, drops: Drops) -> None:
         self._limits, self._drops = limits, drops
         self._retained: deque[Delivery] = deque()
-        self._acknowledged: deque[Delivery] = deque()
-        self._best_effort: deque[Delivery] = deque()
+        # QoS 1 and 2, and QoS 0, with their numbers in the order of arrival.
+        self._acknowledged: deque[tuple[int, Delivery]] = deque()
+        self._best_effort: deque[tuple[int, Delivery]] = deque()
+        self._arrived = 0
         self._bytes = 0
         self._exchanges: dict[int, _Exchange] = {}
         self._again: deque[int] = deque()  # exchanges that go on with the new connection
@@ -59,7 +62,7 @@ class Outgoing:
     @property
     def waiting(self) -> Iterator[Delivery]:
         """The messages of QoS 1 and 2 that wait and were never sent."""
-        return iter(self._acknowledged)
+        return (delivery for _, delivery in self._acknowledged)
 
     def add(self, delivery: Delivery, *, is_online: bool) -> None:
         """Append a message, or drop a message and count the reason."""
@@ -68,13 +71,15 @@ class Outgoing:
             return
         size = delivery.message.size
         while self._best_effort and self._is_full(size):
-            self._bytes -= self._best_effort.popleft().message.size
+            self._bytes -= self._best_effort.popleft()[1].message.size
             self._drops[Drop.SLOW] += 1
         if self._is_full(size):
             self._drops[Drop.QUEUE_FULL if delivery.qos else Drop.SLOW] += 1
             return
         self._bytes += size
-        (self._acknowledged if delivery.qos else self._best_effort).append(delivery)
+        self._arrived += 1
+        queue = self._acknowledged if delivery.qos else self._best_effort
+        queue.append((self._arrived, delivery))
 
     def _is_full(self, size: int) -> bool:
         count = len(self._acknowledged) + len(self._best_effort)
@@ -98,15 +103,16 @@ class Outgoing:
         unsent = [one for one in self._retained if one.qos]
         lost = len(self._best_effort) + len(self._retained) - len(unsent)
         self._drops[Drop.OFFLINE] += lost
-        self._bytes -= sum(one.message.size for one in self._best_effort)
+        self._bytes -= sum(one.message.size for _, one in self._best_effort)
         self._best_effort.clear()
         self._retained = deque(unsent)
 
     def end(self) -> None:
         """Drop everything: the session has ended."""
         self._drops[Drop.SESSION_ENDED] += len(self)
-        for queue in (self._retained, self._acknowledged, self._best_effort):
-            queue.clear()
+        self._retained.clear()
+        self._acknowledged.clear()
+        self._best_effort.clear()
         self._exchanges.clear()
         self._bytes = 0
 
@@ -117,18 +123,26 @@ class Outgoing:
         that was taken counts as sent; the caller may stop at any packet.
         """
         yield from self._repeated(now, window)
-        for queue in (self._retained, self._acknowledged, self._best_effort):
-            while queue and (queue[0].qos == 0 or self._has_room(window)):
-                delivery = queue.popleft()
-                if queue is not self._retained:
-                    self._bytes -= delivery.message.size
-                if delivery.message.expires_at <= now:
-                    self._drops[Drop.EXPIRED] += 1
-                    continue
+        while (delivery := self._next(window)) is not None:
+            if delivery.message.expires_at <= now:
+                self._drops[Drop.EXPIRED] += 1
+            else:
                 yield self._begin(delivery, now)
 
-    def _has_room(self, window: int) -> bool:
-        return not self._again and len(self._unanswered) < window
+    def _next(self, window: int) -> Delivery | None:
+        """Take the oldest message that may leave."""
+        has_room = not self._again and len(self._unanswered) < window
+        if self._retained and (has_room or self._retained[0].qos == 0):
+            return self._retained.popleft()
+        queue = self._best_effort
+        may_leave = has_room and self._acknowledged and not self._retained
+        if may_leave and (not queue or self._acknowledged[0][0] < queue[0][0]):
+            queue = self._acknowledged
+        if not queue:
+            return None
+        _, delivery = queue.popleft()
+        self._bytes -= delivery.message.size
+        return delivery
 
     def _repeated(self, now: float, window: int) -> Iterator[Publish | Pubrel]:
         while self._again:
