@@ -4,6 +4,7 @@ The mesh keeps some bytes with an event and does not read them. The door writes 
 and an event has not: the QoS, the session that published the message, and the properties of 5.0.
 """
 
+import hashlib
 import math
 
 import msgspec
@@ -19,7 +20,7 @@ from halfway.live.mqtt.packets.properties import (
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import Publish, Will
 
-_HEAD = 5  # bytes of the QoS and of the session's number
+ORIGIN_BYTES = 8
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -30,7 +31,7 @@ class Message(msgspec.Struct, frozen=True):
     qos: int
     retain: bool  # as published
     properties: Properties
-    session: int = 0  # number of the session of this door that published it; 0: another origin
+    origin: bytes = b""  # of the client of this door that published it; empty: not from here
     expires_at: float = math.inf
 
     @property
@@ -52,10 +53,15 @@ class Publication(msgspec.Struct, eq=False):
     result: Reason | None = None  # None: the mesh has not answered yet
 
 
-def publication(packet: Publish | Will, topic: str, session: int) -> Publication:
+def origin(client_id: str) -> bytes:
+    """Return the 8 bytes that stand for a client in its events."""
+    return hashlib.blake2b(client_id.encode(), digest_size=ORIGIN_BYTES).digest()
+
+
+def publication(packet: Publish | Will, topic: str, publisher: bytes) -> Publication:
     """Return what the mesh publishes for a PUBLISH or a will.
 
-    topic: the topic, where an alias stood for it. session: the number of the client's session.
+    topic: the topic, where an alias stood for it. publisher: the origin of the client.
     """
     own = packet.properties
     kept = NO_PROPERTIES
@@ -67,14 +73,13 @@ def publication(packet: Publish | Will, topic: str, session: int) -> Publication
             correlation_data=own.correlation_data,
             user=own.user,
         )
-    head = bytes((packet.qos,)) + session.to_bytes(4, "big")
     return Publication(
         topic=topic,
         payload=packet.payload,
         qos=packet.qos,
         retain=packet.retain,
         expiry_s=math.inf if own.message_expiry_s is None else own.message_expiry_s,
-        properties=head + write_properties(kept, "publish"),
+        properties=bytes((packet.qos,)) + publisher + write_properties(kept, "publish"),
         packet_id=packet.packet_id if isinstance(packet, Publish) else 0,
     )
 
@@ -84,7 +89,7 @@ def message(event: Event, now: float) -> Message:
 
     An event that no door published has the QoS of its level, and no properties.
     """
-    qos, session, properties = _read(event.properties)
+    qos, publisher, properties = _read(event.properties)
     if not event.properties:
         qos = 0 if event.level is Level.BEST_EFFORT else 1
     return Message(
@@ -93,18 +98,18 @@ def message(event: Event, now: float) -> Message:
         qos=qos,
         retain=event.retain,
         properties=properties,
-        session=session if event.local else 0,
+        origin=publisher if event.local else b"",
         expires_at=now + event.expiry_s,
     )
 
 
-def _read(properties: bytes) -> tuple[int, int, Properties]:
+def _read(properties: bytes) -> tuple[int, bytes, Properties]:
     if not properties:
-        return 0, 0, NO_PROPERTIES
+        return 0, b"", NO_PROPERTIES
     fields = Fields(properties)
-    qos, session = fields.byte(), fields.uint32()
+    qos, publisher = fields.byte(), fields.raw(ORIGIN_BYTES)
     if qos > 2:
         raise Violation(Reason.MALFORMED_PACKET, f"QoS {qos}")
     read = read_properties(fields, "publish")
     fields.finish()
-    return qos, session, read
+    return qos, publisher, read

@@ -74,11 +74,14 @@ class Fields:
                 return value
         raise malformed("a variable byte integer has more than four bytes")
 
-    def binary(self) -> bytes:
-        """Read binary data behind its length of two bytes."""
-        length = self.uint16()
+    def raw(self, length: int) -> bytes:
+        """Read a number of bytes."""
         start = self._take(length)
         return self._bytes[start : start + length]
+
+    def binary(self) -> bytes:
+        """Read binary data behind its length of two bytes."""
+        return self.raw(self.uint16())
 
     def text(self) -> str:
         """Read a text in UTF-8, without surrogates and U+0000 [mqtt5 §1.5.4]."""
@@ -97,8 +100,7 @@ class Fields:
 
     def rest(self) -> bytes:
         """Read all bytes that are left."""
-        start = self._take(self._end - self._at)
-        return self._bytes[start : self._end]
+        return self.raw(self.left)
 
     def finish(self) -> None:
         """Require that every byte was read."""

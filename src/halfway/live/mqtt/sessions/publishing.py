@@ -40,7 +40,7 @@ def publish(table: Table, connection: Connection, session: Session, packet: Publ
         unanswered = sum(one.qos == 1 for one in connection.publishing) + len(session.receiving)
         if unanswered >= table.limits.receive_maximum:
             raise Violation(Reason.RECEIVE_MAXIMUM_EXCEEDED, "too many messages without an answer")
-    one = publication(packet, topic, session.number)
+    one = publication(packet, topic, session.origin)
     if packet.qos:
         connection.publishing.append(one)
     if packet.qos == 2:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from halfway.live.mqtt.access import ALL_TOPICS
 from halfway.live.mqtt.limits import Drops, Limits
-from halfway.live.mqtt.messages import Publication
+from halfway.live.mqtt.messages import Publication, origin
 from halfway.live.mqtt.packets.types import Request, Will
 from halfway.live.mqtt.sessions.outgoing import Outgoing
 from halfway.live.mqtt.topics import shared
@@ -29,15 +29,11 @@ class Grant(NamedTuple):
 
 
 class Session:
-    """The subscriptions, messages and exchanges of one client.
+    """The subscriptions, messages and exchanges of one client."""
 
-    number: differs from the numbers of all other sessions of this door, ever.
-    """
-
-    def __init__(
-        self, client_id: str, username: str | None, number: int, limits: Limits, drops: Drops
-    ) -> None:
-        self.client_id, self.username, self.number = client_id, username, number
+    def __init__(self, client_id: str, username: str | None, limits: Limits, drops: Drops) -> None:
+        self.client_id, self.username = client_id, username
+        self.origin = origin(client_id)
         self.expiry_s: float = 0.0  # after the connection; infinity is not used
         self.is_online = False
         self.permissions = ALL_TOPICS  # of the last connection

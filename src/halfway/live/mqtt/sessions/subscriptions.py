@@ -133,7 +133,7 @@ class Subscriptions:
 
 
 def _receives(session: Session, grant: Grant, one: Message) -> bool:
-    is_own = grant.request.no_local and one.session == session.number
+    is_own = grant.request.no_local and one.origin == session.origin
     return not is_own and session.permissions.may_receive(one.topic)
 
 

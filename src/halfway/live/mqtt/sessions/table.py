@@ -35,14 +35,12 @@ class Table:
         self.outbox: deque[tuple[Publication, Connection | None]] = deque()
         self.changed: dict[Connection, None] = {}  # in order
         self.subscriptions = Subscriptions(mesh, limits, self.drops, on_event)
-        self._begun = 0
 
     def begin(self, client_id: str, username: str | None) -> Session | None:
         """Return a new session of a client; None if there are too many sessions."""
         if len(self.sessions) >= self.limits.sessions:
             return None
-        self._begun += 1
-        session = Session(client_id, username, self._begun, self.limits, self.drops)
+        session = Session(client_id, username, self.limits, self.drops)
         self.sessions[client_id] = session
         return session
 
@@ -102,7 +100,7 @@ class Table:
         """Publish the will of a session, once."""
         if session.will is not None:
             will, session.will = session.will, None
-            self.outbox.append((publication(will, will.topic, session.number), None))
+            self.outbox.append((publication(will, will.topic, session.origin), None))
 
     def expire(self, what: str, session: Session, now: float) -> None:
         """Do what is due for a session: its delayed will, or its end."""
