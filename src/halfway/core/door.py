@@ -81,11 +81,11 @@ def enter(door: Any, i: Any, message: Any) -> None:
 
     i: uint32. message: a record of type MESSAGE. Raises what the handler raises.
     """
-    if numba.config.DISABLE_JIT:
-        node = door.node
-        handle(node.state, node.rules, node.neighbourhood, i, message, node.out)
-    else:
+    node = door.node
+    if isinstance(node, Lent):
         _enter(door, np.uint32(i), message)
+    else:  # numba is disabled, or this is the interpreted twin
+        handle(node.state, node.rules, node.neighbourhood, i, message, node.out)
 
 
 class _DoorType(types.Type):
