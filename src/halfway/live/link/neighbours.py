@@ -52,7 +52,7 @@ class Neighbours(Protocol):
         """Take a hello; True if the node was not known in this incarnation."""
         ...
 
-    def leave(self, node_id: int) -> None:
+    def leave(self, node_id: int, now: float) -> None:
         """Take the end of a node."""
         ...
 
@@ -108,7 +108,7 @@ class HelloTable:
         self._update(now)
         return is_new
 
-    def leave(self, node_id: int, now: float = 0.0) -> None:
+    def leave(self, node_id: int, now: float) -> None:
         """Take the end of a node."""
         if self._heard.pop(node_id, None) is not None:
             self._update(now)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 HEAD = struct.Struct("<BH")  # type, bytes of the content
 _KEY = struct.Struct("<III")  # publisher, epoch, number of an event
 KEY_BYTES = _KEY.size
-_HELLO = struct.Struct("<IIHBQHB")
+_HELLO = struct.Struct("<IIHBQQHB")
 _COUNT = struct.Struct("<H")
 _PING = struct.Struct("<Qd")
 _LINK = 0x8000_0000  # a heard node that is a neighbour; node ids have 31 bits
@@ -41,6 +41,7 @@ class Hello(NamedTuple):
     number: int  # of hellos in this incarnation
     period_ms: int
     rules: int  # 64 bits: the system, its options and its message kinds
+    retained: int  # 64 bits: which retained values it has
     wanted_s: int  # seconds since some node wanted all topics; NOT_WANTED
     name: str
     heard: tuple[int, ...]  # node ids, ascending
@@ -86,8 +87,9 @@ def hello_bytes(hello: Hello) -> bytes:
     name, links = hello.name.encode()[:MOST_NAME_BYTES], set(hello.links)
     words = [one | _LINK * (one in links) for one in hello.heard]
     fixed = _HELLO.pack(
-        hello.incarnation, hello.number, hello.period_ms, 0, hello.rules, hello.wanted_s, len(name)
-    )
+        hello.incarnation, hello.number, hello.period_ms, 0, hello.rules, hello.retained,
+        hello.wanted_s, len(name),
+    )  # fmt: skip
     return b"".join(
         (fixed, name, _COUNT.pack(len(words)), struct.pack(f"<{len(words)}I", *words))
     )
@@ -100,7 +102,8 @@ def hello_in(content: bytes, most: int) -> Hello:
     """
     if len(content) < _HELLO.size + _COUNT.size:
         raise ValueError("too short")
-    incarnation, number, period_ms, flags, rules, wanted_s, size = _HELLO.unpack_from(content)
+    fixed = _HELLO.unpack_from(content)
+    incarnation, number, period_ms, flags, rules, retained, wanted_s, size = fixed
     at = _HELLO.size + size
     if flags or size > MOST_NAME_BYTES or len(content) < at + _COUNT.size or not period_ms:
         raise ValueError("out of range")
@@ -114,7 +117,7 @@ def hello_in(content: bytes, most: int) -> Hello:
     if any(a >= b for a, b in zip(heard, heard[1:], strict=False)):
         raise ValueError("not in ascending order")
     links = tuple(word & ~_LINK for word in words if word & _LINK)
-    return Hello(incarnation, number, period_ms, rules, wanted_s, name, heard, links)
+    return Hello(incarnation, number, period_ms, rules, retained, wanted_s, name, heard, links)
 
 
 def ping_bytes(token: int, sent: float) -> bytes:
