@@ -48,7 +48,7 @@ class Links:
     """The links of one node. The caller opens the endpoint, and gives it `datagram` and `flush`.
 
     frame: takes each frame of a neighbour that is not the links' own: peer, type, content.
-    new_link: takes each node that becomes a neighbour. retained, wants_all: what hellos carry.
+    greeted: takes each neighbour that sent a hello. retained, wants_all: what hellos carry.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Links:
         self.table = HelloTable(security.node_id, own.rules, limits.neighbours, limits.heard)
         self.endpoint: Endpoint | None = None
         self.frame: Callable[[int, int, bytes], None] = _ignored
-        self.new_link: Callable[[int], None] = _ignored
+        self.greeted: Callable[[int], None] = _ignored
         self.retained: Callable[[], int] = int
         self.wants_all: Callable[[], bool] = bool
         self.static: Sequence[Address] = ()
@@ -161,12 +161,12 @@ class Links:
 
     def _hear(self, peer: int, content: bytes) -> None:
         hello = hello_in(content, self._limits.heard)
-        was_link, not_heard = self.table.is_link(peer), self.table.not_heard
+        not_heard = self.table.not_heard
         if self.table.hear(peer, hello, self._scheduler.now()):
             self._hurry()
         self._drops.count(Drop.NOT_HEARD, self.table.not_heard - not_heard)
-        if not was_link and self.table.is_link(peer):
-            self.new_link(peer)
+        if self.table.is_link(peer):
+            self.greeted(peer)
 
     def _hurry(self) -> None:
         """Send the next hellos soon: a new node is heard, and should hear this one."""

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiler.entry import entry_point
+from halfway.core.compiler.entry import entry_point, is_stored
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
-from halfway.core.door import Door
-from halfway.core.driver import TO_APPLICATION, TO_NETWORK, TO_SELF
+from halfway.core.door import Door, is_compiled
 from halfway.core.message import COMMAND_ARG, MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
@@ -77,6 +76,14 @@ class Stepper:
         """Change over from interpreted to machine code, which is loaded or compiled here."""
         self.compiled = True
         self._open()
+
+    def is_stored(self) -> bool:
+        """Whether `compile` finds all machine code in the compile cache."""
+        node, tables = self.node, self.tables
+        if not is_compiled(node.state, node.rules, self.neighbourhood, tables.out):
+            return False
+        # The door's type is the same for all protocols, so that the interpreted one will do.
+        return all(is_stored(one, *_arguments(one, self._door, lent(tables))) for one in _STEPS)
 
     def set_time(self, now: float, *, into: float = 0.0, out_of: float = 0.0) -> None:
         """Set the time of the next steps (seconds), and what ages grow by on the way in and out."""
@@ -200,14 +207,11 @@ class Stepper:
         lend = lent if self.compiled else _unlent
         self._door = Door(node.state, node.rules, self.neighbourhood, tables.out, lend)
         self._lent = lend(tables)
-        steps: Any = (kernels.step, kernels.receive, kernels.transmit)
-        given: Any = ((self._door, self._lent, 0, 0), (self._door, self._lent, 0, 0, 0),
-                      (self._lent, 0))  # fmt: skip
-        if not self.compiled:
-            self._step, self._receive, self._transmit = map(interpreted, steps)
-            return
         self._step, self._receive, self._transmit = (
-            entry_point(one, *arguments) for one, arguments in zip(steps, given, strict=True)
+            entry_point(one, *_arguments(one, self._door, self._lent))
+            if self.compiled
+            else interpreted(one)
+            for one in _STEPS
         )
 
     def _enter_step(self, slot: int, origin: int) -> bool:
@@ -223,8 +227,16 @@ class Stepper:
             return entry(*given)
 
 
+_STEPS: Any = (kernels.step, kernels.receive, kernels.transmit)
+
+
+def _arguments(step: Any, door: Any, tables: Any) -> tuple[Any, ...]:
+    """Arguments of the types with which a step is called."""
+    if step is kernels.transmit:
+        return tables, 0
+    return (door, tables, 0, 0, 0) if step is kernels.receive else (door, tables, 0, 0)
+
+
 def _unlent(value: Any) -> Any:
     return value
 
-
-__all__ = ["TO_APPLICATION", "TO_NETWORK", "TO_SELF", "Emission", "NoRoom", "Stepper"]
