@@ -86,6 +86,8 @@ class Links:
 
     def send(self, peer: int, whole: bytes) -> None:
         """Queue a frame for a peer, until `flush`."""
+        if not self._out:
+            self._scheduler.call_after_timers(self.flush)
         self._out.setdefault(peer, []).append(whole)
 
     def flush(self) -> None:

@@ -53,9 +53,9 @@ class Host:
             for place, sock in enumerate(sockets):
                 self.nodes.append(self._node(place, sock))
             self._link(sockets)
+            self._compile()
             for node in self.nodes:
                 node.start()
-            await self._compile()
         except BaseException:
             await self.close()
             raise
@@ -152,7 +152,7 @@ class Host:
             first.links.datagram(address[:2], datagram)
         first.links.flush()
 
-    async def _compile(self) -> None:
+    def _compile(self) -> None:
         """Change over to machine code: now, when another process has compiled it, or never."""
         wish = self.settings.compile
         if wish == "never":

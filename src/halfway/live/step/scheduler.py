@@ -25,6 +25,7 @@ class Scheduler:
         self._armed_for = float("inf")
         self.timers = Timers()
         self.lag_s = 0.0  # the longest delay of a timer so far
+        self._after: set[Callable[[], None]] = set()
 
     def now(self) -> float:
         """The time by the clock of the nodes, seconds."""
@@ -34,6 +35,10 @@ class Scheduler:
         """Call a function with the time and an argument after a delay."""
         self.timers.push(self.now() + seconds, call, argument)
         self.arm()
+
+    def call_after_timers(self, call: Callable[[], None]) -> None:
+        """Call a function once when the timers that are due have run."""
+        self._after.add(call)
 
     def arm(self) -> None:
         """Have the loop call when the first timer is due. Call this after pushing timers."""
@@ -56,4 +61,7 @@ class Scheduler:
         self.lag_s = max(self.lag_s, now - self._armed_for)
         self._armed_for = float("inf")
         self.timers.run_due(now, _MOST_AT_ONCE)
+        after, self._after = self._after, set()
+        for call in after:
+            call()
         self.arm()
