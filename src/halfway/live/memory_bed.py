@@ -75,7 +75,7 @@ class MemoryBed:
         if node.up != up:
             node.up = up
             node.driver.restart()
-            if up and START in node.stepper.node.kinds:
+            if up and node.stepper.node.kinds.starts:
                 self.timers.push(self.now, self._command, (node, int(START), -1, 0, -1))
 
     def run(self, until: float) -> None:

@@ -154,7 +154,7 @@ class Links:
             if answered := self.pongs.pop(token, None):
                 answered(self._scheduler.now() - sent)
         elif sort == FrameType.LEAVE:
-            self.table.leave(peer, self._scheduler.now())
+            self.table.leave(peer)
             self._forget(peer)
         elif sort in _TYPES:
             self.frame(peer, sort, content)

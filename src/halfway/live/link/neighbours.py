@@ -6,11 +6,10 @@ without a hello, when it says that it ends, or when fewer than half of its last 
 hello of a later incarnation begins all this anew.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.live.wire.frames import NOT_WANTED, Hello
@@ -52,7 +51,7 @@ class Neighbours(Protocol):
         """Take a hello; True if the node was not known in this incarnation."""
         ...
 
-    def leave(self, node_id: int, now: float) -> None:
+    def leave(self, node_id: int) -> None:
         """Take the end of a node."""
         ...
 
@@ -76,6 +75,7 @@ class HelloTable:
         self._room, self._most_heard = room, most_heard
         self._heard: dict[int, Heard] = {}
         self._links: list[int] = []
+        self._lists: list[list[int]] = []  # that they reported
         self.not_heard = 0  # hellos of nodes for which there was no room
         lists = room + 1
         nowhere = np.zeros(0)
@@ -84,8 +84,7 @@ class HelloTable:
             first, first.copy(), np.full(lists * room, -1, np.int32),
             np.full(lists * room, -1, np.int32), nowhere, nowhere,
         )  # fmt: skip
-        # The neighbourhood changed: [seconds, neighbours] for a trace, until it is taken.
-        self.changes: list[tuple[float, npt.NDArray[np.int32]]] = []
+        self.before_change: Callable[[], None] = _nothing  # called before the lists are written
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
         """Take a hello; True if the node was not known in this incarnation."""
@@ -105,13 +104,13 @@ class HelloTable:
             arrived = (known.arrived << ahead | 1) & (2**_SHARE_OF - 1) if ahead < _SHARE_OF else 1
             self._heard[node_id] = known._replace(hello=hello, last=now, arrived=arrived)
         self._decide(node_id)
-        self._update(now)
+        self._update()
         return is_new
 
-    def leave(self, node_id: int, now: float) -> None:
+    def leave(self, node_id: int) -> None:
         """Take the end of a node."""
         if self._heard.pop(node_id, None) is not None:
-            self._update(now)
+            self._update()
 
     def expire(self, now: float) -> None:
         """Forget nodes that were not heard for five of their periods."""
@@ -122,7 +121,7 @@ class HelloTable:
         for node_id in late:
             del self._heard[node_id]
         if late:
-            self._update(now)
+            self._update()
 
     def links(self) -> list[int]:
         """Return the node ids of the neighbours, ascending."""
@@ -164,15 +163,17 @@ class HelloTable:
             stays = hears_us and _is_steady(one) and len(self._links) < self._room
         self._heard[node_id] = one._replace(is_link=stays)
 
-    def _update(self, now: float) -> None:
+    def _update(self) -> None:
         """Write the neighbourhood anew, if the neighbours or their lists changed."""
         links = sorted(node_id for node_id, one in self._heard.items() if one.is_link)
-        lists = [self._bounded(self._heard[node_id].hello.links) for node_id in links]
-        around = self.neighbourhood
+        lists = [list(self._heard[node_id].hello.links[: self._room]) for node_id in links]
+        if (links, lists) == (self._links, self._lists):
+            return
+        self.before_change()
+        self._lists, around = lists, self.neighbourhood
         room, own = self._room, np.array(links, np.int32)
         if links != self._links:
             self._links = links
-            self.changes.append((now, own))
             around.who[: len(own)] = own
             around.place[: len(own)] = np.arange(1, len(own) + 1)
             around.last[0] = len(own)
@@ -181,10 +182,11 @@ class HelloTable:
             around.who[at : at + len(some)] = some
             around.last[row] = at + len(some)
 
-    def _bounded(self, reported: Iterable[int]) -> list[int]:
-        return list(reported)[: self._room]
-
 
 def _is_steady(one: Heard) -> bool:
     latest = one.arrived & (2**_APPEAR_OF - 1)
     return latest.bit_count() >= _APPEAR
+
+
+def _nothing() -> None:
+    """Do nothing."""

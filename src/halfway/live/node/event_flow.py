@@ -123,16 +123,16 @@ class EventFlow:
         """Take a BODY frame of a neighbour, and the records that waited for it."""
         key = key_in(content)
         if key not in self.bodies:
-            body = decoded(content[KEY_BYTES:], self._scheduler.now())
-            if len(body.payload) > self._limits.payload:
+            new = decoded(content[KEY_BYTES:], self._scheduler.now())
+            if len(new.payload) > self._limits.payload:
                 raise ValueError("too large")
-            if not self._security.permits(key[0], "publish", body.topic):
+            if not self._security.permits(key[0], "publish", new.topic):
                 self._drops.count(Drop.NOT_PERMITTED)
                 return
-            self.bodies.add(key, body)
-        if key in self.bodies:
+            self.bodies.add(key, new)
+        body = self.bodies.get(key)
+        if body is not None:
             self.bodies.holders(key).add(peer)
-            body = self.bodies.get(key)
             for held_by, record in self._released(key):
                 self._handle(held_by, record, body)
 

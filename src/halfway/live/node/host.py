@@ -115,7 +115,7 @@ class Host:
         face = face_of(settings.system, settings.options, setting)
         name = settings.name or f"n{security.node_id % 10_000:04d}"
         identity = Identity(
-            name if settings.nodes == 1 else f"{name}-{place}",
+            name if settings.nodes == 1 else f"{name}-{place}", settings.system,
             next_incarnation(settings.state, place),
             rules_digest(settings.system, face.values, list(face.node.kinds.names.values())),
             settings.hash_key, settings.period_s,

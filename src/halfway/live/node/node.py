@@ -1,6 +1,7 @@
 """A live node: one driver of a system, on one socket, with the face of a `Mesh`."""
 
 import asyncio
+import hashlib
 import socket
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +44,7 @@ class Identity(NamedTuple):
     """What a node is: its name for people, and its present life."""
 
     name: str
+    system: str
     incarnation: int
     rules: int  # 64 bits that nodes of the same system and options share
     hash_key: bytes  # of topics on the wire, equal on all nodes of a network
@@ -65,7 +67,7 @@ class Node:
         own = OwnHello(identity.incarnation, identity.rules, identity.name, identity.period_s)
         self.links = Links(security, own, scheduler, limits, self.drops)
         self.subscriptions = Subscriptions(face, identity.hash_key, limits.topics, self._run)
-        self._face = face
+        self.face = face
         self.stepper = Stepper(
             face.node, self.links.table.neighbourhood, node_id=self.node_id,
             incarnation=identity.incarnation, hashes=self.subscriptions.table.hashes, log=log,
@@ -85,7 +87,7 @@ class Node:
         self._closed = False
         self._joined = self._turning = False
         self._loop = asyncio.get_running_loop()
-        self.on_handled: Callable[[], None] = _nothing
+        self.links.table.before_change = self.stepper.before_change
         self.links.frame, self.links.greeted = self._frame, self._exchange_retained
         self.links.retained = lambda: self._retained.digest
         self.links.wants_all = lambda: self.subscriptions.wants_all
@@ -96,7 +98,7 @@ class Node:
 
     def start(self) -> None:
         """Start the system and the hellos."""
-        if START in self._face.node.kinds:
+        if self.face.node.kinds.starts:
             self.driver.command(self.scheduler.now(), int(START))
         self.links.start()
         self.scheduler.arm()
@@ -137,9 +139,9 @@ class Node:
         self._since_turn += 1
         if not self._joined:
             self._joined = True
-            for command in self._face.before_publishing():
+            for command in self.face.before_publishing():
                 self._run(command)
-        wanted = not self._face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
+        wanted = not self.face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
         for routed in (self.subscriptions.topic_of(topic), *((EVERYTHING,) if wanted else ())):
             self._emit(routed, body)
         self.counts["published"] += 1
@@ -156,6 +158,7 @@ class Node:
         if not self.security.permits(self.node_id, "subscribe", topic_filter):
             raise Refusal("not permitted", f"subscribe to '{topic_filter}'")
         full = len(self.subscriptions) >= self.limits.subscriptions
+        self.stepper.before_change()
         made = None if full else self.subscriptions.add(topic_filter, callback)
         if made is None:
             raise Refusal("too many subscriptions", f"limit {self.limits.subscriptions}")
@@ -165,6 +168,7 @@ class Node:
     def unsubscribe(self, subscription: Subscription) -> None:
         """End a subscription; no effect on one that has ended."""
         assert isinstance(subscription, LocalSubscription)
+        self.stepper.before_change()
         self.subscriptions.remove(subscription)
         self._turn()
 
@@ -193,7 +197,7 @@ class Node:
     def report(self, record: Record) -> None:
         """Take a report of the driver: deliver an event, or count it."""
         if record["kind"] != self._delivered:
-            name = self._face.node.kinds.names[int(record["kind"])]
+            name = self.face.node.kinds.names[int(record["kind"])]
             self.counts[f"report: {name}"] += 1
             if name == "unmatched":
                 self.drops.count(Drop.UNMATCHED)
@@ -284,7 +288,6 @@ class Node:
         if not accepted:
             unread = self.stepper.tables.tally[UNREADABLE] != 0
             self.drops.count(Drop.UNREADABLE if unread else Drop.REFUSED)
-        self.on_handled()
 
     def _deliver(self, key: EventKey, body: Body, hops: int, local: bool) -> None:
         """Deliver an event to the applications whose filters match, each publication once."""
@@ -358,14 +361,8 @@ def _retained_frame(version: Version, body: Body, now: float) -> bytes:
     return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
     """Return the 64 bits that equal nodes share: system, options and message kinds."""
-    import hashlib
-
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 

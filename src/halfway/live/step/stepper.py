@@ -1,5 +1,6 @@
 """The stepper of a node: its state, its tables, and the entry points of its step kernel."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from halfway.core.compiler.entry import entry_point, is_stored
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
-from halfway.core.door import Door, is_compiled
+from halfway.core.door import Door, enter, is_compiled
 from halfway.core.message import COMMAND_ARG, MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
@@ -51,6 +52,7 @@ class Stepper:
         hashes: npt.NDArray[np.uint64], log: int = 0,
     ) -> None:  # fmt: skip
         self.node, self.neighbourhood, self.compiled = node, neighbourhood, False
+        self.on_log: Callable[[], None] | None = None
         most = node.most_emissions
         self.tables = StepTables(
             outbox(0), np.zeros((0, 0), np.uint8), np.array([node_id], np.int32),
@@ -63,7 +65,7 @@ class Stepper:
             np.zeros((most, 2), np.int64),
             np.zeros(4, np.int64), np.zeros(log, MESSAGE).view(np.recarray),
         )  # fmt: skip
-        self._inbox, self._sent = memoryview(self.tables.inbox), memoryview(self.tables.sent)
+        self._inbox, self._sent = self.tables.inbox.data, self.tables.sent.data
         self._grow_to(_FIRST_SLOTS + most)
 
     @property
@@ -160,16 +162,27 @@ class Stepper:
         """Return why the last record that came in could not be read; 0 if it could."""
         return int(self.tables.tally[UNREADABLE])
 
+    def before_change(self) -> None:
+        """Let the reader of the log take it: the log is full, or the node's surroundings change."""
+        if self.on_log is not None:
+            self.on_log()
+
     def take_log(self) -> npt.NDArray[np.void]:
         """Take the records (MESSAGE) that reached the handler since the last call."""
         count = int(self.tables.tally[LOGGED])
         self.tables.tally[LOGGED] = 0
         return self.tables.log[:count].copy()
 
-    def must_take_log(self) -> bool:
-        """Whether the log is full: the next step needs room in it."""
-        room = len(self.tables.log)
-        return 0 < room <= int(self.tables.tally[LOGGED])
+    def reenter(self, record: npt.NDArray[np.void]) -> None:
+        """Let the handler have a record of a log again, as it was; drop what it emits."""
+        out = self.tables.out
+        free = int(out.tally[0])
+        if self.compiled:
+            enter(self._door, 0, record)
+        else:
+            with np.errstate(over="ignore"):
+                interpreted(enter)(self._door, 0, record)
+        out.tally[0] = free
 
     def _claim(self) -> int:
         """Take a free slot with a blank record."""
@@ -181,7 +194,10 @@ class Stepper:
         return slot
 
     def _make_room(self) -> None:
-        """Make room for the records of one step."""
+        """Make room for the records of one step, and for its entry in the log."""
+        if 0 < len(self.tables.log) <= self.tables.tally[LOGGED]:
+            self.before_change()
+            self.tables.tally[LOGGED] = 0
         needed = self.node.most_emissions + 1
         if self.tables.out.tally[0] < needed:
             slots = len(self.tables.out.free)

@@ -7,6 +7,7 @@ datagram, it is well formed. A frame of an unknown type is skipped, counted and 
 import struct
 from collections.abc import Iterator
 from enum import IntEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 HEAD = struct.Struct("<BH")  # type, bytes of the content
@@ -114,7 +115,7 @@ def hello_in(content: bytes, most: int) -> Hello:
         raise ValueError("out of range")
     words = struct.unpack_from(f"<{count}I", content, at)
     heard = tuple(word & ~_LINK for word in words)
-    if any(a >= b for a, b in zip(heard, heard[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(heard)):
         raise ValueError("not in ascending order")
     links = tuple(word & ~_LINK for word in words if word & _LINK)
     return Hello(incarnation, number, period_ms, rules, retained, wanted_s, name, heard, links)

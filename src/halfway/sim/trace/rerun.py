@@ -20,7 +20,7 @@ from halfway.sim.engine.clocks import Clocks, reading
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
-from halfway.sim.metrics.summary import state_digest
+from halfway.core.digest import state_digest
 from halfway.sim.trace.writer import PLAIN
 
 
