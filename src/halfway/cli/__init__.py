@@ -91,5 +91,5 @@ app.command("list")(list_papers)
 app.command("options")(list_options)
 for _command in (init, check, compare, reproduce, walk, simulate, results, schema):
     app.command()(_command)
-for _command in (node, pub, sub, spy, scout, status, ping, record, replay):
-    app.command(rich_help_panel="Live nodes")(_command)
+for _live in (node, pub, sub, spy, scout, status, ping, record, replay):
+    app.command(rich_help_panel="Live nodes")(_live)

@@ -12,6 +12,5 @@ _API = ("node", "blocking_node")
 
 def __getattr__(name: str) -> Any:
     if name in _API:
-        # `halfway.live.node` is also a folder: the function is what users mean.
-        return getattr(import_module("halfway.live.api"), name)
+        return getattr(import_module("halfway.live.interface.api"), name)
     raise AttributeError(f"module 'halfway.live' has no attribute '{name}'")

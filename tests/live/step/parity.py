@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.core.digest import state_digest
 from halfway.core.message import START
-from halfway.live.memory_bed import MemoryBed
+from halfway.core.values.digest import state_digest
+from halfway.live.step.memory_bed import MemoryBed
 from halfway.live.step.system import SystemNode
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation

@@ -14,7 +14,7 @@ from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
 
 if TYPE_CHECKING:
-    from halfway.live.control.places import Place
+    from halfway.live.control.places import ControlSocket
     from halfway.live.control.requests import Arrived
 
 _OWN = "no node is running here: this command runs as a node of its own"
@@ -25,7 +25,7 @@ _SPY_EVERY_S = 1.0
 def pub(
     topic: options.Topic,
     text: options.Text = "-",
-    count: options.Count = 1,
+    count: options.Repeats = 1,
     retain: options.Retain = False,
     expiry: options.Expiry = None,
     wait: options.Wait = 3.0,
@@ -64,7 +64,7 @@ def pub(
 
 def sub(
     topic_filter: options.TopicFilter,
-    count: options.Most = None,
+    count: options.MostEvents = None,
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
@@ -86,7 +86,7 @@ def sub(
 
 def spy(
     topic_filter: options.TopicFilter = "#",
-    seconds: options.Seconds = 1e9,
+    seconds: options.ForSeconds = 1e9,
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
@@ -113,7 +113,7 @@ def spy(
 
 
 @contextmanager
-def at(node: str) -> Iterator["Place"]:
+def at(node: str) -> Iterator["ControlSocket"]:
     """The node that the command asks: one that runs, else one of its own for the time."""
     from halfway.live.control.client import chosen
 
@@ -121,7 +121,7 @@ def at(node: str) -> Iterator["Place"]:
     if place is not None:
         yield place
         return
-    from halfway.live.background import own_node
+    from halfway.live.interface.background import own_node
 
     warn(_OWN)
     with own_node() as own:
@@ -149,7 +149,7 @@ def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
         yield some
 
 
-def _arrivals(place: "Place", topic_filter: str) -> Iterator["Arrived"]:
+def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
     """The events of a filter as they arrive."""
     for event in _watched(place, topic_filter, None):
         if event is not None:
@@ -157,7 +157,7 @@ def _arrivals(place: "Place", topic_filter: str) -> Iterator["Arrived"]:
 
 
 def _watched(
-    place: "Place", topic_filter: str, every_s: float | None
+    place: "ControlSocket", topic_filter: str, every_s: float | None
 ) -> Iterator["Arrived | None"]:
     """The events of a filter as they arrive, and None each time when nothing came so long."""
     from halfway.live.control.client import START_ONE, ask

@@ -1,8 +1,5 @@
 """`halfway node`: one or many live nodes in this process, until it is interrupted."""
 
-import asyncio
-import logging
-import signal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -12,19 +9,17 @@ from halfway.cli.live import options
 from halfway.cli.terminal.screen import assignments, warn
 
 if TYPE_CHECKING:
-    from halfway.core.options import Value
-    from halfway.live.node.host import Host
-    from halfway.live.node.settings import Settings
+    from halfway.live.runtime.host import Host
 
 
 def node(
-    system: options.System = "flooding",
+    system: options.LiveSystem = "flooding",
     option: options.SystemOptions = None,
     nodes: options.Nodes = 1,
     port: options.Port = 0,
     peer: options.Peers = None,
     name: options.Name = "",
-    network: options.Network = "development",
+    network: options.OfNetwork = "development",
     state: options.State = None,
     discover: options.Discover = True,
     interpreted: options.Interpreted = False,
@@ -38,8 +33,7 @@ def node(
     find each other by multicast on loopback.
 
     \b
-    A node begins at once, interpreted. It changes over to machine code when that
-    is compiled, which takes up to a minute on a machine that never ran the system.
+    A node begins at once, interpreted, and changes over to machine code later.
 
     \b
     halfway node                            in one terminal
@@ -48,24 +42,25 @@ def node(
     halfway scout                           who is there
     halfway node --nodes 20 --system walk-overlay
     """
-    from halfway.live.node.settings import Settings
+    from halfway.live.interface.serve import serve
+    from halfway.live.runtime.settings import Settings
 
     settings = Settings(
         system=system, options=values_of(option), nodes=nodes, port=port, peers=tuple(peer or ()),
         name=name, network=network, state=state, discover=discover,
         compile="never" if interpreted else "background", trace=4096 if trace else 0,
     )  # fmt: skip
-    logging.basicConfig(format="halfway: %(message)s", level=logging.INFO)
-    asyncio.run(_serve(settings))
+    serve(settings, _introduce)
+    warn("stopped")
 
 
-def values_of(given: list[str] | None) -> Mapping[str, "Value"]:
+def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
     """The options of a system as numbers. Raises Problem for what is none."""
     from halfway.problem import Problem
 
-    found: dict[str, Value] = {}
+    found: dict[str, float | int | bool] = {}
     for name, text in assignments(given, "--option", "retries=3").items():
-        words: dict[str, Value] = {"true": True, "false": False}
+        words: dict[str, float | int | bool] = {"true": True, "false": False}
         try:
             found[name] = words[text] if text in words else _number(text)
         except ValueError:
@@ -76,22 +71,6 @@ def values_of(given: list[str] | None) -> Mapping[str, "Value"]:
 def _number(text: str) -> float | int:
     number = float(text)
     return int(text) if text.lstrip("+-").isdigit() else number
-
-
-async def _serve(settings: "Settings") -> None:
-    from halfway.live.control.server import ControlServer
-    from halfway.live.node.host import Host
-
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(one, ended.set)
-    async with Host(settings) as host:
-        first = host.nodes[0]
-        async with ControlServer(host, first.name):
-            _introduce(host)
-            await ended.wait()
-    warn("stopped")
 
 
 def _introduce(host: "Host") -> None:

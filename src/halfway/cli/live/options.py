@@ -12,7 +12,7 @@ AtNode = Annotated[
         help="The node to ask. Default: the one that runs longest on this machine.",
     ),
 ]  # fmt: skip
-System = Annotated[
+LiveSystem = Annotated[
     str, typer.Option(metavar="SYSTEM", help="The system of the node. All nodes need the same.")
 ]
 SystemOptions = Annotated[
@@ -30,7 +30,7 @@ Peers = Annotated[
     typer.Option("--peer", metavar="HOST:PORT", help="A node that multicast does not find."),
 ]
 Name = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
-Network = Annotated[
+OfNetwork = Annotated[
     str, typer.Option(metavar="NAME", help="The network. Nodes of other networks are not heard.")
 ]
 State = Annotated[
@@ -51,11 +51,13 @@ TopicFilter = Annotated[
     str, typer.Argument(metavar="FILTER", help="A topic; + matches one level, # all the rest.")
 ]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The payload; - reads lines of stdin.")]
-Count = Annotated[int, typer.Option(metavar="N", min=1, help="How often. {{count}} is the number.")]
-Most = Annotated[
+Repeats = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Repetitions; {{count}} is the number.")
+]
+MostEvents = Annotated[
     int | None, typer.Option("--count", metavar="N", min=1, help="Stop after N events.")
 ]
-Seconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds.")]
+ForSeconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds.")]
 Retain = Annotated[
     bool, typer.Option("--retain", help="Keep the event as the last value of its topic.")
 ]

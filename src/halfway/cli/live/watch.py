@@ -14,7 +14,7 @@ _SHOWN = ("counts", "drops", "datagrams_refused", "records_refused", "datagrams"
 
 
 def scout(
-    seconds: options.Seconds = 3.0, node: options.AtNode = "", as_json: AsJson = False
+    seconds: options.ForSeconds = 3.0, node: options.AtNode = "", as_json: AsJson = False
 ) -> None:
     """Print who is there: neighbours, and nodes that are heard and are no neighbours, with the
     reason.
@@ -66,7 +66,8 @@ def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
     typer.echo(
         f"node {found['node']} ({found['id']}) at {found['address']}, process {found['process']}"
     )
-    typer.echo(f"{found['system']}, {code}, up {found['up_s']:.0f} s, {found['nodes']} node(s) here")
+    here = f"{found['nodes']} in this process"
+    typer.echo(f"{found['system']}, {code}, up {found['up_s']:.0f} s, {here}")
     names = ", ".join(one["name"] for one in found["neighbours"]) or "none"
     typer.echo(f"{len(found['neighbours'])} neighbours: {names}")
     typer.echo(f"subscriptions: {', '.join(found['subscriptions']) or 'none'}")
@@ -77,7 +78,7 @@ def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
 
 def ping(
     to: Annotated[str, typer.Argument(metavar="NODE", help="Name or id of a neighbour.")],
-    count: options.Count = 4,
+    count: options.Repeats = 4,
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
@@ -106,7 +107,7 @@ def ping(
 
 def record(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the trace.")],
-    seconds: options.Seconds = 10.0,
+    seconds: options.ForSeconds = 10.0,
     node: options.AtNode = "",
 ) -> None:
     """Record what a node takes in for some seconds. The node needs `halfway node --trace`.
@@ -116,9 +117,9 @@ def record(
     halfway replay kitchen.trace
     """
     from halfway.live.control.client import answer_of, required
-    from halfway.live.control.requests import Done, Record
+    from halfway.live.control.requests import Done, RecordRequest
 
-    request = Record(path=str(path.resolve()), seconds=seconds)
+    request = RecordRequest(path=str(path.resolve()), seconds=seconds)
     answer = answer_of(required(node), request)
     assert isinstance(answer, Done)
     typer.echo(f"{path}: {answer.count:,} records")
@@ -147,8 +148,8 @@ def replay(
 
 def _status(place: Any) -> dict[str, Any]:
     from halfway.live.control.client import answer_of
-    from halfway.live.control.requests import About, Status
+    from halfway.live.control.requests import StatusAnswer, StatusRequest
 
-    answer = answer_of(place, Status())
-    assert isinstance(answer, About)
+    answer = answer_of(place, StatusRequest())
+    assert isinstance(answer, StatusAnswer)
     return answer.status

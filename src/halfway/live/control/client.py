@@ -3,8 +3,15 @@
 import socket
 from collections.abc import Iterator
 
-from halfway.live.control.places import Place, running
-from halfway.live.control.requests import ANSWERS, MOST_LINE, Answer, Refused, Request, line
+from halfway.live.control.places import ControlSocket, running
+from halfway.live.control.requests import (
+    ANSWERS,
+    MOST_LINE,
+    Answer,
+    ControlRequest,
+    RefusedAnswer,
+    line,
+)
 from halfway.problem import Problem
 
 _CONNECT_S = 2.0
@@ -13,7 +20,7 @@ NO_NODE = "no node is running for this user on this machine"
 START_ONE = "start one with `halfway node`"
 
 
-def chosen(name: str = "") -> Place | None:
+def chosen(name: str = "") -> ControlSocket | None:
     """Return the control socket of the process of that name, else of the one that runs longest.
 
     None if no process runs. Raises Problem if none has that name.
@@ -29,7 +36,7 @@ def chosen(name: str = "") -> Place | None:
     raise Problem(f"node = {name}: no such node is running", remedy=remedy)
 
 
-def required(name: str = "") -> Place:
+def required(name: str = "") -> ControlSocket:
     """Return the control socket as `chosen` does. Raises Problem if no process runs."""
     place = chosen(name)
     if place is None:
@@ -37,7 +44,9 @@ def required(name: str = "") -> Place:
     return place
 
 
-def ask(place: Place, request: Request, every_s: float | None = None) -> Iterator[Answer | None]:
+def ask(
+    place: ControlSocket, request: ControlRequest, every_s: float | None = None
+) -> Iterator[Answer | None]:
     """Send a request, and yield its answers. Raises Problem if the node refuses, or has gone.
 
     every_s: yield None whenever nothing has come for so many seconds.
@@ -52,7 +61,7 @@ def ask(place: Place, request: Request, every_s: float | None = None) -> Iterato
         sock.sendall(line(request))
         for whole in _lines(sock):
             answer = None if whole is None else ANSWERS.decode(whole)
-            if isinstance(answer, Refused):
+            if isinstance(answer, RefusedAnswer):
                 raise Problem(answer.what, remedy=answer.remedy)
             yield answer
 
@@ -76,7 +85,7 @@ def _lines(sock: socket.socket) -> Iterator[bytes | None]:
             raise Problem("the node answers with a line that is too long")
 
 
-def answer_of(place: Place, request: Request) -> Answer:
+def answer_of(place: ControlSocket, request: ControlRequest) -> Answer:
     """Return the only answer of a request. Raises Problem as `ask` does."""
     for answer in ask(place, request):
         assert answer is not None

@@ -15,7 +15,7 @@ _SUFFIX = ".sock"
 FOLDER = "HALFWAY_RUN"  # an environment variable: another folder
 
 
-class Place(NamedTuple):
+class ControlSocket(NamedTuple):
     """The control socket of a process: the name of its nodes, and the path."""
 
     name: str
@@ -25,7 +25,7 @@ class Place(NamedTuple):
 def folder() -> Path:
     """Return the folder of the control sockets, made if it is missing.
 
-    Raises Problem if it belongs to somebody else, or others can write to it.
+    Raises Problem if another user owns it, or other users can write to it.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     default = Path(runtime, "halfway") if runtime else _in_temporary()
@@ -51,7 +51,7 @@ def path_for(name: str) -> Path:
     return folder() / f"{name}{_SUFFIX}"
 
 
-def running() -> list[Place]:
+def running() -> list[ControlSocket]:
     """Return the control sockets on which a process listens, the oldest first.
 
     Sockets that a killed process left are removed.
@@ -61,7 +61,7 @@ def running() -> list[Place]:
         with contextlib.suppress(OSError):
             begun = path.stat().st_mtime
             if answers(path):
-                found.append((begun, Place(path.name.removesuffix(_SUFFIX), path)))
+                found.append((begun, ControlSocket(path.name.removesuffix(_SUFFIX), path)))
             else:
                 path.unlink()
     return [place for _, place in sorted(found)]

@@ -36,7 +36,7 @@ class Subscribe(_Request, frozen=True, tag="subscribe"):
     filter: str = ""
 
 
-class Status(_Request, frozen=True, tag="status"):
+class StatusRequest(_Request, frozen=True, tag="status"):
     """Answer with the status of the node, an object."""
 
 
@@ -47,7 +47,7 @@ class Ping(_Request, frozen=True, tag="ping"):
     count: int = 4
 
 
-class Record(_Request, frozen=True, tag="record"):
+class RecordRequest(_Request, frozen=True, tag="record"):
     """Record the inputs of the node into a file on its machine, for so many seconds."""
 
     path: str = ""
@@ -84,7 +84,7 @@ class Pong(msgspec.Struct, frozen=True, tag_field="answer", tag="pong"):
     seconds: float | None
 
 
-class Refused(msgspec.Struct, frozen=True, tag_field="answer", tag="refused"):
+class RefusedAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="refused"):
     """The node refuses the request."""
 
     what: str
@@ -95,19 +95,19 @@ class Ready(msgspec.Struct, frozen=True, tag_field="answer", tag="ready"):
     """The subscription has begun."""
 
 
-class About(msgspec.Struct, frozen=True, tag_field="answer", tag="status"):
+class StatusAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="status"):
     """The status of a node."""
 
     status: dict[str, Any]
 
 
-Request = Publish | Subscribe | Status | Ping | Record
-Answer = Done | Arrived | Pong | Refused | Ready | About
-REQUESTS: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
+ControlRequest = Publish | Subscribe | StatusRequest | Ping | RecordRequest
+Answer = Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer
+REQUESTS: msgspec.json.Decoder[ControlRequest] = msgspec.json.Decoder(ControlRequest)
 ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 
 
-def line(one: Request | Answer) -> bytes:
+def line(one: ControlRequest | Answer) -> bytes:
     """Return a request or an answer as a line."""
     return msgspec.json.encode(one) + b"\n"
 

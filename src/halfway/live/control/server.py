@@ -14,7 +14,6 @@ from halfway.live.control.places import answers, path_for
 from halfway.live.control.requests import (
     MOST_LINE,
     REQUESTS,
-    About,
     Answer,
     Arrived,
     Done,
@@ -22,17 +21,18 @@ from halfway.live.control.requests import (
     Pong,
     Publish,
     Ready,
-    Record,
-    Refused,
+    RecordRequest,
+    RefusedAnswer,
+    StatusAnswer,
     Subscribe,
     expiry_of,
     line,
 )
 from halfway.live.drops import Drop
 from halfway.live.mesh import Event, Refusal
-from halfway.live.node.host import Host
-from halfway.live.node.node import Node
-from halfway.live.node.status import status_of
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.status import status_of
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 
@@ -104,13 +104,13 @@ class ControlServer:
             else:
                 await _answer(writer, await self._once(node, request))
         except (ValueError, msgspec.DecodeError) as error:
-            await _answer(writer, Refused(f"not a request: {error}"))
+            await _answer(writer, RefusedAnswer(f"not a request: {error}"))
         except Problem as problem:
-            await _answer(writer, Refused(problem.what, problem.remedy))
+            await _answer(writer, RefusedAnswer(problem.what, problem.remedy))
         except Refusal as refusal:
-            await _answer(writer, Refused(str(refusal)))
+            await _answer(writer, RefusedAnswer(str(refusal)))
 
-    async def _once(self, node: Node, request: object) -> Answer:
+    async def _once(self, node: MeshNode, request: object) -> Answer:
         """The answer of a request that has one."""
         if isinstance(request, Publish):
             await _wait_for_neighbour(node, request.link_s)
@@ -120,14 +120,14 @@ class ControlServer:
                     expiry_s=expiry_of(request),
                 )  # fmt: skip
             return Done(len(request.payloads), len(node.links.table.links()))
-        if isinstance(request, Record):
+        if isinstance(request, RecordRequest):
             seconds = min(max(request.seconds, 0.0), _MOST_RECORD_S)
             recorder = Recorder(node, Path(request.path))
             await asyncio.sleep(seconds)
             return Done(recorder.close())
-        return About(status_of(self._host, node))
+        return StatusAnswer(status_of(self._host, node))
 
-    def _node(self, name: str) -> Node:
+    def _node(self, name: str) -> MeshNode:
         for node in self._host.nodes:
             if name in ("", node.name, str(node.node_id)):
                 return node
@@ -135,7 +135,7 @@ class ControlServer:
         raise Problem(f"node = {name}: no such node", remedy=f"this process has {known}")
 
     async def _subscribe(
-        self, node: Node, request: Subscribe, reader: asyncio.StreamReader,
+        self, node: MeshNode, request: Subscribe, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:  # fmt: skip
         queue: asyncio.Queue[Event] = asyncio.Queue(_QUEUE)
@@ -163,7 +163,7 @@ class ControlServer:
             gone.cancel()
             node.unsubscribe(subscription)
 
-    async def _ping(self, node: Node, request: Ping, writer: asyncio.StreamWriter) -> None:
+    async def _ping(self, node: MeshNode, request: Ping, writer: asyncio.StreamWriter) -> None:
         peer, name = _neighbour(node, request.to)
         for number in range(request.count):
             answered: asyncio.Future[float] = asyncio.get_running_loop().create_future()
@@ -181,7 +181,7 @@ class ControlServer:
             await _answer(writer, Pong(peer, name, number, seconds))
 
 
-def _neighbour(node: Node, wanted: str) -> tuple[int, str]:
+def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
     """The id and the name of a neighbour, by either."""
     heard = node.links.table.heard()
     for peer in node.links.table.links():
@@ -191,7 +191,7 @@ def _neighbour(node: Node, wanted: str) -> tuple[int, str]:
     raise Problem(f"node = {wanted}: no neighbour of {node.name}", remedy=f"neighbours: {known}")
 
 
-async def _wait_for_neighbour(node: Node, seconds: float) -> None:
+async def _wait_for_neighbour(node: MeshNode, seconds: float) -> None:
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     while not node.links.table.links() and loop.time() < until:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_BYTES = 65_535  # of a topic's text in UTF-8
-EVERYTHING = "#"  # the topic on which a node publishes again while somebody wants all topics
+EVERYTHING = "#"  # the topic of all events, used while a node wants all topics
 _LOW_31 = 2**31 - 1
 
 

@@ -55,7 +55,7 @@ class Endpoint:
         except OSError as error:
             if error.errno in _BUSY:
                 self._wait(address, datagram)
-            else:  # no route, or nobody listens: as if it were lost on the way
+            else:  # no route, or no program listens: as if it were lost on the way
                 self._drops.count(Drop.NO_ADDRESS)
             return
         self.sent += 1

@@ -78,7 +78,7 @@ class Links:
         self._beat(self._scheduler.now(), False)
 
     def stop(self) -> None:
-        """Tell all neighbours that this node ends, and send no more hellos."""
+        """Send the end of this node to all neighbours, and no more hellos."""
         for peer in self.table.links():
             self.send(peer, frame(FrameType.LEAVE, b""))
         self.flush()

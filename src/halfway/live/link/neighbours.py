@@ -185,7 +185,7 @@ class HelloTable:
 
 def _is_steady(one: Heard) -> bool:
     latest = one.arrived & (2**_APPEAR_OF - 1)
-    return latest.bit_count() >= _APPEAR
+    return bool(latest.bit_count() >= _APPEAR)
 
 
 def _nothing() -> None:

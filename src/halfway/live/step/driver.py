@@ -10,20 +10,18 @@ from halfway.core.driver import TO_APPLICATION, TO_NETWORK
 from halfway.live.step.stepper import Emission, NoRoom, Stepper
 from halfway.live.step.timers import Timers
 
-Record = Any  # of type MESSAGE
-
 
 class Surroundings(Protocol):
     """What surrounds a driver: its network and its application."""
 
-    def transmit(self, record: Record, data: bytes) -> None:
+    def transmit(self, record: Any, data: bytes) -> None:
         """Transmit a record to the neighbour `record.next`, or to all of them.
 
         data: the content of a RECORD frame. The record is the driver's again after the call.
         """
         ...
 
-    def report(self, record: Record) -> None:
+    def report(self, record: Any) -> None:
         """Take a report of the node to its application; it is the driver's after the call."""
         ...
 
@@ -55,12 +53,10 @@ class Driver:
         except NoRoom:
             self.no_room += 1
             return False
-        self._pass_on(now)
+        self._pass_on()
         return accepted
 
-    def receive(
-        self, now: float, data: bytes, topics: list[int], travelled_s: float = 0.0
-    ) -> bool:
+    def receive(self, now: float, data: bytes, topics: list[int], travelled_s: float = 0.0) -> bool:
         """Let the node handle a compact record; False if it is refused, or there is no room."""
         self._set_time(now, travelled_s)
         try:
@@ -68,7 +64,7 @@ class Driver:
         except NoRoom:
             self.no_room += 1
             return False
-        self._pass_on(now)
+        self._pass_on()
         return accepted
 
     def restart(self) -> None:
@@ -82,7 +78,7 @@ class Driver:
         else:
             self.stepper.set_time(now, into=travelled_s - now, out_of=now)
 
-    def _pass_on(self, now: float) -> None:
+    def _pass_on(self) -> None:
         """Pass on what the node emitted: the handler's order is the order of their queue."""
         for one in self.stepper.emissions():
             if one.data:
@@ -110,4 +106,4 @@ class Driver:
                 self.no_room += 1
                 self.stepper.release(one.slot)
                 return
-            self._pass_on(now)
+            self._pass_on()

@@ -255,4 +255,3 @@ def _arguments(step: Any, door: Any, tables: Any) -> tuple[Any, ...]:
 
 def _unlent(value: Any) -> Any:
     return value
-

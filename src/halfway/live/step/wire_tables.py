@@ -192,43 +192,50 @@ def decode(wire, record, row, numbers, topics, buffer, at, end):
     """
     if end - at < HEADER_BYTES:
         return TOO_SHORT
-    kind = np.uint8(buffer[at])
+    kind, source = np.uint8(buffer[at]), taken(buffer, at + 4, 4)
     if wire.known[kind] == 0:
         return UNKNOWN_KIND
+    if source >= np.uint64(0x80000000):
+        return BAD_SOURCE
     record.kind = kind
     record["flags"] = buffer[at + 1]
     record.hops = np.uint16(taken(buffer, at + 2, 2))
-    source = taken(buffer, at + 4, 4)
-    if source >= np.uint64(0x80000000):
-        return BAD_SOURCE
     record.source = np.int32(np.int64(source))
     record.incarnation = np.uint32(taken(buffer, at + 8, 4))
     at += HEADER_BYTES
-    listed = 0
+    listed = np.int64(0)
     for p in range(wire.first[kind], wire.first[kind + 1]):
-        count = wire.entries[p]
-        if wire.varies[p] == 1:
-            if at >= end:
-                return TOO_SHORT
-            count = np.int64(buffer[at])
-            at += 1
-            _blank_vector(wire, p, record, row)
-        if count > wire.entries[p]:
-            return NOT_CANONICAL
-        if at + count * wire.size[p] > end:
-            return TOO_SHORT
-        for e in range(count):
-            word = taken(buffer, at, wire.size[p])
-            at += wire.size[p]
-            if wire.topic[p] == 1 and signed(word, wire.size[p]) >= 0:
-                if word > np.uint64(listed) or word >= np.uint64(topics):
-                    return NOT_CANONICAL
-                listed += word == np.uint64(listed)
-                word = np.uint64(numbers[np.int64(word)])
-            _set(wire, p, record, row, e, word)
-        if wire.varies[p] == 1 and count > 0 and _is_fill(wire, p, record, row, count - 1):
+        at, listed = _read_part(wire, p, record, row, numbers[:topics], listed, buffer[:end], at)
+        if at < 0:
             return NOT_CANONICAL
     return FITS if at == end and listed == topics else NOT_CANONICAL
+
+
+@inlined
+def _read_part(wire, p, record, row, numbers, listed, buffer, at):
+    """Read part p of a record; return where it ends, -1 for bytes that are none, and how many of
+    the listed topics the record has named by then."""
+    bad, count, end = np.int64(-1), wire.entries[p], buffer.shape[0]
+    if wire.varies[p] == 1:
+        if at >= end or np.int64(buffer[at]) > count:
+            return bad, listed
+        count = np.int64(buffer[at])
+        at += 1
+        _blank_vector(wire, p, record, row)
+    if at + count * wire.size[p] > end:
+        return bad, listed
+    for e in range(count):
+        word = taken(buffer, at, wire.size[p])
+        at += wire.size[p]
+        if wire.topic[p] == 1 and signed(word, wire.size[p]) >= 0:
+            if word > np.uint64(listed) or word >= np.uint64(numbers.shape[0]):
+                return bad, listed
+            listed += np.int64(word == np.uint64(listed))
+            word = np.uint64(numbers[np.int64(word)])
+        _set(wire, p, record, row, e, word)
+    if wire.varies[p] == 1 and count > 0 and _is_fill(wire, p, record, row, count - 1):
+        return bad, listed
+    return np.int64(at), listed
 
 
 @inlined

@@ -18,7 +18,7 @@ _FACES = {
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
 }
 _PAIRS = "the walks of a topic have numbers that only a simulation gives to its nodes"
-_TREE = "a broker gets its parents and their paths before the run, and no message tells it"
+_TREE = "a broker gets its parents and their paths before the run, and not by messages"
 REASONS = {
     "directional-walk": _PAIRS,
     "random-walk": _PAIRS,
@@ -71,5 +71,3 @@ def _checked(system: str, name: str, value: Value, about: Option) -> Value:
         sort = "true or false" if is_switch else f"{about.low:g} to {about.high:g}"
         raise Problem(f"{system}: {name} = {value}: expected {sort} ({about.meaning})")
     return value
-
-

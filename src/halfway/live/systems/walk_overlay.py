@@ -2,7 +2,7 @@
 
 Filters with the hashes of topics travel between nodes, so the number of a topic must be equal on
 all of them: it is 31 bits of the topic's hash. Two topics with one number share their way; the
-receiver tells them apart by their text.
+receiver compares their texts.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 A trace is a file of frames: a JSON head, the state when the recording began, the records in the
 order in which the handler had them, between them what is around the handler where that changed, and
-the digest of the state at the end. The records have the layout of the simulator's traces (`MESSAGE`).
+the digest of the state at the end. Records have the layout of the simulator's traces (`MESSAGE`).
 """
 
 import contextlib
@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import numpy.typing as npt
 
-from halfway.core.digest import arrays, state_digest
-from halfway.live.node.node import Node
+from halfway.core.values.digest import arrays, state_digest
+from halfway.live.runtime.node import MeshNode
 from halfway.live.step.stepper import Stepper
 from halfway.problem import Problem
 
@@ -30,7 +30,7 @@ class Recorder:
     Raises Problem if the file exists or cannot be written, or if the node keeps no log.
     """
 
-    def __init__(self, node: Node, path: Path) -> None:
+    def __init__(self, node: MeshNode, path: Path) -> None:
         if not len(node.stepper.tables.log):
             what = "this node keeps no log of its records"
             raise Problem(what, remedy="start it with `halfway node --trace`")

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.core.digest import arrays, state_digest
 from halfway.core.message import MESSAGE
+from halfway.core.values.digest import arrays, state_digest
 from halfway.files import check_regular
 from halfway.live.limits import Limits
 from halfway.live.link.neighbours import HelloTable

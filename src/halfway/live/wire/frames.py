@@ -91,9 +91,7 @@ def hello_bytes(hello: Hello) -> bytes:
         hello.incarnation, hello.number, hello.period_ms, 0, hello.rules, hello.retained,
         hello.wanted_s, len(name),
     )  # fmt: skip
-    return b"".join(
-        (fixed, name, _COUNT.pack(len(words)), struct.pack(f"<{len(words)}I", *words))
-    )
+    return b"".join((fixed, name, _COUNT.pack(len(words)), struct.pack(f"<{len(words)}I", *words)))
 
 
 def hello_in(content: bytes, most: int) -> Hello:

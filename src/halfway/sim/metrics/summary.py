@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
-from halfway.core.digest import arrays, state_digest
 from halfway.core.records.checks import REASONS
+from halfway.core.values.digest import arrays, state_digest
 from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine, volume_of
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread

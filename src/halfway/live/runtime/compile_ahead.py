@@ -1,7 +1,7 @@
 """Compile a system for live nodes in a process of its own, while its nodes run interpreted.
 
-`python -m halfway.live.compile_ahead` compiles the system of the request on its stdin; the machine
-code stays in the compile cache, where the nodes find it.
+`python -m halfway.live.runtime.compile_ahead` compiles the system of the request on its stdin. The
+machine code stays in the compile cache, where the nodes find it.
 """
 
 import os
@@ -21,10 +21,10 @@ from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of
 
-_MODULE = "halfway.live.compile_ahead"
+_MODULE = "halfway.live.runtime.compile_ahead"
 
 
-class Request(msgspec.Struct):
+class CompileRequest(msgspec.Struct):
     """What is compiled: a system with options. Sizes of tables are no part of machine code."""
 
     system: str
@@ -41,14 +41,14 @@ def started(system: str, options: Mapping[str, Value]) -> "subprocess.Popen[byte
     )  # fmt: skip
     assert process.stdin is not None
     with process.stdin as stdin:
-        stdin.write(msgspec.json.encode(Request(system, dict(options))))
+        stdin.write(msgspec.json.encode(CompileRequest(system, dict(options))))
     return process
 
 
 def main() -> None:
     """Compile the system of the request on stdin."""
     os.nice(10)  # the nodes come first
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=CompileRequest)
     limits = Limits()
     face = face_of(request.system, request.options, Setting(1, 1, 1, limits))
     table = HelloTable(1, 0, limits.neighbours, limits.heard)

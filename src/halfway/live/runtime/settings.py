@@ -78,7 +78,7 @@ class Settings:
 
     @property
     def network_id(self) -> int:
-        """32 bits by which nodes of different development networks tell each other apart."""
+        """32 bits, different for each development network."""
         return int.from_bytes(hashlib.blake2b(self.network.encode(), digest_size=4).digest())
 
 

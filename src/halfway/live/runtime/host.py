@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from halfway.live.compile_ahead import started
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
-from halfway.live.node.node import Identity, Node, rules_digest
-from halfway.live.node.settings import (
+from halfway.live.plain import Plain, is_loopback
+from halfway.live.runtime.compile_ahead import started
+from halfway.live.runtime.node import Identity, MeshNode, rules_digest
+from halfway.live.runtime.settings import (
     GROUP,
     LOOPBACK,
     Settings,
     next_incarnation,
     random_id,
 )
-from halfway.live.plain import Plain, is_loopback
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.face import Setting
@@ -40,7 +40,7 @@ class Host:
 
     def __init__(self, settings: Settings, securities: Sequence[Security] | None = None) -> None:
         self.settings, self._securities = settings, securities
-        self.nodes: list[Node] = []
+        self.nodes: list[MeshNode] = []
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
@@ -101,7 +101,7 @@ class Host:
             raise
         return found
 
-    def _node(self, place: int, sock: socket.socket) -> Node:
+    def _node(self, place: int, sock: socket.socket) -> MeshNode:
         settings = self.settings
         seed = settings.seed
         if self._securities is None:
@@ -120,7 +120,7 @@ class Host:
             rules_digest(settings.system, face.values, list(face.node.kinds.names.values())),
             settings.hash_key, settings.period_s,
         )  # fmt: skip
-        return Node(
+        return MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
         )
 
@@ -142,7 +142,7 @@ class Host:
         first.links.groups = [GROUP]
         asyncio.get_running_loop().add_reader(self._group.fileno(), self._heard, first)
 
-    def _heard(self, first: Node) -> None:
+    def _heard(self, first: MeshNode) -> None:
         assert self._group is not None
         for _ in range(DRAIN):
             try:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from halfway.live.control.places import Place
+from halfway.live.control.places import ControlSocket
 from halfway.live.control.server import ControlServer
-from halfway.live.node.host import Host
-from halfway.live.node.settings import Settings
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.settings import Settings
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class BackgroundHost:
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="halfway live", daemon=True)
         self.host: Host
-        self.place: Place | None = None
+        self.place: ControlSocket | None = None
 
     def __enter__(self) -> "BackgroundHost":
         """Start the nodes. Raises what their start raises."""
@@ -72,13 +72,13 @@ class BackgroundHost:
                 await self._ended.wait()
                 return
             async with ControlServer(self.host, self._control) as server:
-                self.place = Place(self._control, server.path)
+                self.place = ControlSocket(self._control, server.path)
                 self._ready.set()
                 await self._ended.wait()
 
 
 @contextmanager
-def own_node() -> Iterator[Place]:
+def own_node() -> Iterator[ControlSocket]:
     """A node of the development network for the time of a command; its control socket."""
     name = f"command-{os.getpid()}"
     with BackgroundHost(Settings(name=name, compile="never"), control=name) as background:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from halfway.core.message import EVERYONE, START
 from halfway.core.neighbourhood import Neighbourhood
-from halfway.live.step.driver import Driver, Record
+from halfway.live.step.driver import Driver
 from halfway.live.step.stepper import Stepper
 from halfway.live.step.system import SystemNode
 from halfway.live.step.timers import Timers
@@ -32,13 +32,13 @@ class BedNode:
         self.driver = Driver(self.stepper, self, bed.timers, ages_in_flight=True)
         self.links = links
 
-    def transmit(self, record: Record, data: bytes) -> None:
+    def transmit(self, record: Any, data: bytes) -> None:
         """Transmit to one neighbour or to all of them: they receive it after the delay."""
         to = int(record["next"])
         everyone = to == EVERYONE
         self._bed.fly(self, data, self.links if everyone else [self._bed.row_of.get(to, -1)])
 
-    def report(self, record: Record) -> None:
+    def report(self, record: Any) -> None:
         """Keep a report to the application."""
         self._bed.reports.append((self.row, record.copy()))
 

@@ -1,14 +1,14 @@
-"""The status of a node: what it is, whom it hears, what it did and what it dropped."""
+"""The status of a node: its identity, the nodes that it hears, its counts and its drops."""
 
 import os
 from typing import Any
 
 from halfway.live.link.neighbours import NEIGHBOUR
-from halfway.live.node.host import Host
-from halfway.live.node.node import Node
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.node import MeshNode
 
 
-def status_of(host: Host, node: Node) -> dict[str, Any]:
+def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
     """Return the status of a node as plain values; times in seconds."""
     node.endpoint.count_kernel_drops()
     endpoint, now = node.endpoint, host.scheduler.now()
@@ -46,7 +46,7 @@ def status_of(host: Host, node: Node) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _heard(node: Node, now: float) -> list[dict[str, Any]]:
+def _heard(node: MeshNode, now: float) -> list[dict[str, Any]]:
     found = []
     for peer, one in sorted(node.links.table.heard().items()):
         address = node.links.address_of(peer)

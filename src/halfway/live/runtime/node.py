@@ -3,41 +3,33 @@
 import asyncio
 import hashlib
 import socket
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from halfway.core.message import EVERYONE, START
 from halfway.core.options import Value
 from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import Body, EventKey, decoded, encoded
-from halfway.live.events.retained import (
-    VERSION_BYTES,
-    RetainedTable,
-    Version,
-    version_bytes,
-    version_in,
-)
+from halfway.live.events.bodies import Body
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
 from halfway.live.events.topics import EVERYTHING, filter_problem, topic_problem
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import Links, OwnHello
-from halfway.live.mesh import Event, Level, Refusal, Subscription
-from halfway.live.node.event_flow import EventFlow
+from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
+from halfway.live.runtime.delivery import Delivery, RetainedSpread
+from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.security import Security
-from halfway.live.step.driver import Driver, Record
+from halfway.live.step.driver import Driver
 from halfway.live.step.kernel import UNREADABLE
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
-from halfway.live.wire.frames import FrameType, frame
+from halfway.live.wire.frames import FrameType
 
 _AT_ONCE = 64  # publications before the loop has its turn
-_REMEMBERED = 8192  # publications that reached an application, so that none comes twice
 _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it
-_RETAINED_EVERY_S = 5.0  # between two exchanges of retained values with one neighbour
 
 
 class Identity(NamedTuple):
@@ -51,7 +43,7 @@ class Identity(NamedTuple):
     period_s: float = 1.0  # of hellos
 
 
-class Node:
+class MeshNode:
     """A live node. It satisfies `Mesh`. `start` after the loop runs; `stop` ends it.
 
     face: of its system, for this node alone. log: records kept for a trace, see `Stepper`.
@@ -78,22 +70,19 @@ class Node:
         self.events = EventFlow(
             kinds, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
-        self._retained = RetainedTable(limits.retained)
-        self._retained_sent: dict[int, float] = {}
+        self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
+        self._retained = RetainedSpread(self.node_id, self.links, scheduler, limits.retained)
         self._event, self._publication, self._since_turn = 0, 0, 0
-        self._seen: OrderedDict[tuple[int, int, int], None] = OrderedDict()
         self._room = asyncio.Event()
         self._room.set()
         self._closed = False
         self._joined = self._turning = False
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self.stepper.before_change
-        self.links.frame, self.links.greeted = self._frame, self._exchange_retained
-        self.links.retained = lambda: self._retained.digest
+        self.links.frame, self.links.greeted = self._frame, self._retained.compare
+        self.links.retained = self._retained.digest
         self.links.wants_all = lambda: self.subscriptions.wants_all
-        self.endpoint = Endpoint(
-            sock, self.links.datagram, self._drained, self.drops, limits.queue
-        )
+        self.endpoint = Endpoint(sock, self.links.datagram, self._drained, self.drops, limits.queue)
         self.links.endpoint = self.endpoint
 
     def start(self) -> None:
@@ -146,12 +135,13 @@ class Node:
             self._emit(routed, body)
         self.counts["published"] += 1
         if retain:
-            self._keep(self._retained.next_version(self.node_id), body, but=-1)
-        self._deliver((self.node_id, self.identity.incarnation, self._event - 1), body, 0, True)
+            self._retained.give(body)
+        own = self.node_id, self.identity.incarnation, self._event - 1
+        self.delivery.deliver(own, body, 0, local=True)
         self._turn_soon()
         return True
 
-    def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> Subscription:
+    def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter; see `Mesh.subscribe`."""
         if problem := filter_problem(topic_filter):
             raise Refusal("bad filter", f"'{topic_filter}': {problem}")
@@ -165,7 +155,7 @@ class Node:
         self._turn()
         return made
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: MeshSubscription) -> None:
         """End a subscription; no effect on one that has ended."""
         assert isinstance(subscription, LocalSubscription)
         self.stepper.before_change()
@@ -174,13 +164,9 @@ class Node:
 
     def retained(self, topic_filter: str) -> list[Event]:
         """Return the retained values that a filter matches."""
-        now = self.scheduler.now()
-        return [
-            self._as_event((version[1], 0, version[0] & 2**31 - 1), body, 0, now, local=False)
-            for version, body in self._retained.matching(topic_filter, now)
-        ]
+        return self._retained.matching(topic_filter)
 
-    def transmit(self, record: Record, data: bytes) -> None:
+    def transmit(self, record: Any, data: bytes) -> None:
         """Send a record of the driver to its neighbour, or to all of them."""
         to, kind = int(record["next"]), int(record["kind"])
         key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
@@ -194,7 +180,7 @@ class Node:
         else:
             self.drops.count(Drop.NO_ADDRESS)
 
-    def report(self, record: Record) -> None:
+    def report(self, record: Any) -> None:
         """Take a report of the driver: deliver an event, or count it."""
         if record["kind"] != self._delivered:
             name = self.face.node.kinds.names[int(record["kind"])]
@@ -207,7 +193,7 @@ class Node:
         if body is None:
             self.drops.count(Drop.BODIES_FULL)
             return
-        self._deliver(key, body, int(record["hops"]), local=False)
+        self.delivery.deliver(key, body, int(record["hops"]), local=False)
 
     def refusals(self) -> dict[str, int]:
         """Return the records refused at the door, by reason."""
@@ -263,12 +249,10 @@ class Node:
         elif sort == FrameType.WANT:
             self.events.take_want(peer, content)
         elif sort == FrameType.RETAINED:
-            version = version_in(content)
-            body = decoded(content[VERSION_BYTES:], self.scheduler.now())
-            self._keep(version, body, but=peer)
+            self._retained.take(peer, content)
 
     def _handle(self, peer: int, content: bytes, body: Body | None) -> None:
-        """Let the driver handle a record, whose sender is the peer and whose topics have numbers."""
+        """Let the driver handle a record of the peer, with the node's numbers of its topics."""
         begin = 1 + 8 * content[0]
         if int.from_bytes(content[begin + 4 : begin + 8], "little") != peer:
             self.drops.count(Drop.WRONG_SENDER)
@@ -288,54 +272,6 @@ class Node:
         if not accepted:
             unread = self.stepper.tables.tally[UNREADABLE] != 0
             self.drops.count(Drop.UNREADABLE if unread else Drop.REFUSED)
-
-    def _deliver(self, key: EventKey, body: Body, hops: int, local: bool) -> None:
-        """Deliver an event to the applications whose filters match, each publication once."""
-        publication = key[0], key[1], body.publication
-        now = self.scheduler.now()
-        if publication in self._seen:
-            self.drops.count(Drop.DUPLICATE)
-            return
-        found = self.subscriptions.matching(body.topic)
-        if not found:
-            return
-        if body.is_over(now):
-            self.drops.count(Drop.EXPIRED)
-            return
-        self._seen[publication] = None
-        if len(self._seen) > _REMEMBERED:
-            self._seen.popitem(last=False)
-        event = self._as_event(key, body, hops, now, local)
-        for subscription in found:
-            self.counts["delivered"] += 1
-            subscription.callback(event)
-
-    def _as_event(self, key: EventKey, body: Body, hops: int, now: float, local: bool) -> Event:
-        age = max(now - body.born, 0.0)
-        return Event(
-            body.topic, body.payload, key[0], key[1], key[2], body.level, body.retain, age,
-            body.expiry_s - age, body.properties, local, hops,
-        )  # fmt: skip
-
-    def _exchange_retained(self, peer: int) -> None:
-        """Send all retained values to a neighbour whose digest differs."""
-        heard = self.links.table.heard().get(peer)
-        now = self.scheduler.now()
-        if heard is None or heard.hello.retained == self._retained.digest:
-            return
-        if now - self._retained_sent.get(peer, -_RETAINED_EVERY_S) < _RETAINED_EVERY_S:
-            return
-        self._retained_sent[peer] = now
-        for version, body in self._retained.all():
-            self.links.send(peer, _retained_frame(version, body, now))
-
-    def _keep(self, version: Version, body: Body, but: int) -> None:
-        """Keep a retained value, and pass it on to the other neighbours if it is new."""
-        if self._retained.put(version, body):
-            whole = _retained_frame(version, body, self.scheduler.now())
-            for peer in self.links.table.links():
-                if peer != but:
-                    self.links.send(peer, whole)
 
     def _drained(self) -> None:
         """A batch of datagrams is handled: send what it caused."""
@@ -357,13 +293,7 @@ class Node:
             self._room.set()
 
 
-def _retained_frame(version: Version, body: Body, now: float) -> bytes:
-    return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))
-
-
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
     """Return the 64 bits that equal nodes share: system, options and message kinds."""
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
-
-

@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from halfway.core.options import Value
-from halfway.live.background import BackgroundHost
 from halfway.live.drops import Drop
-from halfway.live.mesh import Event, Level, Subscription
-from halfway.live.node.host import Host
-from halfway.live.node.node import Node
-from halfway.live.node.settings import Settings
-from halfway.live.node.status import status_of
+from halfway.live.interface.background import BackgroundHost
+from halfway.live.mesh import Event, Level, MeshSubscription
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.settings import Settings
+from halfway.live.runtime.status import status_of
 
 QUEUE = 1024  # events that wait for a subscriber of this interface
 _POLL_S = 0.02
@@ -52,10 +52,10 @@ class Events:
     A program that does not keep up loses the oldest events; the node counts them.
     """
 
-    def __init__(self, of: Node, topic_filter: str) -> None:
+    def __init__(self, of: MeshNode, topic_filter: str) -> None:
         self._node, self.filter = of, topic_filter
         self._queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
-        self._subscription: Subscription | None = of.subscribe(topic_filter, self._take)
+        self._subscription: MeshSubscription | None = of.subscribe(topic_filter, self._take)
 
     def __aiter__(self) -> "Events":
         return self
@@ -94,7 +94,7 @@ class LiveNode:
         await self.host.close()
 
     @property
-    def mesh(self) -> Node:
+    def mesh(self) -> MeshNode:
         """The node itself, with the face of a `Mesh`."""
         return self.host.nodes[0]
 
@@ -152,7 +152,7 @@ class BlockingNode:
         self._background.__exit__()
 
     @property
-    def _node(self) -> Node:
+    def _node(self) -> MeshNode:
         return self._background.host.nodes[0]
 
     def publish(
@@ -189,5 +189,3 @@ class BlockingNode:
     def status(self) -> dict[str, Any]:
         """Return the status of the node, as `halfway status --json` prints it."""
         return self._background.call(lambda: status_of(self._background.host, self._node))
-
-
