@@ -78,6 +78,18 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
+    "live": {
+        ".": {"interface"},  # only when `halfway.live.node` is asked for
+        "step": set(),
+        "wire": set(),
+        "systems": {".", "step"},
+        "events": {".", "systems"},
+        "link": {".", "step", "wire"},
+        "runtime": {".", "step", "wire", "systems", "events", "link"},
+        "trace": {".", "step", "systems", "link", "runtime"},
+        "control": {".", "trace", "runtime"},
+        "interface": {".", "control", "runtime"},
+    },
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),
@@ -103,7 +115,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": {"claims"},
         "underlay_siena": {"claims"},
     },
-    "cli": {"terminal": set(), "commands": {"terminal"}, ".": {"commands", "terminal"}},
+    "cli": {
+        "terminal": set(),
+        "commands": {"terminal"},
+        "live": {"terminal"},
+        ".": {"commands", "live", "terminal"},
+    },
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {

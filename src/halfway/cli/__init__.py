@@ -20,6 +20,9 @@ from halfway.cli.commands.results import results
 from halfway.cli.commands.schema import schema
 from halfway.cli.commands.simulate import simulate
 from halfway.cli.commands.walk import walk
+from halfway.cli.live.events import pub, spy, sub
+from halfway.cli.live.node import node
+from halfway.cli.live.watch import ping, record, replay, scout, status
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 
 app = typer.Typer(
@@ -78,6 +81,7 @@ def _halfway(
     halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
+    halfway node                                 a live node; then halfway pub, sub, scout
     """
     if context.invoked_subcommand is None and not version:
         typer.echo(context.get_help())
@@ -87,3 +91,5 @@ app.command("list")(list_papers)
 app.command("options")(list_options)
 for _command in (init, check, compare, reproduce, walk, simulate, results, schema):
     app.command()(_command)
+for _live in (node, pub, sub, spy, scout, status, ping, record, replay):
+    app.command(rich_help_panel="Live nodes")(_live)

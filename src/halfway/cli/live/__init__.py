@@ -1,0 +1,1 @@
+"""The commands of live nodes: `node`, `pub`, `sub`, `spy`, `scout`, `status`, `ping` and traces."""
