@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from halfway.live.mesh import Level
 from halfway.live.mqtt.access import Access
-from halfway.live.mqtt.limits import Limits
+from halfway.live.mqtt.limits import DoorLimits
 from halfway.live.mqtt.memory import MemoryNetwork
 from halfway.live.mqtt.packets.stream import Broken, PacketStream
-from halfway.live.mqtt.packets.types import MQTT5, Connack, Connect, Packet
+from halfway.live.mqtt.packets.types import MQTT5, ConnackPacket, ConnectPacket, Packet
 from halfway.live.mqtt.server import MqttDoor
 
 _T = TypeVar("_T")
@@ -34,7 +34,7 @@ class AdvancedLoop(asyncio.SelectorEventLoop):
 class Doors:
     """Doors at nodes of one mesh in memory."""
 
-    def __init__(self, count: int, limits: Limits | None = None, access: Access | None = None):
+    def __init__(self, count: int, limits: DoorLimits | None = None, access: Access | None = None):
         self._loop = AdvancedLoop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -44,7 +44,7 @@ class Doors:
         for _ in range(count):
             self.run(self._open(limits, access))
 
-    async def _open(self, limits: Limits | None, access: Access | None) -> None:
+    async def _open(self, limits: DoorLimits | None, access: Access | None) -> None:
         door = MqttDoor(self.network.node(), limits=limits, access=access, levels=LEVELS)
         self.doors.append(door)
         self.ports.append((await door.listen("127.0.0.1", 0))[1])
@@ -74,7 +74,7 @@ class Doors:
 
 @contextmanager
 def opened(
-    count: int = 1, limits: Limits | None = None, access: Access | None = None
+    count: int = 1, limits: DoorLimits | None = None, access: Access | None = None
 ) -> Iterator[Doors]:
     """Doors that close at the end."""
     doors = Doors(count, limits, access)
@@ -123,12 +123,12 @@ class RawClient:
         assert not isinstance(event, Broken), event
         return event
 
-    def connect(self, client_id: str = "raw", **fields: Any) -> Connack:
+    def connect(self, client_id: str = "raw", **fields: Any) -> ConnackPacket:
         """Send CONNECT; return the answer."""
         version = self._stream.version or MQTT5
-        self.send(Connect(client_id, version, **fields))
+        self.send(ConnectPacket(client_id, version, **fields))
         connack = self.receive()
-        assert isinstance(connack, Connack), connack
+        assert isinstance(connack, ConnackPacket), connack
         return connack
 
     def is_silent(self, seconds: float = 0.05) -> bool:

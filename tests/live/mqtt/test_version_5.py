@@ -13,15 +13,15 @@ from paho.mqtt.packettypes import PacketTypes  # noqa: E402
 from halfway.live.mqtt.packets.properties import Properties  # noqa: E402
 from halfway.live.mqtt.packets.reasons import Reason  # noqa: E402
 from halfway.live.mqtt.packets.types import (  # noqa: E402
-    Disconnect,
-    Puback,
-    Pubcomp,
-    Publish,
-    Pubrec,
-    Pubrel,
+    DisconnectPacket,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
     Request,
-    Suback,
-    Subscribe,
+    SubackPacket,
+    SubscribePacket,
 )
 from tests.live.mqtt.doors import Doors, RawClient, wait_for  # noqa: E402
 from tests.live.mqtt.paho_client import Client, of_publish  # noqa: E402
@@ -79,9 +79,9 @@ def test_a_session_expiry_above_the_limit_is_shortened(clients: tuple[Client, Cl
 def test_a_session_expiry_cannot_begin_at_disconnect(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     client.connect("late expiry")
-    client.send(Disconnect(properties=Properties(session_expiry_s=5)))
+    client.send(DisconnectPacket(properties=Properties(session_expiry_s=5)))
     disconnect = client.receive()
-    assert isinstance(disconnect, Disconnect)
+    assert isinstance(disconnect, DisconnectPacket)
     assert disconnect.reason is Reason.PROTOCOL_ERROR
 
 
@@ -223,16 +223,19 @@ def test_client_topic_alias(clients: tuple[Client, Client], ports: tuple[int, in
     b = clients[1]
     b.connect()
     b.subscribe((TOPIC, 2))
-    client.send(Publish(TOPIC, b"1", properties=Properties(topic_alias=maximum)))
-    client.send(Publish("", b"2", 1, packet_id=1, properties=Properties(topic_alias=maximum)))
-    assert client.receive() == Puback(1)
+    client.send(PublishPacket(TOPIC, b"1", properties=Properties(topic_alias=maximum)))
+    client.send(PublishPacket("", b"2", 1, packet_id=1, properties=Properties(topic_alias=maximum)))
+    assert client.receive() == PubackPacket(1)
     b.expect((TOPIC, b"1", 0), (TOPIC, b"2", 1))
-    client.send(Disconnect())
+    client.send(DisconnectPacket())
     # An alias ends with its connection.
     wrong = [
-        (Publish("", b"3", properties=Properties(topic_alias=maximum)), Reason.PROTOCOL_ERROR),
         (
-            Publish(TOPIC, b"4", properties=Properties(topic_alias=maximum + 1)),
+            PublishPacket("", b"3", properties=Properties(topic_alias=maximum)),
+            Reason.PROTOCOL_ERROR,
+        ),
+        (
+            PublishPacket(TOPIC, b"4", properties=Properties(topic_alias=maximum + 1)),
             Reason.TOPIC_ALIAS_INVALID,
         ),
     ]
@@ -241,7 +244,7 @@ def test_client_topic_alias(clients: tuple[Client, Client], ports: tuple[int, in
         client.connect("alias", clean_start=False, properties=Properties(session_expiry_s=99))
         client.send(publish)
         disconnect = client.receive()
-        assert isinstance(disconnect, Disconnect)
+        assert isinstance(disconnect, DisconnectPacket)
         assert disconnect.reason is reason
         assert client.receive() is None
     b.expect()
@@ -250,14 +253,16 @@ def test_client_topic_alias(clients: tuple[Client, Client], ports: tuple[int, in
 def test_server_topic_alias(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     client.connect("given alias", properties=Properties(topic_alias_maximum=1))
-    client.send(Subscribe(1, (Request("#", 1),)))
-    assert isinstance(client.receive(), Suback)
-    client.send(Publish(TOPIC, b"1"), Publish(TOPIC, b"2"), Publish("other", b"3"))
+    client.send(SubscribePacket(1, (Request("#", 1),)))
+    assert isinstance(client.receive(), SubackPacket)
+    client.send(
+        PublishPacket(TOPIC, b"1"), PublishPacket(TOPIC, b"2"), PublishPacket("other", b"3")
+    )
     received = [client.receive() for _ in range(3)]
     assert received == [
-        Publish(TOPIC, b"1", properties=Properties(topic_alias=1)),
-        Publish("", b"2", properties=Properties(topic_alias=1)),
-        Publish("other", b"3"),
+        PublishPacket(TOPIC, b"1", properties=Properties(topic_alias=1)),
+        PublishPacket("", b"2", properties=Properties(topic_alias=1)),
+        PublishPacket("other", b"3"),
     ]
     client.close()
 
@@ -273,9 +278,9 @@ def test_maximum_packet_size(clients: tuple[Client, Client], ports: tuple[int, i
     a.expect((TOPIC, b"." * 32, 1), (TOPIC, b"after", 1))
     client = RawClient(ports[0])
     client.connect("large")
-    client.send(Publish(TOPIC, bytes(own.MaximumPacketSize)))
+    client.send(PublishPacket(TOPIC, bytes(own.MaximumPacketSize)))
     disconnect = client.receive()
-    assert isinstance(disconnect, Disconnect)
+    assert isinstance(disconnect, DisconnectPacket)
     assert disconnect.reason is Reason.PACKET_TOO_LARGE
     assert client.receive() is None
 
@@ -284,8 +289,8 @@ def test_maximum_packet_size(clients: tuple[Client, Client], ports: tuple[int, i
 def test_a_wrong_filter_is_refused(ports: tuple[int, int], wrong: str) -> None:
     client = RawClient(ports[0])
     client.connect("wrong filter")
-    client.send(Subscribe(1, (Request("right", 1), Request(wrong, 1))))
-    assert client.receive() == Suback(1, (Reason.GRANTED_QOS_1, Reason.TOPIC_FILTER_INVALID))
+    client.send(SubscribePacket(1, (Request("right", 1), Request(wrong, 1))))
+    assert client.receive() == SubackPacket(1, (Reason.GRANTED_QOS_1, Reason.TOPIC_FILTER_INVALID))
     client.close()
 
 
@@ -300,21 +305,23 @@ def test_server_keep_alive(clients: tuple[Client, Client]) -> None:
 def test_flow_control1(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     client.connect("flow", properties=Properties(receive_maximum=2))
-    client.send(Subscribe(1, (Request(TOPIC, 2),)))
-    assert isinstance(client.receive(), Suback)
-    client.send(*(Publish(TOPIC, b"%d" % k, 1, packet_id=k) for k in range(1, 5)))
+    client.send(SubscribePacket(1, (Request(TOPIC, 2),)))
+    assert isinstance(client.receive(), SubackPacket)
+    client.send(*(PublishPacket(TOPIC, b"%d" % k, 1, packet_id=k) for k in range(1, 5)))
     received = [client.receive() for _ in range(6)]
-    assert [one for one in received if isinstance(one, Puback)] == [Puback(k) for k in range(1, 5)]
-    messages = [one for one in received if isinstance(one, Publish)]
+    assert [one for one in received if isinstance(one, PubackPacket)] == [
+        PubackPacket(k) for k in range(1, 5)
+    ]
+    messages = [one for one in received if isinstance(one, PublishPacket)]
     assert [one.payload for one in messages] == [b"1", b"2"]
     assert client.is_silent()
     # QoS 0 does not wait for the window.
-    client.send(Publish(TOPIC, b"best effort"))
-    assert client.receive() == Publish(TOPIC, b"best effort")
+    client.send(PublishPacket(TOPIC, b"best effort"))
+    assert client.receive() == PublishPacket(TOPIC, b"best effort")
     for k, message in enumerate(messages, start=3):
-        client.send(Puback(message.packet_id))
+        client.send(PubackPacket(message.packet_id))
         third = client.receive()
-        assert isinstance(third, Publish)
+        assert isinstance(third, PublishPacket)
         assert third.payload == b"%d" % k
     client.close()
 
@@ -323,29 +330,32 @@ def test_flow_control2(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     maximum = client.connect("flood").properties.receive_maximum
     assert maximum
-    client.send(*(Publish(TOPIC, b"", 2, packet_id=k) for k in range(1, maximum + 2)))
+    client.send(*(PublishPacket(TOPIC, b"", 2, packet_id=k) for k in range(1, maximum + 2)))
     received = list(iter(client.receive, None))
     *answers, disconnect = received
-    assert answers == [Pubrec(k) for k in range(1, len(answers) + 1)]
-    assert isinstance(disconnect, Disconnect)
+    assert answers == [PubrecPacket(k) for k in range(1, len(answers) + 1)]
+    assert isinstance(disconnect, DisconnectPacket)
     assert disconnect.reason is Reason.RECEIVE_MAXIMUM_EXCEEDED
 
 
 def test_quality_2_in_both_directions(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     client.connect("exact")
-    client.send(Subscribe(1, (Request(TOPIC, 2),)))
-    assert isinstance(client.receive(), Suback)
-    publish = Publish(TOPIC, b"once", 2, packet_id=9)
-    client.send(publish, Publish(TOPIC, b"once", 2, duplicate=True, packet_id=9))
+    client.send(SubscribePacket(1, (Request(TOPIC, 2),)))
+    assert isinstance(client.receive(), SubackPacket)
+    publish = PublishPacket(TOPIC, b"once", 2, packet_id=9)
+    client.send(publish, PublishPacket(TOPIC, b"once", 2, duplicate=True, packet_id=9))
     received = [client.receive() for _ in range(3)]
-    assert received.count(Pubrec(9)) == 2
-    [message] = [one for one in received if isinstance(one, Publish)]
-    client.send(Pubrel(9), Pubrec(message.packet_id))
-    assert [client.receive(), client.receive()] == [Pubcomp(9), Pubrel(message.packet_id)]
-    client.send(Pubrel(9), Pubcomp(message.packet_id), Pubrec(message.packet_id))
-    assert client.receive() == Pubcomp(9, Reason.PACKET_ID_NOT_FOUND)
-    assert client.receive() == Pubrel(message.packet_id, Reason.PACKET_ID_NOT_FOUND)
+    assert received.count(PubrecPacket(9)) == 2
+    [message] = [one for one in received if isinstance(one, PublishPacket)]
+    client.send(PubrelPacket(9), PubrecPacket(message.packet_id))
+    assert [client.receive(), client.receive()] == [
+        PubcompPacket(9),
+        PubrelPacket(message.packet_id),
+    ]
+    client.send(PubrelPacket(9), PubcompPacket(message.packet_id), PubrecPacket(message.packet_id))
+    assert client.receive() == PubcompPacket(9, Reason.PACKET_ID_NOT_FOUND)
+    assert client.receive() == PubrelPacket(message.packet_id, Reason.PACKET_ID_NOT_FOUND)
     assert client.is_silent()
     client.close()
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Limits(NamedTuple):
+class DoorLimits(NamedTuple):
     """The limits of a door. At each limit, the named answer or drop follows; nothing grows on.
 
     Times are in seconds. A client of 5.0 receives the limits that concern it in its CONNACK.
@@ -28,7 +28,7 @@ class Limits(NamedTuple):
     session_expiry_s: int = 7 * 24 * 3600  # the longest; also of a 3.1.1 session that is kept
 
 
-class Drop(StrEnum):
+class DoorDrop(StrEnum):
     """Why a message did not reach a client, or a publication did not reach the mesh."""
 
     OFFLINE = "client offline"  # QoS 0 is not kept for a client that is away
@@ -42,4 +42,4 @@ class Drop(StrEnum):
     UNREADABLE = "properties not readable"
 
 
-Drops = Counter[Drop]
+DoorDrops = Counter[DoorDrop]

@@ -18,7 +18,7 @@ from halfway.live.mqtt.packets.properties import (
     write_properties,
 )
 from halfway.live.mqtt.packets.reasons import Reason
-from halfway.live.mqtt.packets.types import Publish, Will
+from halfway.live.mqtt.packets.types import PublishPacket, Will
 
 ORIGIN_BYTES = 8
 
@@ -58,7 +58,7 @@ def origin(client_id: str) -> bytes:
     return hashlib.blake2b(client_id.encode(), digest_size=ORIGIN_BYTES).digest()
 
 
-def publication(packet: Publish | Will, topic: str, publisher: bytes) -> Publication:
+def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> Publication:
     """Return what the mesh publishes for a PUBLISH or a will.
 
     topic: the topic, where an alias stood for it. publisher: the origin of the client.
@@ -80,7 +80,7 @@ def publication(packet: Publish | Will, topic: str, publisher: bytes) -> Publica
         retain=packet.retain,
         expiry_s=math.inf if own.message_expiry_s is None else own.message_expiry_s,
         properties=bytes((packet.qos,)) + publisher + write_properties(kept, "publish"),
-        packet_id=packet.packet_id if isinstance(packet, Publish) else 0,
+        packet_id=packet.packet_id if isinstance(packet, PublishPacket) else 0,
     )
 
 

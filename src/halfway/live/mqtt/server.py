@@ -8,9 +8,9 @@ from collections.abc import Coroutine
 
 from halfway.live.mesh import Event, Level, Mesh, Refusal
 from halfway.live.mqtt.access import Access, Anyone
-from halfway.live.mqtt.limits import Drop, Limits
+from halfway.live.mqtt.limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.messages import Publication
-from halfway.live.mqtt.packets.types import Connect
+from halfway.live.mqtt.packets.types import ConnectPacket
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.machine import Machine
 
@@ -32,12 +32,12 @@ class MqttDoor:
         self,
         mesh: Mesh,
         *,
-        limits: Limits | None = None,
+        limits: DoorLimits | None = None,
         access: Access | None = None,
         levels: tuple[Level, Level, Level] = LEVELS,
     ) -> None:
         self._mesh, self._access, self._levels = mesh, access or Anyone(), levels
-        self._machine = Machine(mesh, limits or Limits(), self._receive)
+        self._machine = Machine(mesh, limits or DoorLimits(), self._receive)
         self._loop = asyncio.get_running_loop()
         self._servers: list[asyncio.Server] = []
         self._clients: dict[Connection, _Client] = {}
@@ -76,7 +76,7 @@ class MqttDoor:
             client.abort()
 
     @property
-    def drops(self) -> dict[Drop, int]:
+    def drops(self) -> dict[DoorDrop, int]:
         """The number of messages that were dropped, by reason."""
         return self._machine.drops
 
@@ -129,14 +129,14 @@ class MqttDoor:
             self._timer.cancel()
         self._timer = None if at == float("inf") else self._loop.call_at(at, self.run)
 
-    def _admit(self, connection: Connection, packet: Connect, now: float) -> None:
+    def _admit(self, connection: Connection, packet: ConnectPacket, now: float) -> None:
         if packet.username is None:
             permissions = self._access.admit(None, packet.password)
             self._machine.admit(connection, packet, permissions, now)
         else:
             self._start(self._check(connection, packet))
 
-    async def _check(self, connection: Connection, packet: Connect) -> None:
+    async def _check(self, connection: Connection, packet: ConnectPacket) -> None:
         permissions = await self._loop.run_in_executor(
             None, self._access.admit, packet.username, packet.password
         )

@@ -10,23 +10,23 @@ from halfway.live.mqtt.packets.properties import NO_PROPERTIES, Properties
 from halfway.live.mqtt.packets.types import (
     MQTT3,
     MQTT5,
-    Auth,
-    Connack,
-    Connect,
-    Disconnect,
+    AuthPacket,
+    ConnackPacket,
+    ConnectPacket,
+    DisconnectPacket,
     Packet,
-    Pingreq,
-    Pingresp,
-    Puback,
-    Pubcomp,
-    Publish,
-    Pubrec,
-    Pubrel,
+    PingreqPacket,
+    PingrespPacket,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
     Request,
-    Suback,
-    Subscribe,
-    Unsuback,
-    Unsubscribe,
+    SubackPacket,
+    SubscribePacket,
+    UnsubackPacket,
+    UnsubscribePacket,
     Will,
 )
 
@@ -104,11 +104,11 @@ def wills(version: int) -> st.SearchStrategy[Will]:
 
 
 @st.composite
-def connects(draw: st.DrawFn, version: int) -> Connect:
+def connects(draw: st.DrawFn, version: int) -> ConnectPacket:
     """Any CONNECT."""
     username = draw(st.none() | TEXT)
     may_have_password = version == MQTT5 or username is not None
-    return Connect(
+    return ConnectPacket(
         client_id=draw(TEXT),
         version=version,
         clean_start=draw(st.booleans()),
@@ -121,10 +121,10 @@ def connects(draw: st.DrawFn, version: int) -> Connect:
 
 
 @st.composite
-def publishes(draw: st.DrawFn, version: int) -> Publish:
+def publishes(draw: st.DrawFn, version: int) -> PublishPacket:
     """Any PUBLISH."""
     qos = draw(QOS)
-    return Publish(
+    return PublishPacket(
         topic=draw(TOPIC),
         payload=draw(st.binary(max_size=300)),
         qos=qos,
@@ -149,15 +149,15 @@ def _of(codes: frozenset[reasons.Reason]) -> st.SearchStrategy[reasons.Reason]:
 def _answers(version: int) -> list[st.SearchStrategy[Packet]]:
     made: list[st.SearchStrategy[Packet]] = []
     for packet, codes in (
-        (Puback, reasons.PUBACK_REASONS),
-        (Pubrec, reasons.PUBACK_REASONS),
-        (Pubrel, reasons.PUBREL_REASONS),
-        (Pubcomp, reasons.PUBREL_REASONS),
+        (PubackPacket, reasons.PUBACK_REASONS),
+        (PubrecPacket, reasons.PUBACK_REASONS),
+        (PubrelPacket, reasons.PUBREL_REASONS),
+        (PubcompPacket, reasons.PUBREL_REASONS),
     ):
         if version == MQTT3:
             made.append(st.builds(packet, ID))
         else:
-            own = properties(packet.__name__.lower(), version)
+            own = properties(packet.__name__.removesuffix("Packet").lower(), version)
             made.append(st.builds(packet, ID, _of(codes), own))
     return made
 
@@ -176,33 +176,33 @@ def packets(version: int) -> st.SearchStrategy[Packet]:
         connects(version),
         publishes(version),
         *_answers(version),
-        st.builds(Connack, connack, st.booleans(), properties("connack", version)),
+        st.builds(ConnackPacket, connack, st.booleans(), properties("connack", version)),
         st.builds(
-            Subscribe,
+            SubscribePacket,
             ID,
             st.lists(_requests(version), min_size=1, max_size=3).map(tuple),
             properties("subscribe", version),
         ),
         st.builds(
-            Suback,
+            SubackPacket,
             ID,
             st.lists(suback, min_size=1, max_size=3).map(tuple),
             properties("suback", version),
         ),
         st.builds(
-            Unsubscribe,
+            UnsubscribePacket,
             ID,
             st.lists(FILTER, min_size=1, max_size=3).map(tuple),
             properties("unsubscribe", version),
         ),
         st.builds(
-            Unsuback, ID, st.just(()) if three else unsuback, properties("unsuback", version)
+            UnsubackPacket, ID, st.just(()) if three else unsuback, properties("unsuback", version)
         ),
-        st.just(Pingreq()),
-        st.just(Pingresp()),
-        st.builds(Disconnect, disconnect, properties("disconnect", version)),
+        st.just(PingreqPacket()),
+        st.just(PingrespPacket()),
+        st.builds(DisconnectPacket, disconnect, properties("disconnect", version)),
     ]
     if not three:
         auth = properties("auth", version)
-        kinds.append(st.builds(Auth, _of(reasons.AUTH_REASONS), auth))
+        kinds.append(st.builds(AuthPacket, _of(reasons.AUTH_REASONS), auth))
     return st.one_of(kinds)

@@ -8,7 +8,14 @@ from hypothesis import given, settings
 
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.stream import PacketStream
-from halfway.live.mqtt.packets.types import MQTT5, Connack, Connect, Packet, Publish, Subscribe
+from halfway.live.mqtt.packets.types import (
+    MQTT5,
+    ConnackPacket,
+    ConnectPacket,
+    Packet,
+    PublishPacket,
+    SubscribePacket,
+)
 from tests.live.mqtt.packets import drawn
 
 mqtt5 = pytest.importorskip("mqtt5")
@@ -33,7 +40,7 @@ def plain(properties: Properties, packet: object) -> Properties:
     absent: dict[str, Any] = {
         name: None for name, value in DEFAULTS.items() if getattr(properties, name) == value
     }
-    if isinstance(packet, Connect) and properties.session_expiry_s == 0:
+    if isinstance(packet, ConnectPacket) and properties.session_expiry_s == 0:
         absent["session_expiry_s"] = None
     return msgspec.structs.replace(properties, **absent)
 
@@ -43,7 +50,7 @@ def normal(packet: Packet) -> Packet:
     if not hasattr(packet, "properties"):
         return packet
     changes: dict[str, Any] = {"properties": plain(packet.properties, packet)}
-    if isinstance(packet, Connect) and packet.will is not None:
+    if isinstance(packet, ConnectPacket) and packet.will is not None:
         own = plain(packet.will.properties, packet.will)
         changes["will"] = msgspec.structs.replace(packet.will, properties=own)
     return msgspec.structs.replace(packet, **changes)
@@ -66,7 +73,7 @@ def test_the_fields_have_the_same_meaning() -> None:
             message_expiry_interval=5, correlation_data=b"c", user_properties=[("k", "v")],
         ).write()
     )  # fmt: skip
-    assert publish == Publish(
+    assert publish == PublishPacket(
         "a/b", b"x", 1, retain=True, packet_id=3,
         properties=Properties(
             topic_alias=4, message_expiry_s=5, correlation_data=b"c", user=(("k", "v"),)
@@ -75,7 +82,7 @@ def test_the_fields_have_the_same_meaning() -> None:
     [connack] = PacketStream(MQTT5).receive(
         mqtt5.ConnAckPacket(session_present=True, server_keep_alive=60, receive_max=9).write()
     )
-    assert connack == Connack(
+    assert connack == ConnackPacket(
         session_present=True, properties=Properties(server_keep_alive_s=60, receive_maximum=9)
     )
     one = mqtt5.TopicFilter(
@@ -85,7 +92,7 @@ def test_the_fields_have_the_same_meaning() -> None:
     [subscribe] = PacketStream(MQTT5).receive(
         mqtt5.SubscribePacket(1, [one], subscription_id=7).write()
     )
-    assert isinstance(subscribe, Subscribe)
+    assert isinstance(subscribe, SubscribePacket)
     [request] = subscribe.requests
     assert (request.filter, request.qos, request.no_local) == ("a/+", 1, True)
     assert (request.retain_as_published, request.retain_handling) == (False, 2)

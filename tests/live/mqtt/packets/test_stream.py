@@ -12,11 +12,11 @@ from halfway.live.mqtt.packets.stream import Broken, PacketStream
 from halfway.live.mqtt.packets.types import (
     MQTT3,
     MQTT5,
-    Auth,
-    Connack,
-    Connect,
+    AuthPacket,
+    ConnackPacket,
+    ConnectPacket,
     Packet,
-    Publish,
+    PublishPacket,
 )
 from tests.live.mqtt.packets import drawn
 
@@ -43,18 +43,18 @@ def test_what_is_sent_is_received_in_any_pieces(
 
 
 @given(drawn.connects(MQTT3) | drawn.connects(MQTT5), drawn.packets(MQTT3))
-def test_the_first_connect_states_the_version(connect: Connect, packet: Packet) -> None:
+def test_the_first_connect_states_the_version(connect: ConnectPacket, packet: Packet) -> None:
     stream = PacketStream()
     assert stream.receive(PacketStream().send(connect)) == [connect]
     assert stream.version == connect.version
-    if not isinstance(packet, Connect):
+    if not isinstance(packet, ConnectPacket):
         [broken] = PacketStream().receive(PacketStream(MQTT3).send(packet))
         assert isinstance(broken, Broken)
         assert broken.reason is Reason.PROTOCOL_ERROR
 
 
 def test_a_byte_at_a_time() -> None:
-    packet = Publish("a/b", bytes(5_000), 1, packet_id=7)
+    packet = PublishPacket("a/b", bytes(5_000), 1, packet_id=7)
     stream = PacketStream(MQTT5)
     content = stream.send(packet)
     received = [one for k in range(len(content)) for one in stream.receive(content[k : k + 1])]
@@ -164,19 +164,19 @@ def test_another_protocol_level_is_an_unsupported_version(level: int) -> None:
 
 
 def test_a_password_without_a_user_name_is_allowed_in_5() -> None:
-    connect = Connect("c", MQTT5, password=b"secret")
+    connect = ConnectPacket("c", MQTT5, password=b"secret")
     assert PacketStream().receive(PacketStream().send(connect)) == [connect]
 
 
 def test_a_packet_that_the_version_does_not_have_is_not_sent() -> None:
     with pytest.raises(ValueError, match=r"AUTH: expected MQTT 5\.0"):
-        PacketStream(MQTT3).send(Auth())
+        PacketStream(MQTT3).send(AuthPacket())
 
 
 def test_a_field_that_is_too_long_is_not_sent() -> None:
     with pytest.raises(ValueError, match="length = 65536: expected at most 65535 bytes"):
-        PacketStream(MQTT5).send(Publish("a" * 65_536, b""))
+        PacketStream(MQTT5).send(PublishPacket("a" * 65_536, b""))
     with pytest.raises(ValueError, match="packet_id = 0: expected 1 to 65535"):
-        PacketStream(MQTT5).send(Publish("a", b"", 1))
+        PacketStream(MQTT5).send(PublishPacket("a", b"", 1))
     with pytest.raises(ValueError, match="topic_alias: expected no such property in CONNACK"):
-        PacketStream(MQTT5).send(Connack(properties=Properties(topic_alias=1)))
+        PacketStream(MQTT5).send(ConnackPacket(properties=Properties(topic_alias=1)))

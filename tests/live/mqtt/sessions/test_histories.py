@@ -12,12 +12,12 @@ from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.types import (
     MQTT3,
     MQTT5,
-    Disconnect,
-    Publish,
+    DisconnectPacket,
+    PublishPacket,
     Request,
-    Suback,
-    Subscribe,
-    Unsubscribe,
+    SubackPacket,
+    SubscribePacket,
+    UnsubscribePacket,
     Will,
 )
 from tests.live.mqtt.sessions.oracle import Asked, Oracle, Received, Sent
@@ -104,7 +104,7 @@ class History:
 
     def disconnect(self, name: str) -> None:
         """Say goodbye: no will."""
-        self.clients.pop(name).send(Disconnect())
+        self.clients.pop(name).send(DisconnectPacket())
         self.oracle.lose(name, with_will=False)
 
     def lose(self, name: str) -> None:
@@ -121,13 +121,13 @@ class History:
         request = Request(
             topic_filter, asked.qos, asked.no_local, asked.retain_as_published, asked.handling
         )
-        self.clients[name].send(Subscribe(1, (request,)))
-        assert any(isinstance(one, Suback) for one in self.clients[name].received)
+        self.clients[name].send(SubscribePacket(1, (request,)))
+        assert any(isinstance(one, SubackPacket) for one in self.clients[name].received)
 
     def unsubscribe(self, name: str, topic_filter: str) -> None:
         """End a subscription, which may not exist."""
         self.oracle.clients[name].subscriptions.pop(topic_filter, None)
-        self.clients[name].send(Unsubscribe(1, (topic_filter,)))
+        self.clients[name].send(UnsubscribePacket(1, (topic_filter,)))
 
     def publish(self, name: str, sent: Sent) -> None:
         """Publish a message."""
@@ -138,7 +138,7 @@ class History:
         self.oracle.publish(name, sent)
         packet_id = self.packet_id if sent.qos else 0
         self.clients[name].send(
-            Publish(
+            PublishPacket(
                 sent.topic, sent.payload, sent.qos, sent.retain, False, packet_id,
                 of_sent(sent, version),
             )

@@ -5,20 +5,20 @@ from typing import Any
 
 from halfway.live.mesh import Event, Level
 from halfway.live.mqtt.access import ALL_TOPICS, Permissions
-from halfway.live.mqtt.limits import Limits
+from halfway.live.mqtt.limits import DoorLimits
 from halfway.live.mqtt.memory import MemoryMesh, MemoryNetwork
 from halfway.live.mqtt.messages import Publication
 from halfway.live.mqtt.packets.stream import Broken, PacketStream
 from halfway.live.mqtt.packets.types import (
     MQTT5,
-    Connack,
-    Connect,
+    ConnackPacket,
+    ConnectPacket,
     Packet,
-    Puback,
-    Pubcomp,
-    Publish,
-    Pubrec,
-    Pubrel,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
 )
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.machine import Machine
@@ -33,7 +33,7 @@ class Door:
     is_full: the mesh takes nothing; publications wait in `waiting`.
     """
 
-    def __init__(self, world: "World", mesh: MemoryMesh, limits: Limits) -> None:
+    def __init__(self, world: "World", mesh: MemoryMesh, limits: DoorLimits) -> None:
         self._world, self._mesh = world, mesh
         self.machine = Machine(mesh, limits, self._receive)
         self.clients: dict[Connection, Client] = {}
@@ -85,9 +85,9 @@ class Client:
         door.clients[connection] = self
 
     @property
-    def messages(self) -> list[Publish]:
+    def messages(self) -> list[PublishPacket]:
         """The messages that arrived, those that came again included."""
-        return [one for one in self.received if isinstance(one, Publish)]
+        return [one for one in self.received if isinstance(one, PublishPacket)]
 
     def send(self, *packets: Packet) -> None:
         """Send packets, and let all doors work until they rest."""
@@ -95,11 +95,11 @@ class Client:
         self._door.machine.receive(self.connection, data, self._world.now)
         self._world.rest()
 
-    def connect(self, client_id: str, **fields: Any) -> Connack:
+    def connect(self, client_id: str, **fields: Any) -> ConnackPacket:
         """Connect; return the answer."""
-        self.send(Connect(client_id, self.stream.version or MQTT5, **fields))
+        self.send(ConnectPacket(client_id, self.stream.version or MQTT5, **fields))
         connack = self.received.pop(0)
-        assert isinstance(connack, Connack), connack
+        assert isinstance(connack, ConnackPacket), connack
         return connack
 
     def take(self) -> bool:
@@ -119,12 +119,12 @@ class Client:
 
     def _answer(self, packet: Packet) -> None:
         match packet:
-            case Publish(qos=1):
-                answer: Packet = Puback(packet.packet_id)
-            case Publish(qos=2):
-                answer = Pubrec(packet.packet_id)
-            case Pubrel():
-                answer = Pubcomp(packet.packet_id)
+            case PublishPacket(qos=1):
+                answer: Packet = PubackPacket(packet.packet_id)
+            case PublishPacket(qos=2):
+                answer = PubrecPacket(packet.packet_id)
+            case PubrelPacket():
+                answer = PubcompPacket(packet.packet_id)
             case _:
                 return
         self._door.machine.receive(self.connection, self.stream.send(answer), self._world.now)
@@ -140,10 +140,10 @@ class Client:
 class World:
     """Doors at one mesh, and the time."""
 
-    def __init__(self, doors: int = 1, limits: Limits | None = None) -> None:
+    def __init__(self, doors: int = 1, limits: DoorLimits | None = None) -> None:
         self.now = 1_000.0
         self.network = MemoryNetwork(lambda: self.now)
-        self.doors = [Door(self, self.network.node(), limits or Limits()) for _ in range(doors)]
+        self.doors = [Door(self, self.network.node(), limits or DoorLimits()) for _ in range(doors)]
 
     def client(self, door: int = 0, version: int = MQTT5) -> Client:
         """Return a client at a door, not connected."""

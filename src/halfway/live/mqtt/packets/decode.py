@@ -19,29 +19,29 @@ from halfway.live.mqtt.packets.reasons import (
 from halfway.live.mqtt.packets.types import (
     MQTT3,
     MQTT5,
-    Auth,
-    Connack,
-    Connect,
-    Disconnect,
+    AuthPacket,
+    ConnackPacket,
+    ConnectPacket,
+    DisconnectPacket,
     Packet,
-    Pingreq,
-    Pingresp,
-    Puback,
-    Pubcomp,
-    Publish,
-    Pubrec,
-    Pubrel,
+    PingreqPacket,
+    PingrespPacket,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
     Request,
-    Suback,
-    Subscribe,
-    Unsuback,
-    Unsubscribe,
+    SubackPacket,
+    SubscribePacket,
+    UnsubackPacket,
+    UnsubscribePacket,
     Will,
 )
 from halfway.live.mqtt.topics import is_topic
 
-_T = TypeVar("_T", Puback, Pubrec, Pubrel, Pubcomp)
-_PINGREQ, _PINGRESP = Pingreq(), Pingresp()
+_T = TypeVar("_T", PubackPacket, PubrecPacket, PubrelPacket, PubcompPacket)
+_PINGREQ, _PINGRESP = PingreqPacket(), PingrespPacket()
 # The flags of the first byte that a type must have; PUBLISH has flags of its own.
 _FLAGS = {6: 2, 8: 2, 10: 2}
 
@@ -53,9 +53,9 @@ def decode(first: int, body: bytes, version: int) -> Packet:
     standard of the version does not allow.
     """
     type_ = first >> 4
-    if type_ == Publish.type:
+    if type_ == PublishPacket.type:
         return _publish(first, body, version)
-    if type_ == 0 or (type_ == Auth.type and version == MQTT3):
+    if type_ == 0 or (type_ == AuthPacket.type and version == MQTT3):
         raise malformed(f"packet type {type_} is reserved")
     if first & 0x0F != _FLAGS.get(type_, 0):
         raise malformed(f"packet type {type_} with flags {first & 0x0F:#06b}")
@@ -82,7 +82,7 @@ def _reason(code: int, allowed: frozenset[Reason], packet: str) -> Reason:
     return Reason(code)
 
 
-def _connect(fields: Fields, _: int) -> Connect:
+def _connect(fields: Fields, _: int) -> ConnectPacket:
     name, version = fields.binary(), fields.byte()
     if name != b"MQTT":
         raise malformed(f"protocol {name[:16]!r}")
@@ -100,7 +100,7 @@ def _connect(fields: Fields, _: int) -> Connect:
         raise protocol_error("authentication data without a method")
     client_id = fields.text()
     will = _will(fields, version, will_qos, bool(will_retain)) if has_will else None
-    return Connect(
+    return ConnectPacket(
         client_id=client_id,
         version=version,
         clean_start=bool(flags & 2),
@@ -130,7 +130,7 @@ def _check_response_topic(properties: Properties) -> None:
         raise protocol_error("a response topic that is empty, wild or too deep")
 
 
-def _connack(fields: Fields, version: int) -> Connack:
+def _connack(fields: Fields, version: int) -> ConnackPacket:
     flags, code = fields.byte(), fields.byte()
     if flags > 1:
         raise malformed(f"CONNACK with flags {flags:#010b}")
@@ -140,10 +140,10 @@ def _connack(fields: Fields, version: int) -> Connack:
         reason = RETURN_CODES[code]
     else:
         reason = _reason(code, CONNACK_REASONS, "connack")
-    return Connack(reason, bool(flags), _properties(fields, version, "connack"))
+    return ConnackPacket(reason, bool(flags), _properties(fields, version, "connack"))
 
 
-def _publish(first: int, body: bytes, version: int) -> Publish:
+def _publish(first: int, body: bytes, version: int) -> PublishPacket:
     fields = Fields(body)
     qos, duplicate = first >> 1 & 3, bool(first & 8)
     if qos == 3 or (qos == 0 and duplicate):
@@ -156,7 +156,9 @@ def _publish(first: int, body: bytes, version: int) -> Publish:
     if topic or version == MQTT3:
         _check_topic(topic)
     _check_response_topic(properties)
-    return Publish(topic, fields.rest(), qos, bool(first & 1), duplicate, packet_id, properties)
+    return PublishPacket(
+        topic, fields.rest(), qos, bool(first & 1), duplicate, packet_id, properties
+    )
 
 
 def _answer(packet: type[_T], name: str, allowed: frozenset[Reason]) -> Callable[[Fields, int], _T]:
@@ -174,7 +176,7 @@ def _answer(packet: type[_T], name: str, allowed: frozenset[Reason]) -> Callable
     return read
 
 
-def _subscribe(fields: Fields, version: int) -> Subscribe:
+def _subscribe(fields: Fields, version: int) -> SubscribePacket:
     packet_id = _packet_id(fields)
     properties = _properties(fields, version, "subscribe")
     requests = []
@@ -182,7 +184,7 @@ def _subscribe(fields: Fields, version: int) -> Subscribe:
         requests.append(_request(fields.text(), fields.byte(), version))
     if not requests:
         raise protocol_error("SUBSCRIBE without a topic filter")
-    return Subscribe(packet_id, tuple(requests), properties)
+    return SubscribePacket(packet_id, tuple(requests), properties)
 
 
 def _request(topic_filter: str, options: int, version: int) -> Request:
@@ -195,7 +197,7 @@ def _request(topic_filter: str, options: int, version: int) -> Request:
     return Request(topic_filter, qos, no_local, bool(options & 8), handling)
 
 
-def _suback(fields: Fields, version: int) -> Suback:
+def _suback(fields: Fields, version: int) -> SubackPacket:
     packet_id = _packet_id(fields)
     properties = _properties(fields, version, "suback")
     codes = fields.rest()
@@ -204,10 +206,10 @@ def _suback(fields: Fields, version: int) -> Suback:
     if version == MQTT3 and not set(codes) <= {0, 1, 2, 0x80}:
         raise malformed("SUBACK with a reserved return code")
     reasons = tuple(_reason(code, SUBACK_REASONS, "suback") for code in codes)
-    return Suback(packet_id, reasons, properties)
+    return SubackPacket(packet_id, reasons, properties)
 
 
-def _unsubscribe(fields: Fields, version: int) -> Unsubscribe:
+def _unsubscribe(fields: Fields, version: int) -> UnsubscribePacket:
     packet_id = _packet_id(fields)
     properties = _properties(fields, version, "unsubscribe")
     filters = []
@@ -215,44 +217,44 @@ def _unsubscribe(fields: Fields, version: int) -> Unsubscribe:
         filters.append(fields.text())
     if not filters:
         raise protocol_error("UNSUBSCRIBE without a topic filter")
-    return Unsubscribe(packet_id, tuple(filters), properties)
+    return UnsubscribePacket(packet_id, tuple(filters), properties)
 
 
-def _unsuback(fields: Fields, version: int) -> Unsuback:
+def _unsuback(fields: Fields, version: int) -> UnsubackPacket:
     packet_id = _packet_id(fields)
     if version == MQTT3:
-        return Unsuback(packet_id)
+        return UnsubackPacket(packet_id)
     properties = read_properties(fields, "unsuback")
     codes = fields.rest()
     if not codes:
         raise protocol_error("UNSUBACK without a code")
     reasons = tuple(_reason(code, UNSUBACK_REASONS, "unsuback") for code in codes)
-    return Unsuback(packet_id, reasons, properties)
+    return UnsubackPacket(packet_id, reasons, properties)
 
 
-def _disconnect(fields: Fields, version: int) -> Disconnect:
+def _disconnect(fields: Fields, version: int) -> DisconnectPacket:
     if version == MQTT3 or not fields.left:
-        return Disconnect()
+        return DisconnectPacket()
     reason = _reason(fields.byte(), DISCONNECT_REASONS, "disconnect")
     properties = read_properties(fields, "disconnect") if fields.left else NO_PROPERTIES
-    return Disconnect(reason, properties)
+    return DisconnectPacket(reason, properties)
 
 
-def _auth(fields: Fields, _: int) -> Auth:
+def _auth(fields: Fields, _: int) -> AuthPacket:
     if not fields.left:
-        return Auth()
+        return AuthPacket()
     reason = _reason(fields.byte(), AUTH_REASONS, "auth")
     properties = read_properties(fields, "auth") if fields.left else NO_PROPERTIES
-    return Auth(reason, properties)
+    return AuthPacket(reason, properties)
 
 
 _DECODE: dict[int, Callable[[Fields, int], Packet]] = {
     1: _connect,
     2: _connack,
-    4: _answer(Puback, "puback", PUBACK_REASONS),
-    5: _answer(Pubrec, "pubrec", PUBACK_REASONS),
-    6: _answer(Pubrel, "pubrel", PUBREL_REASONS),
-    7: _answer(Pubcomp, "pubcomp", PUBREL_REASONS),
+    4: _answer(PubackPacket, "puback", PUBACK_REASONS),
+    5: _answer(PubrecPacket, "pubrec", PUBACK_REASONS),
+    6: _answer(PubrelPacket, "pubrel", PUBREL_REASONS),
+    7: _answer(PubcompPacket, "pubcomp", PUBREL_REASONS),
     8: _subscribe,
     9: _suback,
     10: _unsubscribe,

@@ -9,21 +9,21 @@ from halfway.live.mqtt.packets.reasons import Reason, return_code
 from halfway.live.mqtt.packets.types import (
     MQTT3,
     MQTT5,
-    Auth,
-    Connack,
-    Connect,
-    Disconnect,
+    AuthPacket,
+    ConnackPacket,
+    ConnectPacket,
+    DisconnectPacket,
     Packet,
-    Puback,
-    Pubcomp,
-    Publish,
-    Pubrec,
-    Pubrel,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
     Request,
-    Suback,
-    Subscribe,
-    Unsuback,
-    Unsubscribe,
+    SubackPacket,
+    SubscribePacket,
+    UnsubackPacket,
+    UnsubscribePacket,
     Will,
 )
 
@@ -36,9 +36,9 @@ def encode(packet: Packet, version: int) -> bytes:
     3.1.1 has neither properties nor most codes: both are left out. Raises ValueError for a packet
     that the version does not have, and for a field that is too long.
     """
-    if type(packet) is Publish:
+    if type(packet) is PublishPacket:
         return _publish(packet, version)
-    if version == MQTT3 and type(packet) is Auth:
+    if version == MQTT3 and type(packet) is AuthPacket:
         raise ValueError("AUTH: expected MQTT 5.0")
     write = _ENCODE.get(packet.type)
     body = write(packet, version) if write else b""
@@ -55,7 +55,7 @@ def _properties(properties: Properties, version: int, packet: str) -> bytes:
     return write_properties(properties, packet) if version == MQTT5 else b""
 
 
-def _connect(packet: Connect, _: int) -> bytes:
+def _connect(packet: ConnectPacket, _: int) -> bytes:
     version, will = packet.version, packet.will
     if version == MQTT3 and packet.password is not None and packet.username is None:
         raise ValueError("password: expected a user name beside it in MQTT 3.1.1")
@@ -84,13 +84,13 @@ def _will(will: Will, version: int) -> bytes:
     return _properties(will.properties, version, "will") + text(will.topic) + binary(will.payload)
 
 
-def _connack(packet: Connack, version: int) -> bytes:
+def _connack(packet: ConnackPacket, version: int) -> bytes:
     code = return_code(packet.reason) if version == MQTT3 else packet.reason
     properties = _properties(packet.properties, version, "connack")
     return bytes((packet.session_present, code)) + properties
 
 
-def _publish(packet: Publish, version: int) -> bytes:
+def _publish(packet: PublishPacket, version: int) -> bytes:
     qos = packet.qos
     first = 0x30 | packet.duplicate << 3 | qos << 1 | packet.retain
     head = text(packet.topic)
@@ -102,8 +102,12 @@ def _publish(packet: Publish, version: int) -> bytes:
     return bytes((first,)) + variable(len(head) + len(payload)) + head + payload
 
 
-def _answer(name: str) -> Callable[[Puback | Pubrec | Pubrel | Pubcomp, int], bytes]:
-    def write(packet: Puback | Pubrec | Pubrel | Pubcomp, version: int) -> bytes:
+def _answer(
+    name: str,
+) -> Callable[[PubackPacket | PubrecPacket | PubrelPacket | PubcompPacket, int], bytes]:
+    def write(
+        packet: PubackPacket | PubrecPacket | PubrelPacket | PubcompPacket, version: int
+    ) -> bytes:
         return _id(packet.packet_id) + _reason(packet.reason, packet.properties, version, name)
 
     return write
@@ -118,7 +122,7 @@ def _reason(reason: Reason, properties: Properties, version: int, packet: str) -
     return bytes((reason,)) + write_properties(properties, packet)
 
 
-def _subscribe(packet: Subscribe, version: int) -> bytes:
+def _subscribe(packet: SubscribePacket, version: int) -> bytes:
     head = _id(packet.packet_id) + _properties(packet.properties, version, "subscribe")
     return head + b"".join(
         text(request.filter) + bytes((_options(request, version),)) for request in packet.requests
@@ -136,30 +140,30 @@ def _options(request: Request, version: int) -> int:
     )
 
 
-def _suback(packet: Suback, version: int) -> bytes:
+def _suback(packet: SubackPacket, version: int) -> bytes:
     head = _id(packet.packet_id) + _properties(packet.properties, version, "suback")
     if version == MQTT5:
         return head + bytes(packet.reasons)
     return head + bytes(0x80 if reason.failed else reason for reason in packet.reasons)
 
 
-def _unsubscribe(packet: Unsubscribe, version: int) -> bytes:
+def _unsubscribe(packet: UnsubscribePacket, version: int) -> bytes:
     head = _id(packet.packet_id) + _properties(packet.properties, version, "unsubscribe")
     return head + b"".join(text(one) for one in packet.filters)
 
 
-def _unsuback(packet: Unsuback, version: int) -> bytes:
+def _unsuback(packet: UnsubackPacket, version: int) -> bytes:
     if version == MQTT3:
         return _id(packet.packet_id)
     properties = write_properties(packet.properties, "unsuback")
     return _id(packet.packet_id) + properties + bytes(packet.reasons)
 
 
-def _disconnect(packet: Disconnect, version: int) -> bytes:
+def _disconnect(packet: DisconnectPacket, version: int) -> bytes:
     return _reason(packet.reason, packet.properties, version, "disconnect")
 
 
-def _auth(packet: Auth, version: int) -> bytes:
+def _auth(packet: AuthPacket, version: int) -> bytes:
     return bytes((packet.reason,)) + _properties(packet.properties, version, "auth")
 
 

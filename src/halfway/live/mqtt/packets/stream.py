@@ -9,7 +9,7 @@ from halfway.live.mqtt.packets.decode import decode
 from halfway.live.mqtt.packets.encode import encode
 from halfway.live.mqtt.packets.fields import Violation, malformed, protocol_error
 from halfway.live.mqtt.packets.reasons import Reason
-from halfway.live.mqtt.packets.types import MQTT5, Connect, Packet
+from halfway.live.mqtt.packets.types import MQTT5, ConnectPacket, Packet
 
 _HEADER = 5  # bytes of the longest fixed header
 
@@ -65,13 +65,13 @@ class PacketStream:
 
     def _decode(self, first: int, body: bytes) -> Packet:
         packet = decode(first, body, self.version or MQTT5)
-        if self.version is None and isinstance(packet, Connect):
+        if self.version is None and isinstance(packet, ConnectPacket):
             self.version = packet.version
         return packet
 
     def _extent(self, content: bytes, at: int) -> tuple[int, int] | None:
         """Return where the body of the packet at a place begins and ends; None: it is not here."""
-        if self.version is None and at < len(content) and content[at] >> 4 != Connect.type:
+        if self.version is None and at < len(content) and content[at] >> 4 != ConnectPacket.type:
             raise protocol_error("the first packet is not CONNECT")
         length = 0
         for k in range(1, _HEADER):
@@ -95,6 +95,6 @@ class PacketStream:
 
         Raises ValueError for a packet that the version does not have.
         """
-        if self.version is None and isinstance(packet, Connect):
+        if self.version is None and isinstance(packet, ConnectPacket):
             self.version = packet.version
         return encode(packet, self.version or MQTT5)

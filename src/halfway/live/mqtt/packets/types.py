@@ -24,7 +24,7 @@ class Will(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Connect(msgspec.Struct, frozen=True):
+class ConnectPacket(msgspec.Struct, frozen=True):
     """The first packet of a client [mqtt5 §3.1]."""
 
     type: ClassVar[int] = 1
@@ -38,7 +38,7 @@ class Connect(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Connack(msgspec.Struct, frozen=True):
+class ConnackPacket(msgspec.Struct, frozen=True):
     """The answer to CONNECT [mqtt5 §3.2]."""
 
     type: ClassVar[int] = 2
@@ -47,7 +47,7 @@ class Connack(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Publish(msgspec.Struct, frozen=True):
+class PublishPacket(msgspec.Struct, frozen=True):
     """A message, in both directions [mqtt5 §3.3]."""
 
     type: ClassVar[int] = 3
@@ -60,7 +60,7 @@ class Publish(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Puback(msgspec.Struct, frozen=True):
+class PubackPacket(msgspec.Struct, frozen=True):
     """The answer to a PUBLISH of QoS 1 [mqtt5 §3.4]."""
 
     type: ClassVar[int] = 4
@@ -69,7 +69,7 @@ class Puback(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Pubrec(msgspec.Struct, frozen=True):
+class PubrecPacket(msgspec.Struct, frozen=True):
     """The first answer to a PUBLISH of QoS 2 [mqtt5 §3.5]."""
 
     type: ClassVar[int] = 5
@@ -78,7 +78,7 @@ class Pubrec(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Pubrel(msgspec.Struct, frozen=True):
+class PubrelPacket(msgspec.Struct, frozen=True):
     """The answer to PUBREC [mqtt5 §3.6]."""
 
     type: ClassVar[int] = 6
@@ -87,7 +87,7 @@ class Pubrel(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Pubcomp(msgspec.Struct, frozen=True):
+class PubcompPacket(msgspec.Struct, frozen=True):
     """The last packet of an exchange of QoS 2 [mqtt5 §3.7]."""
 
     type: ClassVar[int] = 7
@@ -106,7 +106,7 @@ class Request(msgspec.Struct, frozen=True):
     retain_handling: int = 0  # 0: send retained messages; 1: only if new; 2: do not send
 
 
-class Subscribe(msgspec.Struct, frozen=True):
+class SubscribePacket(msgspec.Struct, frozen=True):
     """A request for messages [mqtt5 §3.8]."""
 
     type: ClassVar[int] = 8
@@ -115,7 +115,7 @@ class Subscribe(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Suback(msgspec.Struct, frozen=True):
+class SubackPacket(msgspec.Struct, frozen=True):
     """The answer to SUBSCRIBE: one code for each filter [mqtt5 §3.9]."""
 
     type: ClassVar[int] = 9
@@ -124,7 +124,7 @@ class Suback(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Unsubscribe(msgspec.Struct, frozen=True):
+class UnsubscribePacket(msgspec.Struct, frozen=True):
     """The end of subscriptions [mqtt5 §3.10]."""
 
     type: ClassVar[int] = 10
@@ -133,7 +133,7 @@ class Unsubscribe(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Unsuback(msgspec.Struct, frozen=True):
+class UnsubackPacket(msgspec.Struct, frozen=True):
     """The answer to UNSUBSCRIBE; 3.1.1 has no codes [mqtt5 §3.11]."""
 
     type: ClassVar[int] = 11
@@ -142,19 +142,19 @@ class Unsuback(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Pingreq(msgspec.Struct, frozen=True):
+class PingreqPacket(msgspec.Struct, frozen=True):
     """A sign of life of a client [mqtt5 §3.12]."""
 
     type: ClassVar[int] = 12
 
 
-class Pingresp(msgspec.Struct, frozen=True):
+class PingrespPacket(msgspec.Struct, frozen=True):
     """The answer to PINGREQ [mqtt5 §3.13]."""
 
     type: ClassVar[int] = 13
 
 
-class Disconnect(msgspec.Struct, frozen=True):
+class DisconnectPacket(msgspec.Struct, frozen=True):
     """The last packet of a connection; in 3.1.1 only a client sends it [mqtt5 §3.14]."""
 
     type: ClassVar[int] = 14
@@ -162,7 +162,7 @@ class Disconnect(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Auth(msgspec.Struct, frozen=True):
+class AuthPacket(msgspec.Struct, frozen=True):
     """A step of an extended authentication, in 5.0 only [mqtt5 §3.15]."""
 
     type: ClassVar[int] = 15
@@ -171,6 +171,19 @@ class Auth(msgspec.Struct, frozen=True):
 
 
 Packet = (
-    Connect | Connack | Publish | Puback | Pubrec | Pubrel | Pubcomp | Subscribe | Suback
-    | Unsubscribe | Unsuback | Pingreq | Pingresp | Disconnect | Auth
-)  # fmt: skip
+    ConnectPacket
+    | ConnackPacket
+    | PublishPacket
+    | PubackPacket
+    | PubrecPacket
+    | PubrelPacket
+    | PubcompPacket
+    | SubscribePacket
+    | SubackPacket
+    | UnsubscribePacket
+    | UnsubackPacket
+    | PingreqPacket
+    | PingrespPacket
+    | DisconnectPacket
+    | AuthPacket
+)

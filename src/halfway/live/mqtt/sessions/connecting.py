@@ -4,7 +4,7 @@ from halfway.live.mqtt.access import Permissions
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.reasons import Reason
-from halfway.live.mqtt.packets.types import MQTT3, Connack, Connect, Disconnect
+from halfway.live.mqtt.packets.types import MQTT3, ConnackPacket, ConnectPacket, DisconnectPacket
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.session import Session
 from halfway.live.mqtt.sessions.shares import RESERVED
@@ -16,7 +16,7 @@ _GRACE = 1.5  # times the keep alive may pass without a packet [mqtt5 §3.1.2.10
 def connect(
     table: Table,
     connection: Connection,
-    packet: Connect,
+    packet: ConnectPacket,
     permissions: Permissions | None,
     spare_id: str,
     now: float,
@@ -32,15 +32,15 @@ def connect(
         if session is not None:
             _begin(table, connection, packet, session, now)
             properties = _granted(table, packet, session)
-            connection.send(Connack(Reason.SUCCESS, is_present, properties))
+            connection.send(ConnackPacket(Reason.SUCCESS, is_present, properties))
             table.attach(session, connection, permissions)
             return
         reason = Reason.CLIENT_ID_NOT_VALID if is_present else Reason.SERVER_BUSY
-    connection.send(Connack(reason or Reason.NOT_AUTHORIZED))
+    connection.send(ConnackPacket(reason or Reason.NOT_AUTHORIZED))
     table.detach(connection, now)
 
 
-def _refusal(packet: Connect, permissions: Permissions | None) -> Reason | None:
+def _refusal(packet: ConnectPacket, permissions: Permissions | None) -> Reason | None:
     if packet.properties.authentication_method is not None:
         return Reason.BAD_AUTHENTICATION_METHOD
     if permissions is None:
@@ -58,7 +58,7 @@ def _refusal(packet: Connect, permissions: Permissions | None) -> Reason | None:
 
 
 def _session(
-    table: Table, packet: Connect, client_id: str, now: float
+    table: Table, packet: ConnectPacket, client_id: str, now: float
 ) -> tuple[Session | None, bool]:
     """Return the session of a client and whether it was there before.
 
@@ -80,7 +80,7 @@ def _session(
 
 
 def _begin(
-    table: Table, connection: Connection, packet: Connect, session: Session, now: float
+    table: Table, connection: Connection, packet: ConnectPacket, session: Session, now: float
 ) -> None:
     connection.accept(packet, session)
     session.will = packet.will
@@ -98,7 +98,7 @@ def _begin(
         table.timers.set(("keep alive", connection), now + connection.keep_alive_s)
 
 
-def _granted(table: Table, packet: Connect, session: Session) -> Properties:
+def _granted(table: Table, packet: ConnectPacket, session: Session) -> Properties:
     """Return what the server of 5.0 states in CONNACK; 3.1.1 leaves it out."""
     limits, asked = table.limits, packet.properties.session_expiry_s
     shortened = asked is not None and asked > session.expiry_s
@@ -113,7 +113,7 @@ def _granted(table: Table, packet: Connect, session: Session) -> Properties:
     )
 
 
-def disconnect(table: Table, connection: Connection, packet: Disconnect, now: float) -> None:
+def disconnect(table: Table, connection: Connection, packet: DisconnectPacket, now: float) -> None:
     """End a connection as its client asks: without the will, unless the code asks for it."""
     session = connection.session
     expiry_s = packet.properties.session_expiry_s
@@ -145,5 +145,5 @@ def broken(table: Table, connection: Connection, violation: Violation, now: floa
         connection.disconnect(violation.reason, violation.detail)
     elif violation.reason is Reason.UNSUPPORTED_VERSION:
         connection.stream.version = MQTT3  # the client reads the answer of its version, or this
-        connection.send(Connack(violation.reason))
+        connection.send(ConnackPacket(violation.reason))
     table.detach(connection, now)

@@ -4,12 +4,18 @@ from collections import deque
 
 import msgspec
 
-from halfway.live.mqtt.limits import Drop, Drops, Limits
+from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Publication
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.stream import Broken, PacketStream
-from halfway.live.mqtt.packets.types import MQTT5, Connect, Disconnect, Packet, Publish
+from halfway.live.mqtt.packets.types import (
+    MQTT5,
+    ConnectPacket,
+    DisconnectPacket,
+    Packet,
+    PublishPacket,
+)
 from halfway.live.mqtt.sessions.session import Session
 
 _BATCH_BYTES = 64 * 1024  # of messages in one output; more follow in the next
@@ -22,7 +28,7 @@ class Connection:
     now: the time of the connection, in seconds of the door's clock.
     """
 
-    def __init__(self, address: str, limits: Limits, drops: Drops, now: float) -> None:
+    def __init__(self, address: str, limits: DoorLimits, drops: DoorDrops, now: float) -> None:
         self.address, self._limits, self._drops = address, limits, drops
         self.stream = PacketStream(maximum_bytes=limits.packet_bytes)
         self.events: list[Packet | Broken] = []  # received and not handled yet
@@ -53,7 +59,7 @@ class Connection:
         is_waiting = self.is_admitting or self.is_closing
         return self.pending < self._limits.pending and not is_waiting
 
-    def accept(self, packet: Connect, session: Session) -> None:
+    def accept(self, packet: ConnectPacket, session: Session) -> None:
         """Begin a session on this connection, within the limits that the client states."""
         properties = packet.properties
         self.session = session
@@ -71,7 +77,7 @@ class Connection:
         if self.session is not None and self.is_version_5:
             room = self._packet_maximum is None or self._packet_maximum > _ROOM_FOR_REASONS
             text = detail[:128] if detail and room else None
-            self.send(Disconnect(reason, Properties(reason_string=text)))
+            self.send(DisconnectPacket(reason, Properties(reason_string=text)))
         self.is_closing = True
 
     def take_output(self, now: float) -> bytes:
@@ -86,21 +92,21 @@ class Connection:
         return output
 
     def _transmit(self, packet: Packet, session: Session) -> None:
-        if not isinstance(packet, Publish):
+        if not isinstance(packet, PublishPacket):
             self.send(packet)
             return
         sent = self._with_alias(packet) if self._aliases_maximum else packet
         content = self.stream.send(sent)
         if self._packet_maximum is not None and len(content) > self._packet_maximum:
             # The standard treats the message as delivered [mqtt5 §3.1.2.11.4].
-            self._drops[Drop.TOO_LARGE] += 1
+            self._drops[DoorDrop.TOO_LARGE] += 1
             session.outgoing.finish(packet.packet_id, packet.qos)
             if sent.topic:  # the client has not received a new alias
                 self._given_aliases.pop(packet.topic, None)
             return
         self._output += content
 
-    def _with_alias(self, packet: Publish) -> Publish:
+    def _with_alias(self, packet: PublishPacket) -> PublishPacket:
         alias = self._given_aliases.get(packet.topic)
         topic = packet.topic if alias is None else ""
         if alias is None:

@@ -5,24 +5,24 @@ from collections.abc import Callable, Iterator
 
 from halfway.live.mesh import Event, Mesh
 from halfway.live.mqtt.access import Permissions
-from halfway.live.mqtt.limits import Drop, Limits
+from halfway.live.mqtt.limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.messages import Publication
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.stream import Broken
 from halfway.live.mqtt.packets.types import (
-    Connect,
-    Disconnect,
+    ConnectPacket,
+    DisconnectPacket,
     Packet,
-    Pingreq,
-    Pingresp,
-    Puback,
-    Pubcomp,
-    Publish,
-    Pubrec,
-    Pubrel,
-    Subscribe,
-    Unsubscribe,
+    PingreqPacket,
+    PingrespPacket,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
+    SubscribePacket,
+    UnsubscribePacket,
 )
 from halfway.live.mqtt.sessions import connecting, publishing, subscribing
 from halfway.live.mqtt.sessions.connection import Connection
@@ -39,14 +39,14 @@ class Machine:
     it calls `deliver`.
     """
 
-    def __init__(self, mesh: Mesh, limits: Limits, on_event: Callable[[Event], None]) -> None:
+    def __init__(self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None]) -> None:
         self._limits = limits
         self._table = Table(mesh, limits, on_event)
-        self._admissions: list[tuple[Connection, Connect]] = []
+        self._admissions: list[tuple[Connection, ConnectPacket]] = []
         self._connections = 0
 
     @property
-    def drops(self) -> dict[Drop, int]:
+    def drops(self) -> dict[DoorDrop, int]:
         """The number of messages that were dropped, by reason."""
         return dict(self._table.drops)
 
@@ -97,7 +97,7 @@ class Machine:
     def _handle(self, connection: Connection, packet: Packet, now: float) -> None:
         session = connection.session
         if session is None:
-            if not isinstance(packet, Connect):
+            if not isinstance(packet, ConnectPacket):
                 raise protocol_error("the first packet is not CONNECT")
             connection.is_admitting = True
             self._admissions.append((connection, packet))
@@ -107,30 +107,34 @@ class Machine:
     def _serve(self, connection: Connection, session: Session, packet: Packet, now: float) -> None:
         table = self._table
         match packet:
-            case Publish():
+            case PublishPacket():
                 publishing.publish(table, connection, session, packet)
-            case Puback() | Pubrec() | Pubcomp():
+            case PubackPacket() | PubrecPacket() | PubcompPacket():
                 publishing.acknowledged(connection, session, packet)
-            case Pubrel():
+            case PubrelPacket():
                 publishing.released(connection, session, packet)
-            case Subscribe():
+            case SubscribePacket():
                 subscribing.subscribe(table, connection, session, packet, now)
-            case Unsubscribe():
+            case UnsubscribePacket():
                 subscribing.unsubscribe(table, connection, session, packet)
-            case Pingreq():
-                connection.send(Pingresp())
-            case Disconnect():
+            case PingreqPacket():
+                connection.send(PingrespPacket())
+            case DisconnectPacket():
                 connecting.disconnect(table, connection, packet, now)
             case _:
-                raise protocol_error(f"{type(packet).__name__.upper()} from a connected client")
+                raise protocol_error(f"{type(packet).__name__} from a connected client")
 
-    def admissions(self) -> Iterator[tuple[Connection, Connect]]:
+    def admissions(self) -> Iterator[tuple[Connection, ConnectPacket]]:
         """Take the clients that wait for `admit`; their connections rest meanwhile."""
         while self._admissions:
             yield self._admissions.pop(0)
 
     def admit(
-        self, connection: Connection, packet: Connect, permissions: Permissions | None, now: float
+        self,
+        connection: Connection,
+        packet: ConnectPacket,
+        permissions: Permissions | None,
+        now: float,
     ) -> None:
         """Connect a client with its permissions; None refuses it."""
         connection.is_admitting = False

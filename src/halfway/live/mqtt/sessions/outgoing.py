@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from halfway.live.mqtt.limits import Drop, Drops, Limits
+from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Message
 from halfway.live.mqtt.packets.properties import Properties
-from halfway.live.mqtt.packets.types import Publish, Pubrel
+from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
 
 _LAST_ID = 0xFFFF
 
 
-class Delivery(NamedTuple):
+class ClientDelivery(NamedTuple):
     """A message for one client, as its subscriptions ask for it."""
 
     message: Message
@@ -28,7 +28,7 @@ class Delivery(NamedTuple):
 class _Exchange(msgspec.Struct, eq=False):
     """A message of QoS 1 or 2 that was sent and is not acknowledged."""
 
-    delivery: Delivery
+    delivery: ClientDelivery
     is_received: bool = False  # PUBREC has arrived
 
 
@@ -41,12 +41,12 @@ class Outgoing:
     where too much waits.
     """
 
-    def __init__(self, limits: Limits, drops: Drops) -> None:
+    def __init__(self, limits: DoorLimits, drops: DoorDrops) -> None:
         self._limits, self._drops = limits, drops
-        self._retained: deque[Delivery] = deque()
+        self._retained: deque[ClientDelivery] = deque()
         # QoS 1 and 2, and QoS 0, with their numbers in the order of arrival.
-        self._acknowledged: deque[tuple[int, Delivery]] = deque()
-        self._best_effort: deque[tuple[int, Delivery]] = deque()
+        self._acknowledged: deque[tuple[int, ClientDelivery]] = deque()
+        self._best_effort: deque[tuple[int, ClientDelivery]] = deque()
         self._arrived = 0
         self._bytes = 0
         self._exchanges: dict[int, _Exchange] = {}
@@ -60,21 +60,21 @@ class Outgoing:
         return waiting + len(self._exchanges)
 
     @property
-    def waiting(self) -> Iterator[Delivery]:
+    def waiting(self) -> Iterator[ClientDelivery]:
         """The messages of QoS 1 and 2 that wait and were never sent."""
         return (delivery for _, delivery in self._acknowledged)
 
-    def add(self, delivery: Delivery, *, is_online: bool) -> None:
+    def add(self, delivery: ClientDelivery, *, is_online: bool) -> None:
         """Append a message, or drop a message and count the reason."""
         if delivery.qos == 0 and not is_online:
-            self._drops[Drop.OFFLINE] += 1
+            self._drops[DoorDrop.OFFLINE] += 1
             return
         size = delivery.message.size
         while self._best_effort and self._is_full(size):
             self._bytes -= self._best_effort.popleft()[1].message.size
-            self._drops[Drop.SLOW] += 1
+            self._drops[DoorDrop.SLOW] += 1
         if self._is_full(size):
-            self._drops[Drop.QUEUE_FULL if delivery.qos else Drop.SLOW] += 1
+            self._drops[DoorDrop.QUEUE_FULL if delivery.qos else DoorDrop.SLOW] += 1
             return
         self._bytes += size
         self._arrived += 1
@@ -86,12 +86,12 @@ class Outgoing:
         limits = self._limits
         return count >= limits.queued_messages or self._bytes + size > limits.queued_bytes
 
-    def add_retained(self, delivery: Delivery) -> None:
+    def add_retained(self, delivery: ClientDelivery) -> None:
         """Append a retained message; retained messages leave before all others."""
         if len(self._retained) < self._limits.retained_messages:
             self._retained.append(delivery)
         else:
-            self._drops[Drop.QUEUE_FULL] += 1
+            self._drops[DoorDrop.QUEUE_FULL] += 1
 
     def resume(self) -> None:
         """Begin with a new connection: what is not acknowledged is sent again, in order."""
@@ -102,21 +102,21 @@ class Outgoing:
         """End with a connection: QoS 0 does not wait for the next one."""
         unsent = [one for one in self._retained if one.qos]
         lost = len(self._best_effort) + len(self._retained) - len(unsent)
-        self._drops[Drop.OFFLINE] += lost
+        self._drops[DoorDrop.OFFLINE] += lost
         self._bytes -= sum(one.message.size for _, one in self._best_effort)
         self._best_effort.clear()
         self._retained = deque(unsent)
 
     def end(self) -> None:
         """Drop everything: the session has ended."""
-        self._drops[Drop.SESSION_ENDED] += len(self)
+        self._drops[DoorDrop.SESSION_ENDED] += len(self)
         self._retained.clear()
         self._acknowledged.clear()
         self._best_effort.clear()
         self._exchanges.clear()
         self._bytes = 0
 
-    def take(self, now: float, window: int) -> Iterator[Publish | Pubrel]:
+    def take(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
         """Take the packets that may leave now, until none is left or the window is full.
 
         window: the most messages of QoS 1 and 2 that the client has not acknowledged. A packet
@@ -125,11 +125,11 @@ class Outgoing:
         yield from self._repeated(now, window)
         while (delivery := self._next(window)) is not None:
             if delivery.message.expires_at <= now:
-                self._drops[Drop.EXPIRED] += 1
+                self._drops[DoorDrop.EXPIRED] += 1
             else:
                 yield self._begin(delivery, now)
 
-    def _next(self, window: int) -> Delivery | None:
+    def _next(self, window: int) -> ClientDelivery | None:
         """Take the oldest message that may leave."""
         has_room = not self._again and len(self._unanswered) < window
         if self._retained and (has_room or self._retained[0].qos == 0):
@@ -144,13 +144,13 @@ class Outgoing:
         self._bytes -= delivery.message.size
         return delivery
 
-    def _repeated(self, now: float, window: int) -> Iterator[Publish | Pubrel]:
+    def _repeated(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
         while self._again:
             exchange = self._exchanges.get(self._again[0])
             if exchange is None:
                 self._again.popleft()
             elif exchange.is_received:
-                yield Pubrel(self._again.popleft())
+                yield PubrelPacket(self._again.popleft())
             elif len(self._unanswered) < window:
                 packet_id = self._again.popleft()
                 self._unanswered.add(packet_id)
@@ -158,7 +158,7 @@ class Outgoing:
             else:
                 return
 
-    def _begin(self, delivery: Delivery, now: float) -> Publish:
+    def _begin(self, delivery: ClientDelivery, now: float) -> PublishPacket:
         if delivery.qos == 0:
             return _publish(delivery, 0, now)
         packet_id = self._free_id()
@@ -192,12 +192,14 @@ class Outgoing:
             self._unanswered.discard(packet_id)
 
 
-def _publish(delivery: Delivery, packet_id: int, now: float, duplicate: bool = False) -> Publish:
+def _publish(
+    delivery: ClientDelivery, packet_id: int, now: float, duplicate: bool = False
+) -> PublishPacket:
     message = delivery.message
     properties = message.properties
     if message.expires_at != math.inf or delivery.subscription_ids:
         properties = _with(properties, delivery, now)
-    return Publish(
+    return PublishPacket(
         message.topic,
         message.payload,
         delivery.qos,
@@ -208,7 +210,7 @@ def _publish(delivery: Delivery, packet_id: int, now: float, duplicate: bool = F
     )
 
 
-def _with(properties: Properties, delivery: Delivery, now: float) -> Properties:
+def _with(properties: Properties, delivery: ClientDelivery, now: float) -> Properties:
     left_s = delivery.message.expires_at - now
     return msgspec.structs.replace(
         properties,

@@ -1,15 +1,15 @@
 """PUBLISH and its answers, in both directions."""
 
-from halfway.live.mqtt.limits import Drop
+from halfway.live.mqtt.limits import DoorDrop
 from halfway.live.mqtt.messages import Publication, publication
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import (
-    Puback,
-    Pubcomp,
-    Publish,
-    Pubrec,
-    Pubrel,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
 )
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.session import Session
@@ -24,7 +24,7 @@ _REASONS = {
 }
 
 
-def publish(table: Table, connection: Connection, session: Session, packet: Publish) -> None:
+def publish(table: Table, connection: Connection, session: Session, packet: PublishPacket) -> None:
     """Take a message of a client for the mesh. Raises Violation where the client may not send it.
 
     The answer follows once the mesh has taken the message. A message of QoS 2 that comes again is
@@ -46,14 +46,14 @@ def publish(table: Table, connection: Connection, session: Session, packet: Publ
     if packet.qos == 2:
         session.receiving[packet.packet_id] = one
     if topic.startswith(RESERVED) or not session.permissions.may_publish(topic):
-        table.drops[Drop.NOT_PERMITTED] += 1
+        table.drops[DoorDrop.NOT_PERMITTED] += 1
         one.result = Reason.NOT_AUTHORIZED
     else:
         connection.pending += 1
         table.outbox.append((one, connection))
 
 
-def _topic(table: Table, connection: Connection, packet: Publish) -> str:
+def _topic(table: Table, connection: Connection, packet: PublishPacket) -> str:
     """Return the topic of a message; the alias of a topic is noted or looked up."""
     alias = packet.properties.topic_alias
     if alias is None:
@@ -76,7 +76,7 @@ def published(
     """
     one.result = Reason.SUCCESS
     if refusal is not None:
-        table.drops[Drop.MESH_REFUSED] += 1
+        table.drops[DoorDrop.MESH_REFUSED] += 1
         one.result = _REASONS.get(refusal, Reason.IMPLEMENTATION_ERROR)
     if connection is None or connection.session is None:
         return
@@ -104,24 +104,28 @@ def answer(table: Table, connection: Connection, session: Session, now: float) -
             reason = Reason.SUCCESS
         if reason.failed:
             session.receiving.pop(one.packet_id, None)
-        connection.send((Puback if one.qos == 1 else Pubrec)(one.packet_id, reason))
+        connection.send((PubackPacket if one.qos == 1 else PubrecPacket)(one.packet_id, reason))
 
 
-def released(connection: Connection, session: Session, packet: Pubrel) -> None:
+def released(connection: Connection, session: Session, packet: PubrelPacket) -> None:
     """End the exchange of a message of QoS 2 from a client."""
     known = session.receiving.pop(packet.packet_id, None)
     connection.send(
-        Pubcomp(packet.packet_id, Reason.PACKET_ID_NOT_FOUND if known is None else Reason.SUCCESS)
+        PubcompPacket(
+            packet.packet_id, Reason.PACKET_ID_NOT_FOUND if known is None else Reason.SUCCESS
+        )
     )
 
 
 def acknowledged(
-    connection: Connection, session: Session, packet: Puback | Pubrec | Pubcomp
+    connection: Connection, session: Session, packet: PubackPacket | PubrecPacket | PubcompPacket
 ) -> None:
     """Go on with the exchange of a message of QoS 1 or 2 to a client."""
     packet_id = packet.packet_id
-    if isinstance(packet, Pubrec) and not packet.reason.failed:
+    if isinstance(packet, PubrecPacket) and not packet.reason.failed:
         known = session.outgoing.received(packet_id)
-        connection.send(Pubrel(packet_id, Reason.SUCCESS if known else Reason.PACKET_ID_NOT_FOUND))
+        connection.send(
+            PubrelPacket(packet_id, Reason.SUCCESS if known else Reason.PACKET_ID_NOT_FOUND)
+        )
     else:
-        session.outgoing.finish(packet_id, 1 if isinstance(packet, Puback) else 2)
+        session.outgoing.finish(packet_id, 1 if isinstance(packet, PubackPacket) else 2)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from halfway.live.mqtt.access import ALL_TOPICS
-from halfway.live.mqtt.limits import Drops, Limits
+from halfway.live.mqtt.limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Publication, origin
 from halfway.live.mqtt.packets.types import Request, Will
 from halfway.live.mqtt.sessions.outgoing import Outgoing
@@ -31,7 +31,9 @@ class Grant(NamedTuple):
 class Session:
     """The subscriptions, messages and exchanges of one client."""
 
-    def __init__(self, client_id: str, username: str | None, limits: Limits, drops: Drops) -> None:
+    def __init__(
+        self, client_id: str, username: str | None, limits: DoorLimits, drops: DoorDrops
+    ) -> None:
         self.client_id, self.username = client_id, username
         self.origin = origin(client_id)
         self.expiry_s: float = 0.0  # after the connection; infinity is not used

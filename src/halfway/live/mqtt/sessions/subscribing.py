@@ -2,7 +2,12 @@
 
 from halfway.live.mesh import Refusal
 from halfway.live.mqtt.packets.reasons import Reason
-from halfway.live.mqtt.packets.types import Suback, Subscribe, Unsuback, Unsubscribe
+from halfway.live.mqtt.packets.types import (
+    SubackPacket,
+    SubscribePacket,
+    UnsubackPacket,
+    UnsubscribePacket,
+)
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.session import Grant, Session
 from halfway.live.mqtt.sessions.shares import RESERVED
@@ -22,7 +27,7 @@ _RETAINED_IF_NEW = 1
 
 
 def subscribe(
-    table: Table, connection: Connection, session: Session, packet: Subscribe, now: float
+    table: Table, connection: Connection, session: Session, packet: SubscribePacket, now: float
 ) -> None:
     """Grant or refuse each filter, answer, and send the retained messages that match."""
     ids = packet.properties.subscription_ids
@@ -35,7 +40,7 @@ def subscribe(
         wanted = handling != _NEVER_RETAINED and (is_new or handling != _RETAINED_IF_NEW)
         if not reasons[-1].failed and wanted and grant.share is None:
             fresh.append(grant)
-    connection.send(Suback(packet.packet_id, tuple(reasons)))
+    connection.send(SubackPacket(packet.packet_id, tuple(reasons)))
     for grant in fresh:
         table.subscriptions.retained(session, grant, now)
 
@@ -61,7 +66,7 @@ def _is_valid(grant: Grant) -> bool:
 
 
 def unsubscribe(
-    table: Table, connection: Connection, session: Session, packet: Unsubscribe
+    table: Table, connection: Connection, session: Session, packet: UnsubscribePacket
 ) -> None:
     """End subscriptions, and answer; messages that are in exchange are still delivered."""
     reasons = tuple(
@@ -70,4 +75,4 @@ def unsubscribe(
         else Reason.NO_SUBSCRIPTION_EXISTED
         for one in packet.filters
     )
-    connection.send(Unsuback(packet.packet_id, reasons))
+    connection.send(UnsubackPacket(packet.packet_id, reasons))

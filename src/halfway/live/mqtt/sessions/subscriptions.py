@@ -3,17 +3,17 @@
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 
-from halfway.live.mesh import Event, Mesh, Subscription
-from halfway.live.mqtt.limits import Drop, Drops, Limits
+from halfway.live.mesh import Event, Mesh, MeshSubscription
+from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Message, message
 from halfway.live.mqtt.packets.fields import Violation
-from halfway.live.mqtt.sessions.outgoing import Delivery
+from halfway.live.mqtt.sessions.outgoing import ClientDelivery
 from halfway.live.mqtt.sessions.session import Grant, Session
 from halfway.live.mqtt.sessions.shares import ANNOUNCEMENTS, RESERVED, Share, Shares
 from halfway.live.mqtt.topics import FilterTree
 
 
-class Subscriptions:
+class DoorSubscriptions:
     """The granted subscriptions of a door.
 
     The door has one subscription at the mesh for each filter, however many sessions have it.
@@ -21,14 +21,14 @@ class Subscriptions:
     """
 
     def __init__(
-        self, mesh: Mesh, limits: Limits, drops: Drops, on_event: Callable[[Event], None]
+        self, mesh: Mesh, limits: DoorLimits, drops: DoorDrops, on_event: Callable[[Event], None]
     ) -> None:
         self._mesh, self._limits, self._drops = mesh, limits, drops
         self._on_event = on_event
         self.shares = Shares(mesh.node_id)
         # By filter; the key of an entry is a client id and the filter with the name of a share.
         self._granted: FilterTree[tuple[str, str], tuple[Session, Grant]] = FilterTree()
-        self._at_mesh: dict[str, Subscription] = {}
+        self._at_mesh: dict[str, MeshSubscription] = {}
         self._uses: Counter[str] = Counter()
         self._recent: OrderedDict[bytes, None] = OrderedDict()
 
@@ -77,7 +77,7 @@ class Subscriptions:
             if one is not None and _receives(session, grant, one):
                 ids = () if grant.subscription_id is None else (grant.subscription_id,)
                 qos = min(one.qos, grant.request.qos)
-                session.outgoing.add_retained(Delivery(one, qos, True, ids))
+                session.outgoing.add_retained(ClientDelivery(one, qos, True, ids))
 
     def deliver(self, event: Event, now: float) -> Iterator[Session]:
         """Pass an event to the sessions that receive it, once each; return these sessions.
@@ -128,7 +128,7 @@ class Subscriptions:
         try:
             return message(event, now)
         except Violation:
-            self._drops[Drop.UNREADABLE] += 1
+            self._drops[DoorDrop.UNREADABLE] += 1
             return None
 
 
@@ -137,9 +137,9 @@ def _receives(session: Session, grant: Grant, one: Message) -> bool:
     return not is_own and session.permissions.may_receive(one.topic)
 
 
-def _merged(one: Message, grants: list[Grant]) -> Delivery:
+def _merged(one: Message, grants: list[Grant]) -> ClientDelivery:
     """Return the delivery for all matching subscriptions of a session [mqtt5 §3.3.4]."""
-    return Delivery(
+    return ClientDelivery(
         one,
         qos=min(one.qos, max(grant.request.qos for grant in grants)),
         retain=one.retain and any(grant.request.retain_as_published for grant in grants),

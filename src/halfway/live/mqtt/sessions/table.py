@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 
 from halfway.live.mesh import Event, Mesh
 from halfway.live.mqtt.access import Permissions
-from halfway.live.mqtt.limits import Drops, Limits
+from halfway.live.mqtt.limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Publication, publication
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.session import Session
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
-from halfway.live.mqtt.sessions.subscriptions import Subscriptions
-from halfway.live.mqtt.sessions.timers import Timers
+from halfway.live.mqtt.sessions.subscriptions import DoorSubscriptions
+from halfway.live.mqtt.sessions.timers import KeyedTimers
 
 TimerKey = tuple[str, Connection | Session | None]  # what is due, and of whom it is due
 ANNOUNCE: TimerKey = ("announce", None)
@@ -26,15 +26,15 @@ class Table:
     on_event: what the mesh calls with each event; it calls `deliver`.
     """
 
-    def __init__(self, mesh: Mesh, limits: Limits, on_event: Callable[[Event], None]) -> None:
+    def __init__(self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None]) -> None:
         self.limits = limits
-        self.drops: Drops = Counter()
+        self.drops: DoorDrops = Counter()
         self.sessions: dict[str, Session] = {}  # by client id
         self.online: dict[str, Connection] = {}  # by client id
-        self.timers: Timers[TimerKey] = Timers()
+        self.timers: KeyedTimers[TimerKey] = KeyedTimers()
         self.outbox: deque[tuple[Publication, Connection | None]] = deque()
         self.changed: dict[Connection, None] = {}  # in order
-        self.subscriptions = Subscriptions(mesh, limits, self.drops, on_event)
+        self.subscriptions = DoorSubscriptions(mesh, limits, self.drops, on_event)
 
     def begin(self, client_id: str, username: str | None) -> Session | None:
         """Return a new session of a client; None if there are too many sessions."""

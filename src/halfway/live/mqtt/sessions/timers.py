@@ -10,7 +10,7 @@ _K = TypeVar("_K", bound=Hashable)
 _SPARE = 64  # superseded entries that the heap may have in any case
 
 
-class Timers(Generic[_K]):
+class KeyedTimers(Generic[_K]):
     """A heap of keys by the time at which they are due.
 
     Setting a key again supersedes its time. The heap has at most about twice as many entries as
