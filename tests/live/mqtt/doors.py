@@ -8,13 +8,15 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from halfway.live.mesh import Level
+from halfway.live.mesh import Level, Mesh
 from halfway.live.mqtt.access import Access
 from halfway.live.mqtt.limits import DoorLimits
 from halfway.live.mqtt.memory import MemoryNetwork
 from halfway.live.mqtt.packets.stream import Broken, PacketStream
 from halfway.live.mqtt.packets.types import MQTT5, ConnackPacket, ConnectPacket, Packet
 from halfway.live.mqtt.server import MqttDoor
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.settings import Settings
 
 _T = TypeVar("_T")
 PATIENCE_S = 10.0  # until a test fails that waits for something
@@ -32,20 +34,37 @@ class AdvancedLoop(asyncio.SelectorEventLoop):
 
 
 class Doors:
-    """Doors at nodes of one mesh in memory."""
+    """Doors at nodes of one mesh in memory, or at both ends of a live mesh of `nodes` nodes."""
 
-    def __init__(self, count: int, limits: DoorLimits | None = None, access: Access | None = None):
+    def __init__(
+        self,
+        count: int,
+        limits: DoorLimits | None = None,
+        access: Access | None = None,
+        nodes: int = 0,
+    ) -> None:
         self._loop = AdvancedLoop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self.network = MemoryNetwork(self._loop.time)
         self.doors: list[MqttDoor] = []
         self.ports: list[int] = []
-        for _ in range(count):
-            self.run(self._open(limits, access))
+        self._host: Host | None = None
+        network = MemoryNetwork(self._loop.time)
+        ends: list[Mesh] = [network.node() for _ in range(count)]
+        if nodes:
+            ends = self.run(self._started(nodes))
+        for mesh in ends:
+            self.run(self._open(mesh, limits, access))
 
-    async def _open(self, limits: DoorLimits | None, access: Access | None) -> None:
-        door = MqttDoor(self.network.node(), limits=limits, access=access, levels=LEVELS)
+    async def _started(self, nodes: int) -> list[Mesh]:
+        settings = Settings(nodes=nodes, degree=2, compile="never", period_s=0.1, discover=False)
+        self._host = await Host(settings).__aenter__()
+        while not all(node.links.table.links() for node in self._host.nodes):
+            await asyncio.sleep(0.05)
+        return [self._host.nodes[0], self._host.nodes[-1]]
+
+    async def _open(self, mesh: Mesh, limits: DoorLimits | None, access: Access | None) -> None:
+        door = MqttDoor(mesh, limits=limits, access=access, levels=LEVELS)
         self.doors.append(door)
         self.ports.append((await door.listen("127.0.0.1", 0))[1])
 
@@ -67,6 +86,8 @@ class Doors:
         """Close the doors and end the thread."""
         for door in self.doors:
             self.run(door.close())
+        if self._host is not None:
+            self.run(self._host.close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE_S)
         self._loop.close()
@@ -74,10 +95,13 @@ class Doors:
 
 @contextmanager
 def opened(
-    count: int = 1, limits: DoorLimits | None = None, access: Access | None = None
+    count: int = 1,
+    limits: DoorLimits | None = None,
+    access: Access | None = None,
+    nodes: int = 0,
 ) -> Iterator[Doors]:
     """Doors that close at the end."""
-    doors = Doors(count, limits, access)
+    doors = Doors(count, limits, access, nodes)
     try:
         yield doors
     finally:

@@ -48,7 +48,7 @@ class Machine:
     @property
     def drops(self) -> dict[DoorDrop, int]:
         """The number of messages that were dropped, by reason."""
-        return dict(self._table.drops)
+        return {reason: count for reason, count in self._table.drops.items() if count}
 
     @property
     def sessions(self) -> int:

@@ -86,6 +86,7 @@ def published(
     # A message of QoS 2 may have come again on a newer connection.
     if current is not None and current.session is connection.session:
         answer(table, current, connection.session, now)
+        table.changed[current] = None
 
 
 def answer(table: Table, connection: Connection, session: Session, now: float) -> None:
