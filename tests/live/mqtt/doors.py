@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -53,6 +54,7 @@ class Doors:
         ends: list[Mesh] = [network.node() for _ in range(count)]
         if nodes:
             ends = self.run(self._started(nodes))
+        self.nodes = ends
         for mesh in ends:
             self.run(self._open(mesh, limits, access))
 
@@ -119,9 +121,11 @@ def wait_for(condition: Callable[[], object], what: str = "the condition") -> No
 class RawClient:
     """A client that sends and receives single packets, as a test asks."""
 
-    def __init__(self, port: int, version: int = MQTT5) -> None:
+    def __init__(self, port: int, version: int = MQTT5, tls: ssl.SSLContext | None = None) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls is not None:
+            self._socket = tls.wrap_socket(self._socket, server_hostname="localhost")
         self._stream = PacketStream(version)
         self._events: list[Packet | Broken] = []
 

@@ -112,6 +112,7 @@ class Machine:
             case PubackPacket() | PubrecPacket() | PubcompPacket():
                 publishing.acknowledged(connection, session, packet)
             case PubrelPacket():
+                publishing.answer(table, connection, session, now)  # PUBREC leaves before PUBCOMP
                 publishing.released(connection, session, packet)
             case SubscribePacket():
                 subscribing.subscribe(table, connection, session, packet, now)
