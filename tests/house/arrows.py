@@ -78,7 +78,20 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {"engine", "environment", "metrics"},
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
-    "live": {".": set(), "keys": {"."}, "journal": set()},
+    "live": {
+        ".": {"interface"},  # only when `halfway.live.node` is asked for
+        "step": set(),
+        "wire": set(),
+        "keys": {"."},
+        "journal": set(),
+        "systems": {".", "step"},
+        "events": {".", "systems"},
+        "link": {".", "step", "wire"},
+        "runtime": {".", "step", "wire", "systems", "events", "link"},
+        "trace": {".", "step", "systems", "link", "runtime"},
+        "control": {".", "trace", "runtime"},
+        "interface": {".", "control", "runtime"},
+    },
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),

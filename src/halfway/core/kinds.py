@@ -240,3 +240,16 @@ class Kinds:
                 raise ValueError(f"{what}: expected distinct places below {_SIZE[array]}")
         self._kinds[kind.number] = kind
         return np.uint8(kind.number)
+
+
+def carrying(kinds: Kinds) -> list[int]:
+    """Return the numbers of the message kinds whose records carry the payload of an event.
+
+    They bring an event one hop further. A protocol that declares no such kind, as a user's protocol
+    may, carries the payload in every message on the network with the field `event`.
+    """
+    found = [kind.number for kind in kinds if kind.on_map is MapRole.EVENT_HOP]
+    network = (kind for kind in kinds if kind.channel is Channel.NETWORK)
+    return found or [
+        kind.number for kind in network if "event" in kind.fields and "event" not in kind.reused
+    ]

@@ -2,8 +2,8 @@
 
 A door, such as the one for MQTT, speaks to the network through a `Mesh` and knows nothing else of
 it. All methods belong to the thread of the node's event loop. Topics and filters have the form of
-MQTT: levels between slashes, `+` for one level and `#` for the rest; a topic that begins with `$` is
-matched only by a filter that begins so too.
+MQTT: levels between slashes, `+` for one level and `#` for the rest. Only a filter that begins with
+`$` matches a topic that begins so.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class Event(NamedTuple):
     hops: int = 0  # transmissions from the publisher to here
 
 
-class Subscription(Protocol):
+class MeshSubscription(Protocol):
     """A subscription at this node, until `Mesh.unsubscribe`."""
 
     filter: str
@@ -77,7 +77,7 @@ class Mesh(Protocol):
         """
         ...
 
-    def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> Subscription:
+    def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter; call `callback` with each event, in the node's event loop.
 
         Events published at this node are included, as `local`. Each subscription receives an
@@ -87,7 +87,7 @@ class Mesh(Protocol):
         """
         ...
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: MeshSubscription) -> None:
         """End a subscription; no effect on one that has ended."""
         ...
 

@@ -77,6 +77,13 @@ class CompileCache:
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(data))
 
+    def has(self, sig: Any, target_context: Any) -> bool:
+        """Whether the compile cache has machine code of a signature, without loading it."""
+        path = self._path(sig, target_context)
+        if path is None:
+            return False
+        return path.exists() or self._shipped(sig, target_context).exists()
+
     def save_overload(self, sig: Any, result: Any) -> None:
         """Store the machine code of a signature in the compile cache."""
         path = self._path(sig, result.target_context)

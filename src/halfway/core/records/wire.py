@@ -112,6 +112,8 @@ def _read(record: Any, part: Part, data: bytes, at: int) -> int:
     if end > len(data) or count > len(part.indices):
         raise ValueError(f"{part.name}: expected at most {len(part.indices)} entries in the record")
     values = np.frombuffer(data, form, count, at)
+    if part.varies and count and values[-1] == fill_of(part):
+        raise ValueError(f"{part.name}: expected a last entry that is in use")
     if not part.range.holds(values):
         raise ValueError(f"{part.name}: expected {part.range.low:g} to {part.range.high:g}")
     if part.field in ("args", "reals"):

@@ -19,7 +19,7 @@ from halfway.problem import Problem
 
 LEVELS = 6  # the narrowest cells are 2^-6 of an attribute's range
 PIECES = 4  # most cells that cover an interval
-_WHOLE = 1000  # in place of an attribute: the whole topic
+WHOLE_TOPIC = 1000  # in place of an attribute: the whole topic
 
 
 class Subscription(NamedTuple):
@@ -94,7 +94,7 @@ def _items(subscription: Subscription, key: int) -> list[int]:
         if interval is not None
         for low, high in [(max(interval[0], 0.0), min(interval[1], 1.0))]
     ]
-    whole = [int(item_of(np.uint64(key), subscription.topic, _WHOLE, 0, 0))]
+    whole = [int(item_of(np.uint64(key), subscription.topic, WHOLE_TOPIC, 0, 0))]
     if not narrow or min(narrow)[0] >= 1.0:
         return whole
     _, a, low, high = min(narrow)
@@ -160,7 +160,7 @@ def matches(catalogue, s, topic, event):
 @inlined
 def admits(words, catalogue, topic, event, key, bits, hashes):
     """Whether a subscription filter admits an event: false positives, but no false negatives."""
-    if may_hold(words, item_of(key, topic, _WHOLE, 0, 0), bits, hashes):
+    if may_hold(words, item_of(key, topic, WHOLE_TOPIC, 0, 0), bits, hashes):
         return True
     for a in range(catalogue.value.shape[1]):
         for level in range(LEVELS + 1):

@@ -1,7 +1,7 @@
 """The summary of a run: from its counters to its outcome and its digest."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import REASONS
+from halfway.core.values.digest import arrays, state_digest
 from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine, volume_of
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
@@ -68,23 +69,6 @@ def refusals(engine: Engine) -> dict[str, int]:
         f"records refused, {REASONS[why]}": int(count)
         for why, count in enumerate(engine.checks.refused)
     }
-
-
-def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
-    """Yield every array of a state for the digest of a run, those of nested tuples included."""
-    for part in state:
-        if isinstance(part, tuple):
-            yield from arrays(part)
-        elif isinstance(part, np.ndarray):
-            yield part
-
-
-def state_digest(state: Any) -> str:
-    """Return a hex digest of a state's bytes, for the summary of a run."""
-    whole = hashlib.sha256()
-    for part in arrays(state):
-        whole.update(np.ascontiguousarray(part).tobytes())
-    return whole.hexdigest()[:16]
 
 
 def digest(state: Any, counters: Counters) -> str:

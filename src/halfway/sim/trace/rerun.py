@@ -13,6 +13,7 @@ from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import outbox
+from halfway.core.values.digest import state_digest
 from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
@@ -20,7 +21,6 @@ from halfway.sim.engine.clocks import Clocks, reading
 from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
-from halfway.sim.metrics.summary import state_digest
 from halfway.sim.trace.writer import PLAIN
 
 

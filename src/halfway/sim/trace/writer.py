@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
+from halfway.core.values.digest import state_digest
 from halfway.problem import Problem
 from halfway.sim.engine.changes import Changes
 from halfway.sim.metrics.outcome import RunId
-from halfway.sim.metrics.summary import state_digest
 
 # What a row records: a record received by a node, or reported to its application; or a change.
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",

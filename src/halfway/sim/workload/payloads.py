@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.kinds import Channel, Kinds, MapRole
+from halfway.core.kinds import Kinds, carrying
 from halfway.sim.engine.records import Payload
 from halfway.world.workload.demand import Publications
 
@@ -19,19 +19,6 @@ def payload_of(kinds: Kinds, window: int) -> Payload:
     carried, places = np.zeros(256, np.uint8), max(4 * window, _LEAST_PLACES)
     carried[carrying(kinds)] = 1
     return Payload(carried, np.full(places, _FREE), np.zeros(places, np.int64))
-
-
-def carrying(kinds: Kinds) -> list[int]:
-    """Return the numbers of the message kinds whose records carry the payload of an event.
-
-    They bring an event one hop further. A protocol that declares no such kind, as a user's protocol
-    may, carries the payload in every message on the network with the field `event`.
-    """
-    found = [kind.number for kind in kinds if kind.on_map is MapRole.EVENT_HOP]
-    network = (kind for kind in kinds if kind.channel is Channel.NETWORK)
-    return found or [
-        kind.number for kind in network if "event" in kind.fields and "event" not in kind.reused
-    ]
 
 
 class PayloadSizes:

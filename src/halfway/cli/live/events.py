@@ -1,0 +1,195 @@
+"""`halfway pub`, `halfway sub` and `halfway spy`: events from and to the terminal."""
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.live import options
+from halfway.cli.terminal.options import AsJson
+from halfway.cli.terminal.screen import warn
+
+if TYPE_CHECKING:
+    from halfway.live.control.places import ControlSocket
+    from halfway.live.control.requests import Arrived
+
+_OWN = "no node is running here: this command runs as a node of its own"
+_BATCH = 256
+_SPY_EVERY_S = 1.0
+
+
+def pub(
+    topic: options.Topic,
+    text: options.Text = "-",
+    count: options.Repeats = 1,
+    retain: options.Retain = False,
+    expiry: options.Expiry = None,
+    wait: options.Wait = 3.0,
+    node: options.AtNode = "",
+    as_json: AsJson = False,
+) -> None:
+    """Publish an event, or one for each line of stdin.
+
+    \b
+    The node of this machine publishes it. If no node runs here, this command is a
+    node of its own for the time. It waits for a neighbour first.
+
+    \b
+    halfway pub sensors/kitchen 21.5
+    halfway pub sensors/kitchen --count 5 'reading {{count}}'
+    vmstat 1 | halfway pub machine/load -
+    halfway pub lamps/hall on --retain
+    """
+    from halfway.live.control.client import answer_of
+    from halfway.live.control.requests import Done, Publish
+
+    published = neighbours = 0
+    with at(node) as place:
+        for some in _batches(_payloads(text, count), 1 if text == "-" else _BATCH):
+            request = Publish(
+                topic=topic, payloads=some, retain=retain, expiry_s=expiry, link_s=wait
+            )
+            answer = answer_of(place, request)
+            assert isinstance(answer, Done)
+            published, neighbours = published + answer.count, answer.neighbours
+    if neighbours == 0:
+        warn("the node has no neighbour: only subscribers at this node received it")
+    if as_json:
+        typer.echo(json.dumps({"published": published, "neighbours": neighbours}))
+
+
+def sub(
+    topic_filter: options.TopicFilter,
+    count: options.MostEvents = None,
+    node: options.AtNode = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print events as they arrive: topic and payload, one a line. Retained values come first.
+
+    \b
+    halfway sub 'sensors/#'
+    halfway sub 'sensors/+/temperature' --json | jq .payload
+    halfway sub alarms --count 1
+    """
+    printed = 0
+    with at(node) as place:
+        for event in _arrivals(place, topic_filter):
+            _print_event(event, as_json)
+            printed += 1
+            if count is not None and printed >= count:
+                break
+
+
+def spy(
+    topic_filter: options.TopicFilter = "#",
+    seconds: options.ForSeconds = 1e9,
+    node: options.AtNode = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print each second which topics have events: how many, at what rate, how large, how old.
+
+    \b
+    halfway spy
+    halfway spy 'sensors/#' --seconds 10 --json
+    """
+    counts: dict[str, list[float]] = {}  # topic -> events, bytes, ages
+    begun = shown = time.monotonic()
+    with at(node) as place:
+        for event in _watched(place, topic_filter, _SPY_EVERY_S):
+            if event is not None:
+                row = counts.setdefault(event.topic, [0, 0, 0.0])
+                row[0], row[1] = row[0] + 1, row[1] + len(event.payload)
+                row[2] += event.age_s
+            now = time.monotonic()
+            if now - shown >= _SPY_EVERY_S:
+                _print_counts(counts, now - shown, as_json)
+                counts, shown = {}, now
+            if now - begun >= seconds:
+                break
+
+
+@contextmanager
+def at(node: str) -> Iterator["ControlSocket"]:
+    """The node that the command asks: one that runs, else one of its own for the time."""
+    from halfway.live.control.client import chosen
+
+    place = chosen(node)
+    if place is not None:
+        yield place
+        return
+    from halfway.live.interface.background import own_node
+
+    warn(_OWN)
+    with own_node() as own:
+        yield own
+
+
+def _payloads(text: str, count: int) -> Iterator[bytes]:
+    if text == "-":
+        for line in sys.stdin.buffer:
+            yield line.rstrip(b"\r\n")
+        return
+    for number in range(1, count + 1):
+        yield text.replace("{{count}}", str(number)).encode()
+
+
+def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
+    """Payloads of a count in batches, and lines of stdin one by one as they come."""
+    some: list[bytes] = []
+    for payload in payloads:
+        some.append(payload)
+        if len(some) == most:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
+    """The events of a filter as they arrive."""
+    for event in _watched(place, topic_filter, None):
+        if event is not None:
+            yield event
+
+
+def _watched(
+    place: "ControlSocket", topic_filter: str, every_s: float | None
+) -> Iterator["Arrived | None"]:
+    """The events of a filter as they arrive, and None each time when nothing came so long."""
+    from halfway.live.control.client import START_ONE, ask
+    from halfway.live.control.requests import Arrived, Subscribe
+    from halfway.problem import Problem
+
+    for answer in ask(place, Subscribe(filter=topic_filter), every_s):
+        if answer is None or isinstance(answer, Arrived):
+            yield answer
+    raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE)
+
+
+def _print_event(event: "Arrived", as_json: bool) -> None:
+    text = event.payload.decode(errors="replace")
+    if not as_json:
+        typer.echo(f"{event.topic} {text}")
+        return
+    typer.echo(json.dumps({
+        "topic": event.topic, "payload": text, "publisher": event.publisher,
+        "epoch": event.epoch, "number": event.number, "age_s": round(event.age_s, 6),
+        "hops": event.hops, "retained": event.retained, "local": event.local,
+    }))  # fmt: skip
+
+
+def _print_counts(counts: dict[str, list[float]], seconds: float, as_json: bool) -> None:
+    for topic, (events, size, ages) in sorted(counts.items()):
+        rate, mean, age = events / seconds, size / events, ages / events
+        if as_json:
+            row = {"topic": topic, "events": int(events), "per_second": round(rate, 3),
+                   "mean_bytes": round(mean, 1), "mean_age_s": round(age, 6)}  # fmt: skip
+            typer.echo(json.dumps(row))
+        else:
+            typer.echo(f"{rate:8.1f}/s {mean:8.0f} B {1000 * age:8.1f} ms  {topic}")
+    if not counts and not as_json:
+        typer.echo("no event in the last second")

@@ -1,0 +1,83 @@
+"""`halfway node`: one or many live nodes in this process, until it is interrupted."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.live import options
+from halfway.cli.terminal.screen import assignments, warn
+
+if TYPE_CHECKING:
+    from halfway.live.runtime.host import Host
+
+
+def node(
+    system: options.LiveSystem = "flooding",
+    option: options.SystemOptions = None,
+    nodes: options.Nodes = 1,
+    port: options.Port = 0,
+    peer: options.Peers = None,
+    name: options.Name = "",
+    network: options.OfNetwork = "development",
+    state: options.State = None,
+    discover: options.Discover = True,
+    interpreted: options.Interpreted = False,
+    trace: options.Traced = False,
+) -> None:
+    """Run a node of a network without brokers, until Ctrl-C.
+
+    \b
+    Without keys this is an UNSAFE development network: it uses loopback addresses
+    only, and every program on this machine can read and forge its events. Nodes
+    find each other by multicast on loopback.
+
+    \b
+    A node begins at once, interpreted, and changes over to machine code later.
+
+    \b
+    halfway node                            in one terminal
+    halfway sub 'sensors/#'                 in a second one
+    halfway pub sensors/kitchen 21.5        in a third one
+    halfway scout                           who is there
+    halfway node --nodes 20 --system walk-overlay
+    """
+    from halfway.live.interface.serve import serve
+    from halfway.live.runtime.settings import Settings
+
+    settings = Settings(
+        system=system, options=values_of(option), nodes=nodes, port=port, peers=tuple(peer or ()),
+        name=name, network=network, state=state, discover=discover,
+        compile="never" if interpreted else "background", trace=4096 if trace else 0,
+    )  # fmt: skip
+    serve(settings, _introduce)
+    warn("stopped")
+
+
+def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
+    """The options of a system as numbers. Raises Problem for what is none."""
+    from halfway.problem import Problem
+
+    found: dict[str, float | int | bool] = {}
+    for name, text in assignments(given, "--option", "retries=3").items():
+        words: dict[str, float | int | bool] = {"true": True, "false": False}
+        try:
+            found[name] = words[text] if text in words else _number(text)
+        except ValueError:
+            raise Problem(f"--option {name} = {text}: expected a number, true or false") from None
+    return found
+
+
+def _number(text: str) -> float | int:
+    number = float(text)
+    return int(text) if text.lstrip("+-").isdigit() else number
+
+
+def _introduce(host: "Host") -> None:
+    """Print what runs, and where."""
+    first, settings = host.nodes[0], host.settings
+    others = f" and {len(host.nodes) - 1} more" if len(host.nodes) > 1 else ""
+    where = f"{first.endpoint.address[0]}:{first.endpoint.address[1]}"
+    typer.echo(f"{first.security.label}: network {settings.network}")
+    code = "machine code" if host.is_compiled else "interpreted"
+    typer.echo(f"node {first.name}{others} at {where}: {settings.system}, {code}; Ctrl-C ends it")

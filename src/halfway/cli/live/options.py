@@ -1,0 +1,69 @@
+"""The options of the commands of live nodes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+AtNode = Annotated[
+    str,
+    typer.Option(
+        "--node", metavar="NAME",
+        help="The node to ask. Default: the one that runs longest on this machine.",
+    ),
+]  # fmt: skip
+LiveSystem = Annotated[
+    str, typer.Option(metavar="SYSTEM", help="The system of the node. All nodes need the same.")
+]
+SystemOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the system."),
+]
+Nodes = Annotated[
+    int, typer.Option(metavar="N", help="Nodes in this process, linked among themselves.")
+]
+Port = Annotated[
+    int, typer.Option(metavar="N", help="UDP port; further nodes use the next ones. 0: any.")
+]
+Peers = Annotated[
+    list[str] | None,
+    typer.Option("--peer", metavar="HOST:PORT", help="A node that multicast does not find."),
+]
+Name = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
+OfNetwork = Annotated[
+    str, typer.Option(metavar="NAME", help="The network. Nodes of other networks are not heard.")
+]
+State = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder of what the node keeps over restarts."),
+]
+Interpreted = Annotated[
+    bool, typer.Option("--interpreted", help="Never change over to machine code.")
+]
+Traced = Annotated[
+    bool, typer.Option("--trace", help="Keep a log, so that `halfway record` can record the node.")
+]
+Discover = Annotated[
+    bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")
+]
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Such as sensors/kitchen.")]
+TopicFilter = Annotated[
+    str, typer.Argument(metavar="FILTER", help="A topic; + matches one level, # all the rest.")
+]
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="The payload; - reads lines of stdin.")]
+Repeats = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Repetitions; {{count}} is the number.")
+]
+MostEvents = Annotated[
+    int | None, typer.Option("--count", metavar="N", min=1, help="Stop after N events.")
+]
+ForSeconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds.")]
+Retain = Annotated[
+    bool, typer.Option("--retain", help="Keep the event as the last value of its topic.")
+]
+Expiry = Annotated[
+    float | None, typer.Option("--expiry", metavar="S", min=0.0, help="Void after S seconds.")
+]
+Wait = Annotated[
+    float, typer.Option("--wait", metavar="S", min=0.0, help="Seconds to wait for a neighbour.")
+]

@@ -1,0 +1,155 @@
+"""`halfway scout`, `status`, `ping`, `record` and `replay`: what live nodes are and do."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from halfway.cli.live import options
+from halfway.cli.terminal.options import AsJson
+from halfway.cli.terminal.screen import RUNS_FAILED
+
+_SHOWN = ("counts", "drops", "datagrams_refused", "records_refused", "datagrams", "tables")
+
+
+def scout(
+    seconds: options.ForSeconds = 3.0, node: options.AtNode = "", as_json: AsJson = False
+) -> None:
+    """Print who is there: neighbours, and nodes that are heard and are no neighbours, with the
+    reason.
+
+    \b
+    The node of this machine answers at once. If no node runs here, this command
+    listens as a node of its own for some seconds.
+
+    \b
+    halfway scout
+    halfway scout --json | jq -r .name
+    """
+    import time
+
+    from halfway.cli.live.events import at
+    from halfway.live.control.client import chosen
+
+    runs = chosen(node) is not None
+    with at(node) as place:
+        if not runs:
+            time.sleep(seconds)
+        status = _status(place)
+    for one in (*status["neighbours"], *status["heard"]):
+        if as_json:
+            typer.echo(json.dumps(one))
+        else:
+            typer.echo(
+                f"{one['name']:20} {one['address']:21} {one['since_s']:8.1f} s  {one['state']}"
+            )
+    if not as_json and not status["neighbours"] and not status["heard"]:
+        typer.echo(f"{status['node']} hears no other node (network {status['network']})")
+
+
+def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
+    """Print what a node is, its neighbours, what it did, and what it dropped and why.
+
+    \b
+    halfway status
+    halfway status --json | jq .drops
+    """
+    from halfway.live.control.client import required
+
+    found = _status(required(node))
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    code = "machine code" if found["compiled"] else "interpreted"
+    typer.echo(found["security"])
+    typer.echo(
+        f"node {found['node']} ({found['id']}) at {found['address']}, process {found['process']}"
+    )
+    here = f"{found['nodes']} in this process"
+    typer.echo(f"{found['system']}, {code}, up {found['up_s']:.0f} s, {here}")
+    names = ", ".join(one["name"] for one in found["neighbours"]) or "none"
+    typer.echo(f"{len(found['neighbours'])} neighbours: {names}")
+    typer.echo(f"subscriptions: {', '.join(found['subscriptions']) or 'none'}")
+    for title in _SHOWN:
+        words = ", ".join(f"{name} {value:,}" for name, value in found[title].items())
+        typer.echo(f"{title.replace('_', ' ')}: {words or 'none'}")
+
+
+def ping(
+    to: Annotated[str, typer.Argument(metavar="NODE", help="Name or id of a neighbour.")],
+    count: options.Repeats = 4,
+    node: options.AtNode = "",
+    as_json: AsJson = False,
+) -> None:
+    """Measure the round trip to a neighbour. Exit status 1 if a ping has no answer.
+
+    \b
+    halfway ping kitchen --count 10
+    """
+    from halfway.live.control.client import ask, required
+    from halfway.live.control.requests import Ping, Pong
+
+    lost = 0
+    for answer in ask(required(node), Ping(to=to, count=count)):
+        assert isinstance(answer, Pong)
+        lost += answer.seconds is None
+        if as_json:
+            row = {"node": answer.name, "number": answer.number, "seconds": answer.seconds}
+            typer.echo(json.dumps(row))
+        elif answer.seconds is None:
+            typer.echo(f"{answer.name}: {answer.number}: no answer")
+        else:
+            typer.echo(f"{answer.name}: {answer.number}: {1000 * answer.seconds:.3f} ms")
+    if lost:
+        raise typer.Exit(RUNS_FAILED)
+
+
+def record(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the trace.")],
+    seconds: options.ForSeconds = 10.0,
+    node: options.AtNode = "",
+) -> None:
+    """Record what a node takes in for some seconds. The node needs `halfway node --trace`.
+
+    \b
+    halfway record kitchen.trace --seconds 60
+    halfway replay kitchen.trace
+    """
+    from halfway.live.control.client import answer_of, required
+    from halfway.live.control.requests import Done, RecordRequest
+
+    request = RecordRequest(path=str(path.resolve()), seconds=seconds)
+    answer = answer_of(required(node), request)
+    assert isinstance(answer, Done)
+    typer.echo(f"{path}: {answer.count:,} records")
+
+
+def replay(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A trace of a live node.")],
+    as_json: AsJson = False,
+) -> None:
+    """Replay a trace into the same handler. Exit status 1 if the state at the end differs.
+
+    \b
+    halfway replay kitchen.trace
+    """
+    from halfway.live.trace.replay import replay as replayed
+
+    found = replayed(path)
+    if as_json:
+        typer.echo(json.dumps(found._asdict()))
+    else:
+        same = "the same state" if found.is_same else "ANOTHER STATE"
+        typer.echo(f"{found.node} ({found.system}): {found.records:,} records: {same} at the end")
+    if not found.is_same:
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _status(place: Any) -> dict[str, Any]:
+    from halfway.live.control.client import answer_of
+    from halfway.live.control.requests import StatusAnswer, StatusRequest
+
+    answer = answer_of(place, StatusRequest())
+    assert isinstance(answer, StatusAnswer)
+    return answer.status

@@ -1,0 +1,38 @@
+"""The entry point of a kernel: what calls its machine code without a search for it.
+
+Numba's dispatcher finds the machine code by the types of the arguments, on each call. For a caller
+that always passes the same types that search takes longer than a whole handler.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import typeof
+
+
+def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """Compile a kernel for the types of these arguments, or load it; return its entry point.
+
+    The entry point takes arguments of exactly these types: a Python integer where an integer was,
+    a `Lent` or a `Door` of the same types. A function that is not compiled is its own entry point.
+    """
+    kernel: Any = function
+    if not hasattr(kernel, "py_func"):
+        return function
+    kinds = tuple(typeof(argument) for argument in arguments)
+    if kinds not in kernel.overloads:
+        kernel.compile(kinds)
+    found: Callable[..., Any] = kernel.overloads[kinds].entry_point
+    return found
+
+
+def is_stored(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Whether the compile cache has a kernel for the types of these arguments.
+
+    True for a function that is not compiled: there is nothing to wait for.
+    """
+    kernel: Any = function
+    if not hasattr(kernel, "py_func"):
+        return True
+    kinds = tuple(typeof(argument) for argument in arguments)
+    return kinds in kernel.overloads or kernel._cache.has(kinds, kernel.targetctx)

@@ -1,0 +1,108 @@
+"""Interpreted twins: the Python functions behind compiled ones, as ordinary functions.
+
+A node on a machine that has never compiled a protocol begins at once with the interpreted twin of
+its handler, on the same arrays, and gives the same bytes. The twin of a function is the same code
+with other globals: where a global is a compiled function, or a function or a module of the package
+that reaches one, the twin sees the twin of that instead.
+"""
+
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+_PACKAGE = __name__.partition(".")[0]
+
+_TWINS: dict[int, Any] = {}
+_KEPT: list[Any] = []  # originals, so that no id of `_TWINS` is used again
+
+
+def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the interpreted twin of a function, compiled or not; one twin for each function.
+
+    Functions of other packages are their own twins, as are classes. Unsigned integers wrap around
+    in the twin as they do in compiled code; numpy warns of that unless the caller says otherwise.
+    """
+    twin: Callable[..., Any] = _twin(function)
+    return twin
+
+
+def _twin(value: Any) -> Any:
+    """The twin of a global, which is the value itself unless it reaches compiled code."""
+    if id(value) in _TWINS:
+        return _TWINS[id(value)]
+    function = getattr(value, "py_func", value)
+    if isinstance(function, FunctionType) and _is_ours(function.__module__):
+        return _function_twin(value, function)
+    if isinstance(value, ModuleType) and _is_ours(value.__name__):
+        return _remembered(value, _ModuleTwin(value))
+    if type(value) is dict and any(hasattr(one, "py_func") for one in value.values()):
+        return _remembered(value, _TableTwin(value))
+    return value
+
+
+def _is_ours(module: str | None) -> bool:
+    name = module or ""
+    # A protocol of a user is a module of its own; everything else belongs to the package.
+    return name.partition(".")[0].startswith(_PACKAGE)
+
+
+def _remembered(value: Any, twin: Any) -> Any:
+    _KEPT.append(value)
+    _TWINS[id(value)] = twin
+    return twin
+
+
+def _function_twin(value: Any, function: FunctionType) -> Any:
+    names = _global_names(function.__code__)
+    scope = {"__builtins__": __builtins__, "__name__": function.__module__}
+    made = FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__,
+        _closure(function),
+    )  # fmt: skip
+    made.__kwdefaults__ = function.__kwdefaults__
+    _remembered(value, made)  # before its globals: functions may call each other
+    for name in names & function.__globals__.keys():
+        scope[name] = _twin(function.__globals__[name])
+    return made
+
+
+def _closure(function: FunctionType) -> Any:
+    cells = function.__closure__
+    if cells is None:
+        return None
+    return tuple(type(cell)(_twin(cell.cell_contents)) for cell in cells)
+
+
+def _global_names(code: Any) -> set[str]:
+    """The names that a function's code may look up, those of functions inside it included."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            names |= _global_names(constant)
+    return names
+
+
+class _ModuleTwin:
+    """A module of the package as the globals of a twin see it."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        found = _twin(getattr(self._module, name))
+        setattr(self, name, found)
+        return found
+
+
+class _TableTwin:
+    """A table of compiled functions as the globals of a twin see it; it may grow later."""
+
+    def __init__(self, table: dict[Any, Any]) -> None:
+        self._table = table
+
+    def __getitem__(self, key: Any) -> Any:
+        return _twin(self._table[key])
+
+    def get(self, key: Any) -> Any:
+        """The twin of an entry of the table; None if there is none."""
+        return _twin(self._table.get(key))

@@ -1,0 +1,1 @@
+"""The control socket of a process with live nodes, and its client."""

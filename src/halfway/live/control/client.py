@@ -1,0 +1,93 @@
+"""The client of control sockets: what `halfway pub`, `sub`, `status`, `scout` and `ping` use."""
+
+import socket
+from collections.abc import Iterator
+
+from halfway.live.control.places import ControlSocket, running
+from halfway.live.control.requests import (
+    ANSWERS,
+    MOST_LINE,
+    Answer,
+    ControlRequest,
+    RefusedAnswer,
+    line,
+)
+from halfway.problem import Problem
+
+_CONNECT_S = 2.0
+_READ = 1 << 16
+NO_NODE = "no node is running for this user on this machine"
+START_ONE = "start one with `halfway node`"
+
+
+def chosen(name: str = "") -> ControlSocket | None:
+    """Return the control socket of the process of that name, else of the one that runs longest.
+
+    None if no process runs. Raises Problem if none has that name.
+    """
+    places = running()
+    if not name:
+        return places[0] if places else None
+    for place in places:
+        if place.name == name:
+            return place
+    known = ", ".join(place.name for place in places)
+    remedy = f"use one of {known}" if known else START_ONE
+    raise Problem(f"node = {name}: no such node is running", remedy=remedy)
+
+
+def required(name: str = "") -> ControlSocket:
+    """Return the control socket as `chosen` does. Raises Problem if no process runs."""
+    place = chosen(name)
+    if place is None:
+        raise Problem(NO_NODE, remedy=START_ONE)
+    return place
+
+
+def ask(
+    place: ControlSocket, request: ControlRequest, every_s: float | None = None
+) -> Iterator[Answer | None]:
+    """Send a request, and yield its answers. Raises Problem if the node refuses, or has gone.
+
+    every_s: yield None whenever nothing has come for so many seconds.
+    """
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(_CONNECT_S)
+        try:
+            sock.connect(str(place.path))
+        except OSError:
+            raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE) from None
+        sock.settimeout(every_s)
+        sock.sendall(line(request))
+        for whole in _lines(sock):
+            answer = None if whole is None else ANSWERS.decode(whole)
+            if isinstance(answer, RefusedAnswer):
+                raise Problem(answer.what, remedy=answer.remedy)
+            yield answer
+
+
+def _lines(sock: socket.socket) -> Iterator[bytes | None]:
+    """Yield what a node writes line by line, and None when the time is over."""
+    waiting = b""
+    while True:
+        try:
+            more = sock.recv(_READ)
+        except TimeoutError:
+            yield None
+            continue
+        except ConnectionError:
+            more = b""
+        if not more:
+            return
+        *whole, waiting = (waiting + more).split(b"\n")
+        yield from whole
+        if len(waiting) > 2 * MOST_LINE:
+            raise Problem("the node answers with a line that is too long")
+
+
+def answer_of(place: ControlSocket, request: ControlRequest) -> Answer:
+    """Return the only answer of a request. Raises Problem as `ask` does."""
+    for answer in ask(place, request):
+        assert answer is not None
+        return answer
+    raise Problem(f"node = {place.name}: it ended before it answered", remedy=START_ONE)

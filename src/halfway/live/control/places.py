@@ -1,0 +1,78 @@
+"""Where control sockets are: a folder that only its user can enter."""
+
+import contextlib
+import os
+import socket
+import stat
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from halfway.problem import Problem
+
+_OURS = 0o700
+_SUFFIX = ".sock"
+FOLDER = "HALFWAY_RUN"  # an environment variable: another folder
+
+
+class ControlSocket(NamedTuple):
+    """The control socket of a process: the name of its nodes, and the path."""
+
+    name: str
+    path: Path
+
+
+def folder() -> Path:
+    """Return the folder of the control sockets, made if it is missing.
+
+    Raises Problem if another user owns it, or other users can write to it.
+    """
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    default = Path(runtime, "halfway") if runtime else _in_temporary()
+    path = Path(os.environ.get(FOLDER) or default)
+    try:
+        path.mkdir(mode=_OURS, parents=True, exist_ok=True)
+        known = path.stat()
+    except OSError as error:
+        what = f"no folder for control sockets: {(error.strerror or str(error)).lower()}"
+        raise Problem(what, where=str(path), remedy=f"set {FOLDER} to another folder") from None
+    if known.st_uid != os.getuid() or stat.S_IMODE(known.st_mode) & 0o022:
+        what = "other users can write to the folder of control sockets"
+        raise Problem(what, where=str(path), remedy=f"set {FOLDER} to a folder of your own")
+    return path
+
+
+def _in_temporary() -> Path:
+    return Path(tempfile.gettempdir(), f"halfway-{os.getuid()}")
+
+
+def path_for(name: str) -> Path:
+    """Return the path of the control socket of a process with nodes of that name."""
+    return folder() / f"{name}{_SUFFIX}"
+
+
+def running() -> list[ControlSocket]:
+    """Return the control sockets on which a process listens, the oldest first.
+
+    Sockets that a killed process left are removed.
+    """
+    found = []
+    for path in folder().glob(f"*{_SUFFIX}"):
+        with contextlib.suppress(OSError):
+            begun = path.stat().st_mtime
+            if answers(path):
+                found.append((begun, ControlSocket(path.name.removesuffix(_SUFFIX), path)))
+            else:
+                path.unlink()
+    return [place for _, place in sorted(found)]
+
+
+def answers(path: Path) -> bool:
+    """Whether a process listens on a control socket."""
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(1.0)
+        try:
+            sock.connect(str(path))
+        except OSError:
+            return False
+    return True

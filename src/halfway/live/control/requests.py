@@ -1,0 +1,117 @@
+"""The requests and answers of the control socket: one JSON object a line.
+
+A client connects, writes one request, and reads answers until the node closes the connection.
+"""
+
+import math
+from typing import Any
+
+import msgspec
+
+from halfway.live.mesh import Level
+
+MOST_LINE = 1 << 20  # bytes of a line
+
+
+class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
+    """A request to the first node of a process, or to its node of that name."""
+
+    node: str = ""
+
+
+class Publish(_Request, frozen=True, tag="publish"):
+    """Publish events; answers with `Done` once the node has taken all of them."""
+
+    topic: str = ""
+    payloads: list[bytes] = []
+    level: Level = Level.BEST_EFFORT
+    retain: bool = False
+    expiry_s: float | None = None
+    link_s: float = 0.0  # seconds to wait for a neighbour
+
+
+class Subscribe(_Request, frozen=True, tag="subscribe"):
+    """Answer with `Arrived` for each event, until the client closes the connection."""
+
+    filter: str = ""
+
+
+class StatusRequest(_Request, frozen=True, tag="status"):
+    """Answer with the status of the node, an object."""
+
+
+class Ping(_Request, frozen=True, tag="ping"):
+    """Answer with `Pong` for each answer of a neighbour, by its name or its id."""
+
+    to: str = ""
+    count: int = 4
+
+
+class RecordRequest(_Request, frozen=True, tag="record"):
+    """Record the inputs of the node into a file on its machine, for so many seconds."""
+
+    path: str = ""
+    seconds: float = 10.0
+
+
+class Done(msgspec.Struct, frozen=True, tag_field="answer", tag="done"):
+    """The request is done."""
+
+    count: int = 0
+    neighbours: int = 0
+
+
+class Arrived(msgspec.Struct, frozen=True, tag_field="answer", tag="event"):
+    """An event that reached a subscription."""
+
+    topic: str
+    payload: bytes
+    publisher: int
+    epoch: int
+    number: int
+    age_s: float
+    hops: int
+    retained: bool = False
+    local: bool = False
+
+
+class Pong(msgspec.Struct, frozen=True, tag_field="answer", tag="pong"):
+    """The answer of a neighbour to one ping; `seconds` is null if none came."""
+
+    to: int
+    name: str
+    number: int
+    seconds: float | None
+
+
+class RefusedAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="refused"):
+    """The node refuses the request."""
+
+    what: str
+    remedy: str = ""
+
+
+class Ready(msgspec.Struct, frozen=True, tag_field="answer", tag="ready"):
+    """The subscription has begun."""
+
+
+class StatusAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="status"):
+    """The status of a node."""
+
+    status: dict[str, Any]
+
+
+ControlRequest = Publish | Subscribe | StatusRequest | Ping | RecordRequest
+Answer = Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer
+REQUESTS: msgspec.json.Decoder[ControlRequest] = msgspec.json.Decoder(ControlRequest)
+ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
+
+
+def line(one: ControlRequest | Answer) -> bytes:
+    """Return a request or an answer as a line."""
+    return msgspec.json.encode(one) + b"\n"
+
+
+def expiry_of(request: Publish) -> float:
+    """The expiry of a request's events in seconds; inf for none."""
+    return math.inf if request.expiry_s is None else request.expiry_s

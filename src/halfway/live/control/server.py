@@ -1,0 +1,210 @@
+"""The server of the control socket: requests of commands on this machine to the nodes of a process.
+
+Every connection has a bounded queue. A subscriber that does not read loses its own events only, and
+they are counted.
+"""
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import msgspec
+
+from halfway.live.control.places import answers, path_for
+from halfway.live.control.requests import (
+    MOST_LINE,
+    REQUESTS,
+    Answer,
+    Arrived,
+    Done,
+    Ping,
+    Pong,
+    Publish,
+    Ready,
+    RecordRequest,
+    RefusedAnswer,
+    StatusAnswer,
+    Subscribe,
+    expiry_of,
+    line,
+)
+from halfway.live.drops import Drop
+from halfway.live.mesh import Event, Refusal
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.status import status_of
+from halfway.live.trace.recorder import Recorder
+from halfway.problem import Problem
+
+_QUEUE = 1024  # events that wait for one connection
+_PING_S = 2.0
+_POLL_S = 0.02
+_MOST_RECORD_S = 86_400.0
+
+
+class ControlServer:
+    """The control server of a host. `async with ControlServer(host, name)`."""
+
+    def __init__(self, host: Host, name: str) -> None:
+        self._host, self._path = host, path_for(name)
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @property
+    def path(self) -> Path:
+        """The path of the socket."""
+        return self._path
+
+    async def __aenter__(self) -> "ControlServer":
+        """Listen. Raises Problem if another process has a node of that name."""
+        if self._path.exists():
+            if answers(self._path):
+                what = f"name = {self._path.stem}: a node of this name is running"
+                raise Problem(what, remedy="choose another --name")
+            self._path.unlink()
+        try:
+            self._server = await asyncio.start_unix_server(
+                self._connected, str(self._path), limit=MOST_LINE
+            )
+        except OSError as error:
+            what = f"cannot listen for commands: {error.strerror or error}"
+            raise Problem(what, where=str(self._path)) from None
+        self._path.chmod(0o600)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            await self._serve(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # the client has gone, or the node ends
+        finally:
+            self._connections.discard(task)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            request = REQUESTS.decode(await reader.readline())
+            node = self._node(request.node)
+            if isinstance(request, Subscribe):
+                await self._subscribe(node, request, reader, writer)
+            elif isinstance(request, Ping):
+                await self._ping(node, request, writer)
+            else:
+                await _answer(writer, await self._once(node, request))
+        except (ValueError, msgspec.DecodeError) as error:
+            await _answer(writer, RefusedAnswer(f"not a request: {error}"))
+        except Problem as problem:
+            await _answer(writer, RefusedAnswer(problem.what, problem.remedy))
+        except Refusal as refusal:
+            await _answer(writer, RefusedAnswer(str(refusal)))
+
+    async def _once(self, node: MeshNode, request: object) -> Answer:
+        """The answer of a request that has one."""
+        if isinstance(request, Publish):
+            await _wait_for_neighbour(node, request.link_s)
+            for payload in request.payloads:
+                await node.publish(
+                    request.topic, payload, level=request.level, retain=request.retain,
+                    expiry_s=expiry_of(request),
+                )  # fmt: skip
+            return Done(len(request.payloads), len(node.links.table.links()))
+        if isinstance(request, RecordRequest):
+            seconds = min(max(request.seconds, 0.0), _MOST_RECORD_S)
+            recorder = Recorder(node, Path(request.path))
+            await asyncio.sleep(seconds)
+            return Done(recorder.close())
+        return StatusAnswer(status_of(self._host, node))
+
+    def _node(self, name: str) -> MeshNode:
+        for node in self._host.nodes:
+            if name in ("", node.name, str(node.node_id)):
+                return node
+        known = ", ".join(node.name for node in self._host.nodes[:8])
+        raise Problem(f"node = {name}: no such node", remedy=f"this process has {known}")
+
+    async def _subscribe(
+        self, node: MeshNode, request: Subscribe, reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:  # fmt: skip
+        queue: asyncio.Queue[Event] = asyncio.Queue(_QUEUE)
+
+        def take(event: Event) -> None:
+            if queue.full():
+                queue.get_nowait()
+                node.drops.count(Drop.SLOW_SUBSCRIBER)
+            queue.put_nowait(event)
+
+        subscription = node.subscribe(request.filter, take)
+        gone = asyncio.ensure_future(reader.read())  # the client writes nothing more
+        try:
+            await _answer(writer, Ready())
+            for event in node.retained(request.filter):
+                await _answer(writer, _arrived(event, retained=True))
+            while True:
+                next_event = asyncio.ensure_future(queue.get())
+                await asyncio.wait({next_event, gone}, return_when=asyncio.FIRST_COMPLETED)
+                if not next_event.done():
+                    next_event.cancel()
+                    return
+                await _answer(writer, _arrived(next_event.result(), retained=False))
+        finally:
+            gone.cancel()
+            node.unsubscribe(subscription)
+
+    async def _ping(self, node: MeshNode, request: Ping, writer: asyncio.StreamWriter) -> None:
+        peer, name = _neighbour(node, request.to)
+        for number in range(request.count):
+            answered: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+
+            def take(seconds: float, one: "asyncio.Future[float]" = answered) -> None:
+                if not one.done():
+                    one.set_result(seconds)
+
+            node.links.ping(peer, number, take)
+            try:
+                seconds: float | None = await asyncio.wait_for(answered, _PING_S)
+            except TimeoutError:
+                node.links.pongs.pop(number, None)
+                seconds = None
+            await _answer(writer, Pong(peer, name, number, seconds))
+
+
+def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
+    """The id and the name of a neighbour, by either."""
+    heard = node.links.table.heard()
+    for peer in node.links.table.links():
+        if wanted in (str(peer), heard[peer].hello.name):
+            return peer, heard[peer].hello.name
+    known = ", ".join(heard[peer].hello.name for peer in node.links.table.links()[:8]) or "none"
+    raise Problem(f"node = {wanted}: no neighbour of {node.name}", remedy=f"neighbours: {known}")
+
+
+async def _wait_for_neighbour(node: MeshNode, seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    while not node.links.table.links() and loop.time() < until:
+        await asyncio.sleep(_POLL_S)
+
+
+async def _answer(writer: asyncio.StreamWriter, one: Answer) -> None:
+    writer.write(line(one))
+    await writer.drain()
+
+
+def _arrived(event: Event, *, retained: bool) -> Arrived:
+    return Arrived(
+        event.topic, event.payload, event.publisher, event.epoch, event.number, event.age_s,
+        event.hops, retained, event.local,
+    )  # fmt: skip

@@ -1,0 +1,52 @@
+"""The drops of a node: no datagram, frame, record or event is dropped without a counted reason."""
+
+from collections import Counter
+from enum import StrEnum
+
+
+class Drop(StrEnum):
+    """Why something was dropped. The list is fixed, so that a metric has few labels."""
+
+    NOT_AUTHENTIC = "not authentic"  # the security refused the datagram
+    BAD_FRAME = "bad frame"  # it is no frame, or ends too early
+    UNKNOWN_FRAME = "unknown frame"  # of a later version
+    STRANGER = "no neighbour"  # a record from a node that is no neighbour
+    UNREADABLE = "unreadable record"  # it is not in canonical form
+    REFUSED = "record refused"  # the check at the door refused it
+    WRONG_SENDER = "wrong sender"  # a record that names another sender than its datagram
+    NO_ROOM = "no room for records"
+    NO_SESSION = "no session"  # with the receiver
+    NO_ADDRESS = "no neighbour to send to"
+    QUEUE = "send queue full"
+    KERNEL = "socket buffer full"  # counted by the kernel
+    HELD_FULL = "too many records wait for a body"
+    NO_BODY = "body missing"  # it never came
+    BODIES_FULL = "body forgotten"  # for want of room
+    TOPICS_FULL = "topics full"
+    EXPIRED = "expired"
+    NOT_PERMITTED = "not permitted"
+    UNMATCHED = "published outside the overlay"
+    SLOW_SUBSCRIBER = "slow subscriber"  # its own queue is full
+    NOT_HEARD = "too many nodes heard"
+    FRAGMENTS = "fragments incomplete"
+    DUPLICATE = "duplicate"  # an application has the event already
+
+
+class Drops:
+    """The drops of one node so far, by reason."""
+
+    def __init__(self) -> None:
+        self._count: Counter[str] = Counter()
+
+    def count(self, why: Drop, number: int = 1) -> None:
+        """Count dropped items by their reason."""
+        self._count[str(why)] += number
+
+    def set(self, why: Drop, number: int) -> None:
+        """Set a reason whose count the kernel keeps."""
+        if number:
+            self._count[str(why)] = number
+
+    def by_reason(self) -> dict[str, int]:
+        """Return the drops so far by reason, those with none left out."""
+        return {str(why): self._count[str(why)] for why in Drop if self._count[str(why)]}

@@ -1,0 +1,1 @@
+"""Topics, filters and bodies of events at one node."""

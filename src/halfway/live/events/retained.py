@@ -1,0 +1,83 @@
+"""Retained values: the last value of each topic, on every node.
+
+They spread from neighbour to neighbour, whatever the system is. A value has a version, a number and
+the node that gave it; the highest version counts. Two neighbours that state different digests in
+their hellos send each other what they have.
+"""
+
+import hashlib
+import struct
+from collections.abc import Iterator
+
+from halfway.live.events.bodies import Body
+from halfway.live.events.topics import matches
+
+Version = tuple[int, int]  # number, node id
+_VERSION = struct.Struct("<QI")
+VERSION_BYTES = _VERSION.size
+_MOST_NUMBER = 2**63
+
+
+class RetainedTable:
+    """The retained values of a node, bounded: a topic beyond the limit is not retained here."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: dict[str, tuple[Version, Body]] = {}
+        self._highest = 0
+        self.digest = 0  # of all topics and versions, 64 bits; 0 for none
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def next_version(self, node_id: int) -> Version:
+        """Return the version of a new value that this node gives."""
+        return self._highest + 1, node_id
+
+    def put(self, version: Version, body: Body) -> bool:
+        """Keep a value if it is newer than the one of its topic; True if it is.
+
+        An empty payload ends a value. Its version stays, so that no older value comes back.
+        """
+        known = self._values.get(body.topic)
+        if known is not None and known[0] >= version:
+            return False
+        if known is None and len(self._values) >= self._most:
+            return False
+        if known is not None:
+            self.digest ^= _word(body.topic, known[0])
+        self._values[body.topic] = version, body
+        self._highest = max(self._highest, version[0])
+        self.digest ^= _word(body.topic, version)
+        return True
+
+    def all(self) -> Iterator[tuple[Version, Body]]:
+        """Yield every value with its version, ended ones included."""
+        yield from self._values.values()
+
+    def matching(self, topic_filter: str, now: float) -> list[tuple[Version, Body]]:
+        """Return the values that a filter matches, without those that ended or expired."""
+        return [
+            (version, body) for version, body in self._values.values()
+            if body.payload and not body.is_over(now) and matches(topic_filter, body.topic)
+        ]  # fmt: skip
+
+
+def version_bytes(version: Version) -> bytes:
+    """Return a version as it is in a RETAINED frame, before the body."""
+    return _VERSION.pack(*version)
+
+
+def version_in(content: bytes) -> Version:
+    """Return the version at the beginning of a RETAINED frame. Raises ValueError if it is none."""
+    if len(content) < VERSION_BYTES:
+        raise ValueError("too short")
+    number, node_id = _VERSION.unpack_from(content)
+    if number >= _MOST_NUMBER or node_id >= 2**31:
+        raise ValueError("out of range")
+    return number, node_id
+
+
+def _word(topic: str, version: Version) -> int:
+    whole = hashlib.blake2b(topic.encode() + version_bytes(version), digest_size=8).digest()
+    return int.from_bytes(whole, "little")

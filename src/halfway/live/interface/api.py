@@ -1,0 +1,191 @@
+"""The Python interface of live nodes: `halfway.live.node`, and the same without an event loop.
+
+>>> import asyncio, halfway.live
+>>> async def main():
+...     async with halfway.live.node(nodes=2, compile="never") as one:
+...         events = one.subscribe("sensors/#")
+...         await one.publish("sensors/kitchen", b"21.5")
+...         async for event in events:
+...             return event.topic, event.payload
+>>> asyncio.run(main())
+('sensors/kitchen', b'21.5')
+"""
+
+import asyncio
+import queue
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from halfway.core.options import Value
+from halfway.live.drops import Drop
+from halfway.live.interface.background import BackgroundHost
+from halfway.live.mesh import Event, Level, MeshSubscription
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.settings import Settings
+from halfway.live.runtime.status import status_of
+
+QUEUE = 1024  # events that wait for a subscriber of this interface
+_POLL_S = 0.02
+
+
+def node(
+    system: str = "flooding", *, options: Mapping[str, Value] | None = None, **settings: Any
+) -> "LiveNode":
+    """Return a live node for `async with`. settings: those of `Settings`, such as `nodes=20`.
+
+    Raises Problem for a system that does not run live, and for a value out of range.
+    """
+    return LiveNode(Settings(system=system, options=options or {}, **settings))
+
+
+def blocking_node(
+    system: str = "flooding", *, options: Mapping[str, Value] | None = None, **settings: Any
+) -> "BlockingNode":
+    """Return a live node for `with`, in a thread of its own; otherwise as `node`."""
+    return BlockingNode(Settings(system=system, options=options or {}, **settings))
+
+
+class Events:
+    """The events of one subscription: `async for event in …`. The queue is bounded.
+
+    A program that does not keep up loses the oldest events; the node counts them.
+    """
+
+    def __init__(self, of: MeshNode, topic_filter: str) -> None:
+        self._node, self.filter = of, topic_filter
+        self._queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
+        self._subscription: MeshSubscription | None = of.subscribe(topic_filter, self._take)
+
+    def __aiter__(self) -> "Events":
+        return self
+
+    async def __anext__(self) -> Event:
+        """Wait for the next event."""
+        if self._subscription is None and self._queue.empty():
+            raise StopAsyncIteration
+        return await self._queue.get()
+
+    def end(self) -> None:
+        """End the subscription. Events that have arrived can still be read."""
+        if self._subscription is not None:
+            self._node.unsubscribe(self._subscription)
+            self._subscription = None
+
+    def _take(self, event: Event) -> None:
+        if self._queue.full():
+            self._queue.get_nowait()
+            self._node.drops.count(Drop.SLOW_SUBSCRIBER)
+        self._queue.put_nowait(event)
+
+
+class LiveNode:
+    """A live node, the first one of its process. Use `async with`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.host = Host(settings)
+
+    async def __aenter__(self) -> "LiveNode":
+        """Start the node. Raises Problem, for instance for a port that is in use."""
+        await self.host.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.host.close()
+
+    @property
+    def mesh(self) -> MeshNode:
+        """The node itself, with the face of a `Mesh`."""
+        return self.host.nodes[0]
+
+    async def publish(
+        self, topic: str, payload: bytes, *, level: Level | str = Level.BEST_EFFORT,
+        retain: bool = False, expiry_s: float = float("inf"),
+    ) -> None:  # fmt: skip
+        """Publish an event; wait while the node has no room. Raises Refusal."""
+        await self.mesh.publish(
+            topic, payload, level=Level(level), retain=retain, expiry_s=expiry_s
+        )
+
+    def try_publish(
+        self, topic: str, payload: bytes, *, level: Level | str = Level.BEST_EFFORT,
+        retain: bool = False, expiry_s: float = float("inf"),
+    ) -> bool:  # fmt: skip
+        """Publish an event; False, and no effect, if the node has no room. Raises Refusal."""
+        return self.mesh.try_publish(
+            topic, payload, level=Level(level), retain=retain, expiry_s=expiry_s
+        )
+
+    def subscribe(self, topic_filter: str) -> Events:
+        """Subscribe to a filter, from now on. Raises Refusal."""
+        return Events(self.mesh, topic_filter)
+
+    def retained(self, topic_filter: str) -> list[Event]:
+        """Return the retained values that a filter matches."""
+        return self.mesh.retained(topic_filter)
+
+    async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
+        """Wait until the node has so many neighbours; return their names. Raises TimeoutError."""
+        table = self.mesh.links.table
+        async with asyncio.timeout(timeout_s):
+            while len(table.links()) < least:
+                await asyncio.sleep(_POLL_S)
+        return [table.heard()[peer].hello.name for peer in table.links()]
+
+    def status(self) -> dict[str, Any]:
+        """Return the status of the node, as `halfway status --json` prints it."""
+        return status_of(self.host, self.mesh)
+
+
+class BlockingNode:
+    """A live node in a thread of its own, for programs without an event loop. Use `with`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._background = BackgroundHost(settings)
+
+    def __enter__(self) -> "BlockingNode":
+        """Start the node. Raises Problem, for instance for a port that is in use."""
+        self._background.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._background.__exit__()
+
+    @property
+    def _node(self) -> MeshNode:
+        return self._background.host.nodes[0]
+
+    def publish(
+        self, topic: str, payload: bytes, *, retain: bool = False, expiry_s: float = float("inf")
+    ) -> None:
+        """Publish an event; wait while the node has no room. Raises Refusal."""
+        self._background.wait_for(
+            self._node.publish(topic, payload, retain=retain, expiry_s=expiry_s)
+        )
+
+    def subscribe(
+        self, topic_filter: str, callback: Callable[[Event], None] | None = None
+    ) -> "queue.Queue[Event]":
+        """Subscribe to a filter; return a bounded queue of the events.
+
+        callback: is called with each event instead, in the thread of the node. Raises Refusal.
+        """
+        events: queue.Queue[Event] = queue.Queue(QUEUE)
+        of = self._node
+
+        def take(event: Event) -> None:
+            try:
+                events.put_nowait(event)
+            except queue.Full:
+                of.drops.count(Drop.SLOW_SUBSCRIBER)
+
+        self._background.call(lambda: of.subscribe(topic_filter, callback or take))
+        return events
+
+    def retained(self, topic_filter: str) -> list[Event]:
+        """Return the retained values that a filter matches."""
+        return self._background.call(lambda: self._node.retained(topic_filter))
+
+    def status(self) -> dict[str, Any]:
+        """Return the status of the node, as `halfway status --json` prints it."""
+        return self._background.call(lambda: status_of(self._background.host, self._node))

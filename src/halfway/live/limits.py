@@ -1,0 +1,24 @@
+"""The limits of a live node: every queue and table has one, and what happens at it is counted."""
+
+from typing import NamedTuple
+
+
+class Limits(NamedTuple):
+    """The limits of one node. `docs/live.md` has them in a table, with what happens at each."""
+
+    neighbours: int = 64  # links; a further node is heard, and is no neighbour
+    heard: int = 256  # nodes that are heard, neighbours included
+    publishers: int = 256  # whose newest events a node distinguishes
+    topics: int = 1024  # that a node has numbers for
+    subscriptions: int = 256  # of the applications of a node
+    payload: int = 65_000  # bytes of an event
+    bodies: int = 4096  # of events that a node keeps for its neighbours
+    body_bytes: int = 16 << 20  # of all of them
+    held: int = 256  # records that wait for the body of their event
+    queue: int = 1024  # datagrams that wait for the socket
+    retained: int = 1024  # retained values
+    overlay_links: int = 16  # of a node of the walk overlay
+    mtu: int = 1232  # bytes of a datagram
+
+
+DEFAULT = Limits()

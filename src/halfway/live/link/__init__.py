@@ -1,0 +1,1 @@
+"""Links of a node: its sockets, its hellos and its neighbours."""

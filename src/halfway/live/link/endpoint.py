@@ -1,0 +1,161 @@
+"""The endpoint: one UDP socket in an asyncio loop, drained 64 datagrams at a time.
+
+Plain sockets with `add_reader` cost a fifth of asyncio's datagram transport.
+"""
+
+import asyncio
+import contextlib
+import errno
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable
+
+from halfway.live.drops import Drop, Drops
+from halfway.live.security import Address
+from halfway.problem import Problem
+
+DRAIN = 64
+_BUFFER = 1 << 21  # bytes that the kernel is asked to keep for a socket
+_LARGEST = 65_535
+_SO_MEMINFO, _DROPS, _WORDS = 55, 8, 9  # Linux: what the kernel dropped for want of room
+_BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ENOBUFS}
+
+
+class Endpoint:
+    """The endpoint of a node. `receive` gets each datagram; `drained` is called after a batch.
+
+    What the socket does not take at once waits in a bounded queue.
+    """
+
+    def __init__(
+        self, sock: socket.socket, receive: Callable[[Address, bytes], None],
+        drained: Callable[[], None], drops: Drops, most: int,
+    ) -> None:  # fmt: skip
+        self._socket, self._receive, self._drained = sock, receive, drained
+        self._drops, self._most = drops, most
+        self._queue: deque[tuple[Address, bytes]] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(sock.fileno(), self._drain)
+        self.received = self.sent = self.bytes_received = self.bytes_sent = 0
+        self.address: Address = sock.getsockname()[:2]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more waits for the socket than half of the queue."""
+        return 2 * len(self._queue) > self._most
+
+    def send(self, address: Address, datagram: bytes) -> None:
+        """Send a datagram, or queue it; it is dropped and counted if the queue is full."""
+        if self._queue:
+            self._wait(address, datagram)
+            return
+        try:
+            self._socket.sendto(datagram, address)
+        except OSError as error:
+            if error.errno in _BUSY:
+                self._wait(address, datagram)
+            else:  # no route, or no program listens: as if it were lost on the way
+                self._drops.count(Drop.NO_ADDRESS)
+            return
+        self.sent += 1
+        self.bytes_sent += len(datagram)
+
+    def count_kernel_drops(self) -> None:
+        """Enter what the kernel dropped because this node was too slow."""
+        with contextlib.suppress(OSError, struct.error):
+            known = self._socket.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, 4 * _WORDS)
+            self._drops.set(Drop.KERNEL, struct.unpack(f"={_WORDS}I", known)[_DROPS])
+
+    def close(self) -> None:
+        """Close the socket; what still waits is dropped and counted."""
+        self._drops.count(Drop.QUEUE, len(self._queue))
+        self._queue.clear()
+        self._loop.remove_reader(self._socket.fileno())
+        self._loop.remove_writer(self._socket.fileno())
+        self._socket.close()
+
+    def _drain(self) -> None:
+        for _ in range(DRAIN):
+            try:
+                datagram, address = self._socket.recvfrom(_LARGEST)
+            except OSError:  # nothing left, or an error of an earlier send
+                break
+            self.received += 1
+            self.bytes_received += len(datagram)
+            self._receive(address[:2], datagram)
+        self._drained()
+
+    def _wait(self, address: Address, datagram: bytes) -> None:
+        if len(self._queue) >= self._most:
+            self._drops.count(Drop.QUEUE)
+            return
+        if not self._queue:
+            self._loop.add_writer(self._socket.fileno(), self._flush)
+        self._queue.append((address, datagram))
+
+    def _flush(self) -> None:
+        while self._queue:
+            address, datagram = self._queue[0]
+            try:
+                self._socket.sendto(datagram, address)
+            except OSError as error:
+                if error.errno in _BUSY:
+                    return
+                self._drops.count(Drop.NO_ADDRESS)
+            else:
+                self.sent += 1
+                self.bytes_sent += len(datagram)
+            self._queue.popleft()
+        self._loop.remove_writer(self._socket.fileno())
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a UDP socket bound to an address; port 0: any. Raises Problem if it is in use."""
+    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
+    sock.setblocking(False)
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        with contextlib.suppress(OSError):
+            sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
+    try:
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        raise _unbound(host, port, error) from None
+    return sock
+
+
+def _unbound(host: str, port: int, error: OSError) -> Problem:
+    if error.errno == errno.EADDRINUSE:
+        what, remedy = f"port = {port}: another program uses it", "choose another port, or 0"
+    elif error.errno == errno.EACCES:
+        what, remedy = f"port = {port}: not permitted", "choose a port above 1023, or 0"
+    else:
+        what = f"host = {host}: {(error.strerror or str(error)).lower()}"
+        remedy = "choose an address of this machine"
+    return Problem(what, remedy=remedy)
+
+
+def group_socket(group: Address, interface: str) -> socket.socket:
+    """Return a UDP socket that receives what is sent to a multicast group, beside other programs.
+
+    interface: an address of the interface. Raises OSError where it has no multicast.
+    """
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(group)
+        membership = socket.inet_aton(group[0]) + socket.inet_aton(interface)
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def send_to_groups(sock: socket.socket, interface: str) -> None:
+    """Let what a socket sends to a multicast group leave by an interface, one hop far."""
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(interface))
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 1)
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)

@@ -1,0 +1,281 @@
+"""The links of a node: hellos out and in, frames packed into datagrams, datagrams opened.
+
+The frames for one neighbour wait until the node has nothing more to handle, and share datagrams.
+No timer delays them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.live.drops import Drop, Drops
+from halfway.live.limits import Limits
+from halfway.live.link.endpoint import Endpoint
+from halfway.live.link.neighbours import HelloTable
+from halfway.live.security import Address, Refused, Security
+from halfway.live.step.scheduler import Scheduler
+from halfway.live.wire.fragments import Cutter, Joiner
+from halfway.live.wire.frames import (
+    HEAD,
+    FrameType,
+    Hello,
+    frame,
+    frames,
+    hello_bytes,
+    hello_in,
+    ping_bytes,
+    ping_in,
+)
+
+_BURST, _BURST_S = 5, 0.1  # hellos at the start, and when a new node is heard
+_JITTER = 0.2
+_FORGOTTEN_S = 15.0  # after which a peer that is silent has no address any more
+_TYPES = frozenset(FrameType)
+_MOST_REFUSALS = 32  # kinds of refusals that are counted apart
+
+
+class OwnHello(NamedTuple):
+    """What a node's hello says beside its neighbours."""
+
+    incarnation: int
+    rules: int
+    name: str
+    period_s: float
+
+
+class Links:
+    """The links of one node. The caller opens the endpoint, and gives it `datagram` and `flush`.
+
+    frame: takes each frame of a neighbour that is not the links' own: peer, type, content.
+    greeted: takes each neighbour that sent a hello. retained, wants_all: what hellos carry.
+    """
+
+    def __init__(
+        self, security: Security, own: OwnHello, scheduler: Scheduler, limits: Limits, drops: Drops,
+    ) -> None:  # fmt: skip
+        self.security, self._own, self._scheduler = security, own, scheduler
+        self._limits, self._drops = limits, drops
+        self.table = HelloTable(security.node_id, own.rules, limits.neighbours, limits.heard)
+        self.endpoint: Endpoint | None = None
+        self.frame: Callable[[int, int, bytes], None] = _ignored
+        self.greeted: Callable[[int], None] = _ignored
+        self.retained: Callable[[], int] = int
+        self.wants_all: Callable[[], bool] = bool
+        self.static: Sequence[Address] = ()
+        self.groups: Sequence[Address] = ()
+        self.refusals: dict[str, int] = {}  # of datagrams, by the security's reason
+        self.pongs: dict[int, Callable[[float], None]] = {}  # by token
+        self._address: dict[int, Address] = {}
+        self._met: dict[int, float] = {}  # when a peer's last datagram came
+        self._out: dict[int, list[bytes]] = {}
+        self._cutter, self._joiners = Cutter(), dict[int, Joiner]()
+        self._number, self._burst, self._open = 0, _BURST, True
+        self._random = np.random.default_rng(security.node_id)
+
+    def start(self) -> None:
+        """Begin with beacons and hellos."""
+        self._beat(self._scheduler.now(), False)
+
+    def stop(self) -> None:
+        """Send the end of this node to all neighbours, and no more hellos."""
+        for peer in self.table.links():
+            self.send(peer, frame(FrameType.LEAVE, b""))
+        self.flush()
+        self._open = False
+
+    def send(self, peer: int, whole: bytes) -> None:
+        """Queue a frame for a peer, until `flush`."""
+        if not self._out:
+            self._scheduler.call_after_timers(self.flush)
+        self._out.setdefault(peer, []).append(whole)
+
+    def flush(self) -> None:
+        """Send what waits, as few datagrams as possible; arm the timers."""
+        if self._out:
+            out, self._out = self._out, {}
+            room, now = self._limits.mtu - self.security.overhead, self._scheduler.now()
+            for peer, waiting in out.items():
+                for plain in packed(self._cut(waiting, room), room):
+                    self._send_sealed(peer, plain, now)
+        self._scheduler.arm()
+
+    def datagram(self, address: Address, data: bytes) -> None:
+        """Take a datagram from the endpoint."""
+        now = self._scheduler.now()
+        opened = self.security.open(address, data, now)
+        self._send_pending()
+        if isinstance(opened, Refused):
+            self._count_refusal(opened.reason)
+            return
+        if opened.peer < 0:
+            return
+        is_new = opened.peer not in self._address
+        if is_new and len(self._address) >= self._limits.heard:
+            self._drops.count(Drop.NOT_HEARD)
+            return
+        self._address[opened.peer], self._met[opened.peer] = address, now
+        try:
+            for sort, content in frames(opened.plain):
+                self._take(opened.peer, sort, content)
+        except (ValueError, UnicodeDecodeError):
+            self._drops.count(Drop.BAD_FRAME)
+        if is_new and self.security.peers():
+            self._hurry()
+
+    def ping(self, peer: int, token: int, answered: Callable[[float], None]) -> None:
+        """Ask a neighbour for an answer; call back with the seconds that it took."""
+        self.pongs[token] = answered
+        self.send(peer, frame(FrameType.PING, ping_bytes(token, self._scheduler.now())))
+        self.flush()
+
+    def address_of(self, peer: int) -> Address | None:
+        """Return the address that a peer was last heard from."""
+        return self._address.get(peer)
+
+    def incomplete(self) -> int:
+        """Return how many fragmented frames never became complete."""
+        return sum(one.dropped for one in self._joiners.values())
+
+    def _take(self, peer: int, sort: int, content: bytes) -> None:
+        if sort == FrameType.HELLO:
+            self._hear(peer, content)
+        elif sort == FrameType.FRAGMENT:
+            whole = self._joiners.setdefault(peer, Joiner()).add(content)
+            if whole is not None:
+                for inner, inside in frames(whole):
+                    if inner not in (FrameType.FRAGMENT, FrameType.HELLO):
+                        self._take(peer, inner, inside)
+        elif sort == FrameType.PING:
+            token, sent = ping_in(content)
+            self.send(peer, frame(FrameType.PONG, ping_bytes(token, sent)))
+        elif sort == FrameType.PONG:
+            token, sent = ping_in(content)
+            if answered := self.pongs.pop(token, None):
+                answered(self._scheduler.now() - sent)
+        elif sort == FrameType.LEAVE:
+            self.table.leave(peer)
+            self._forget(peer)
+        elif sort in _TYPES:
+            self.frame(peer, sort, content)
+        else:
+            self._drops.count(Drop.UNKNOWN_FRAME)
+
+    def _hear(self, peer: int, content: bytes) -> None:
+        hello = hello_in(content, self._limits.heard)
+        not_heard = self.table.not_heard
+        if self.table.hear(peer, hello, self._scheduler.now()):
+            self._hurry()
+        self._drops.count(Drop.NOT_HEARD, self.table.not_heard - not_heard)
+        if self.table.is_link(peer):
+            self.greeted(peer)
+
+    def _hurry(self) -> None:
+        """Send the next hellos soon: a new node is heard, and should hear this one."""
+        if self._burst == 0:
+            self._burst = _BURST
+            self._scheduler.after(_BURST_S, self._beat, False)
+
+    def _beat(self, now: float, is_regular: bool) -> None:
+        """Send beacons and a hello, and come again."""
+        if not self._open:
+            return
+        self.table.expire(now)
+        for peer in [one for one, met in self._met.items() if now - met > _FORGOTTEN_S]:
+            self._forget(peer)
+        self._send_beacons(now)
+        self._send_hellos()
+        self.security.tick(now)
+        self._send_pending()
+        self.flush()
+        if is_regular:
+            self._scheduler.after(self._period_s(), self._beat, True)
+            return
+        self._burst -= 1
+        if self._burst > 0:
+            self._scheduler.after(_BURST_S, self._beat, False)
+        elif self._number <= _BURST:  # the first burst: the regular hellos begin
+            self._scheduler.after(self._period_s(), self._beat, True)
+
+    def _period_s(self) -> float:
+        return self._own.period_s * float(self._random.uniform(1.0 - _JITTER, 1.0 + _JITTER))
+
+    def _send_beacons(self, now: float) -> None:
+        known = set(self._address.values())
+        unmet = [address for address in self.static if address not in known]
+        if self.endpoint is not None and (unmet or self.groups):
+            beacon = self.security.beacon(now)
+            for address in (*unmet, *self.groups):
+                self.endpoint.send(address, beacon)
+
+    def _send_hellos(self) -> None:
+        heard = tuple(sorted(self.table.heard()))
+        own = self._own
+        hello = Hello(
+            own.incarnation, self._number, round(own.period_s * 1000), own.rules, self.retained(),
+            self.table.wanted_s(self.wants_all()), own.name, heard, tuple(self.table.links()),
+        )  # fmt: skip
+        self._number += 1
+        whole = frame(FrameType.HELLO, hello_bytes(hello))
+        for peer in self._address:
+            self.send(peer, whole)
+
+    def _forget(self, peer: int) -> None:
+        self._address.pop(peer, None)
+        self._met.pop(peer, None)
+        self._joiners.pop(peer, None)
+        self._out.pop(peer, None)
+
+    def _cut(self, waiting: list[bytes], room: int) -> list[bytes]:
+        found = []
+        for whole in waiting:
+            if len(whole) <= room:
+                found.append(whole)
+                continue
+            try:
+                parts = self._cutter.cut(whole, room - HEAD.size)
+            except ValueError:
+                self._drops.count(Drop.FRAGMENTS)
+                continue
+            found += [frame(FrameType.FRAGMENT, part) for part in parts]
+        return found
+
+    def _send_sealed(self, peer: int, plain: bytes, now: float) -> None:
+        address = self._address.get(peer)
+        sealed = None if address is None else self.security.seal(peer, plain, now)
+        if address is None or sealed is None or self.endpoint is None:
+            self._drops.count(Drop.NO_SESSION)
+            return
+        self.endpoint.send(address, sealed)
+
+    def _send_pending(self) -> None:
+        for address, datagram in self.security.pending():
+            if self.endpoint is not None:
+                self.endpoint.send(address, datagram)
+
+    def _count_refusal(self, reason: str) -> None:
+        if reason == "own datagram":  # a group sends a copy back
+            return
+        self._drops.count(Drop.NOT_AUTHENTIC)
+        if reason in self.refusals or len(self.refusals) < _MOST_REFUSALS:
+            self.refusals[reason] = self.refusals.get(reason, 0) + 1
+
+
+def packed(waiting: Sequence[bytes], room: int) -> list[bytes]:
+    """Return frames joined into as few datagrams of at most `room` bytes, in their order."""
+    found: list[bytes] = []
+    some: list[bytes] = []
+    size = 0
+    for whole in waiting:
+        if size + len(whole) > room and some:
+            found.append(b"".join(some))
+            some, size = [], 0
+        some.append(whole)
+        size += len(whole)
+    if some:
+        found.append(b"".join(some))
+    return found
+
+
+def _ignored(*_: Any) -> None:
+    """Take nothing."""

@@ -1,0 +1,192 @@
+"""The neighbours of a live node, learnt from hellos.
+
+A link counts only when both ends hear each other. A node becomes a neighbour when 3 of its last 4
+hellos arrived and its own hello lists this node; it is one no longer when 5 of its periods passed
+without a hello, when it says that it ends, or when fewer than half of its last 16 hellos arrived. A
+hello of a later incarnation begins all this anew.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from halfway.core.neighbourhood import Neighbourhood
+from halfway.live.wire.frames import NOT_WANTED, Hello
+
+_APPEAR_OF, _APPEAR = 4, 3  # hellos
+_MISSED = 5  # periods without a hello
+_SHARE_OF, _SHARE = 16, 8
+_MOST_PERIOD_S = 60.0
+# Why a node that is heard is no neighbour.
+ONE_WAY = "it does not hear this node"
+NEW = "heard too few hellos so far"
+LOSSY = "too few of its hellos arrive"
+OTHER_RULES = "it runs another system, or other options"
+FULL = "this node has no room for more neighbours (limit neighbours)"
+NEIGHBOUR = "neighbour"
+
+
+class Heard(NamedTuple):
+    """What a node knows of another one that it hears."""
+
+    hello: Hello
+    since: float  # seconds, by this node's clock
+    last: float
+    arrived: int  # bit k: the hello k numbers before the last one arrived
+    is_link: bool
+
+    def share(self) -> float:
+        """The share of the last hellos that arrived, of at most 16."""
+        sent = min(self.hello.number + 1, _SHARE_OF)
+        return min(self.arrived.bit_count() / sent, 1.0)
+
+
+class Neighbours(Protocol):
+    """The neighbour table of a node, as the runtime uses it."""
+
+    neighbourhood: Neighbourhood  # row 0 is the node's own
+
+    def hear(self, node_id: int, hello: Hello, now: float) -> bool:
+        """Take a hello; True if the node was not known in this incarnation."""
+        ...
+
+    def leave(self, node_id: int) -> None:
+        """Take the end of a node."""
+        ...
+
+    def expire(self, now: float) -> None:
+        """Forget what was not heard for too long."""
+        ...
+
+    def links(self) -> list[int]:
+        """Return the node ids of the neighbours, ascending."""
+        ...
+
+
+class HelloTable:
+    """The neighbour table of one node, from hellos that arrive whole. It is bounded.
+
+    rules: 64 bits that equal nodes share. room: neighbours; most_heard: nodes heard.
+    """
+
+    def __init__(self, node_id: int, rules: int, room: int, most_heard: int) -> None:
+        self._node_id, self._rules = node_id, rules
+        self._room, self._most_heard = room, most_heard
+        self._heard: dict[int, Heard] = {}
+        self._links: list[int] = []
+        self._lists: list[list[int]] = []  # that they reported
+        self.not_heard = 0  # hellos of nodes for which there was no room
+        lists = room + 1
+        nowhere = np.zeros(0)
+        first = np.arange(lists, dtype=np.uint32) * np.uint32(room)
+        self.neighbourhood = Neighbourhood(
+            first, first.copy(), np.full(lists * room, -1, np.int32),
+            np.full(lists * room, -1, np.int32), nowhere, nowhere,
+        )  # fmt: skip
+        self.before_change: Callable[[], None] = _nothing  # called before the lists are written
+
+    def hear(self, node_id: int, hello: Hello, now: float) -> bool:
+        """Take a hello; True if the node was not known in this incarnation."""
+        known = self._heard.get(node_id)
+        if known is not None and hello.incarnation < known.hello.incarnation:
+            return False  # of an earlier life, late
+        if known is None and len(self._heard) >= self._most_heard:
+            self.not_heard += 1
+            return False
+        is_new = known is None or hello.incarnation > known.hello.incarnation
+        if known is None or is_new:
+            self._heard[node_id] = Heard(hello, now, now, 1, is_link=False)
+        else:
+            ahead = hello.number - known.hello.number
+            if ahead <= 0:
+                return False
+            arrived = (known.arrived << ahead | 1) & (2**_SHARE_OF - 1) if ahead < _SHARE_OF else 1
+            self._heard[node_id] = known._replace(hello=hello, last=now, arrived=arrived)
+        self._decide(node_id)
+        self._update()
+        return is_new
+
+    def leave(self, node_id: int) -> None:
+        """Take the end of a node."""
+        if self._heard.pop(node_id, None) is not None:
+            self._update()
+
+    def expire(self, now: float) -> None:
+        """Forget nodes that were not heard for five of their periods."""
+        late = [
+            node_id for node_id, one in self._heard.items()
+            if now - one.last > _MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
+        ]  # fmt: skip
+        for node_id in late:
+            del self._heard[node_id]
+        if late:
+            self._update()
+
+    def links(self) -> list[int]:
+        """Return the node ids of the neighbours, ascending."""
+        return self._links
+
+    def is_link(self, node_id: int) -> bool:
+        """Whether a node is a neighbour."""
+        one = self._heard.get(node_id)
+        return one is not None and one.is_link
+
+    def heard(self) -> dict[int, Heard]:
+        """Return what is known of every node that is heard."""
+        return self._heard
+
+    def why(self, node_id: int) -> str:
+        """Return why a node that is heard is no neighbour, or NEIGHBOUR."""
+        one = self._heard[node_id]
+        if one.is_link:
+            return NEIGHBOUR
+        if one.hello.rules != self._rules:
+            return OTHER_RULES
+        if not _is_steady(one):
+            return LOSSY if one.hello.number >= _SHARE_OF else NEW
+        if self._node_id not in one.hello.heard:
+            return ONE_WAY
+        return FULL
+
+    def wanted_s(self, own: bool) -> int:
+        """Return the seconds since some node wanted all topics, for the next hello."""
+        heard = [one.hello.wanted_s + 1 for one in self._heard.values()]
+        return 0 if own else min([*heard, NOT_WANTED])
+
+    def _decide(self, node_id: int) -> None:
+        one = self._heard[node_id]
+        hears_us = self._node_id in one.hello.heard and one.hello.rules == self._rules
+        if one.is_link:
+            stays = hears_us and one.share() >= _SHARE / _SHARE_OF
+        else:
+            stays = hears_us and _is_steady(one) and len(self._links) < self._room
+        self._heard[node_id] = one._replace(is_link=stays)
+
+    def _update(self) -> None:
+        """Write the neighbourhood anew, if the neighbours or their lists changed."""
+        links = sorted(node_id for node_id, one in self._heard.items() if one.is_link)
+        lists = [list(self._heard[node_id].hello.links[: self._room]) for node_id in links]
+        if (links, lists) == (self._links, self._lists):
+            return
+        self.before_change()
+        self._lists, around = lists, self.neighbourhood
+        room, own = self._room, np.array(links, np.int32)
+        if links != self._links:
+            self._links = links
+            around.who[: len(own)] = own
+            around.place[: len(own)] = np.arange(1, len(own) + 1)
+            around.last[0] = len(own)
+        for row, some in enumerate(lists, start=1):
+            at = row * room
+            around.who[at : at + len(some)] = some
+            around.last[row] = at + len(some)
+
+
+def _is_steady(one: Heard) -> bool:
+    latest = one.arrived & (2**_APPEAR_OF - 1)
+    return bool(latest.bit_count() >= _APPEAR)
+
+
+def _nothing() -> None:
+    """Do nothing."""

@@ -1,0 +1,155 @@
+"""Who may connect, and to which topics: users with passwords, and filters of topics for each.
+
+The file is TOML. `[anyone]` is for clients without a user name; without it they are refused:
+
+    [anyone]
+    publish = ["sensors/#"]
+    subscribe = ["#"]
+    deny = ["private/#"]
+
+    [users.alice]
+    password = "scrypt:…"        # as `hashed` returns it
+"""
+
+import hashlib
+import hmac
+import secrets
+import tomllib
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from halfway.live.mqtt.topics import covers, is_filter, matches
+from halfway.problem import Problem
+
+_COST, _BLOCK, _PARALLEL = 16_384, 8, 1  # of scrypt: about 40 ms and 16 MiB
+_MEMORY = 64 * 1024 * 1024
+
+
+class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The topics of a client, as filters; None stands for all topics. `deny` has priority."""
+
+    publish: tuple[str, ...] | None = None
+    subscribe: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+
+    def may_publish(self, topic: str) -> bool:
+        """Whether the client may publish to a topic."""
+        allowed = self.publish is None or any(matches(one, topic) for one in self.publish)
+        return allowed and self.may_receive(topic)
+
+    def may_subscribe(self, topic_filter: str) -> bool:
+        """Whether the client may subscribe: an own filter covers it, and no denied one does."""
+        allowed = self.subscribe is None or any(covers(one, topic_filter) for one in self.subscribe)
+        return allowed and not any(covers(one, topic_filter) for one in self.deny)
+
+    def may_receive(self, topic: str) -> bool:
+        """Whether no denied filter matches a topic."""
+        return not any(matches(one, topic) for one in self.deny)
+
+
+ALL_TOPICS = Permissions()
+
+
+class User(Permissions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A user of the file."""
+
+    password: str
+
+
+class Access(Protocol):
+    """What decides on a client that connects."""
+
+    def admit(self, username: str | None, password: bytes | None) -> Permissions | None:
+        """Return the permissions of a client; None refuses it.
+
+        May take some ten milliseconds where there is a user name; the door then calls it in a
+        thread.
+        """
+        ...
+
+
+class Anyone:
+    """Admits every client, to all topics: for a door that only this machine reaches."""
+
+    def admit(self, _username: str | None, _password: bytes | None) -> Permissions | None:
+        """Return the permission for all topics."""
+        return ALL_TOPICS
+
+
+class Users(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The users of a file, and the permissions of clients without a user name."""
+
+    anyone: Permissions | None = None
+    users: dict[str, User] = {}
+
+    def admit(self, username: str | None, password: bytes | None) -> Permissions | None:
+        """Return the permissions of a user with this password, or of anyone; None refuses."""
+        if username is None:
+            return self.anyone
+        user = self.users.get(username)
+        # An unknown user costs the same time as a wrong password.
+        is_right = _verified(user.password if user else _NO_PASSWORD, password or b"")
+        return user if user is not None and is_right else None
+
+
+def hashed(password: str) -> str:
+    """Return a password as the file has it: salted and hashed by scrypt."""
+    salt = secrets.token_bytes(16)
+    return f"scrypt:{salt.hex()}:{_hash(password.encode(), salt).hex()}"
+
+
+def _hash(password: bytes, salt: bytes) -> bytes:
+    return hashlib.scrypt(
+        password, salt=salt, n=_COST, r=_BLOCK, p=_PARALLEL, maxmem=_MEMORY, dklen=32
+    )
+
+
+_NO_PASSWORD = f"scrypt:{'00' * 16}:{'00' * 32}"
+
+
+def _verified(stored: str, password: bytes) -> bool:
+    _, salt, hash_ = stored.split(":")
+    return hmac.compare_digest(_hash(password, bytes.fromhex(salt)), bytes.fromhex(hash_))
+
+
+def read_users(path: Path) -> Users:
+    """Read a file of users. Raises Problem with the field that is wrong."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8-sig"))
+        users = msgspec.convert(content, Users)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Problem(str(error), where=str(path), remedy="write a TOML file of users") from None
+    except msgspec.ValidationError as error:
+        raise Problem(
+            str(error), where=str(path), remedy="[anyone] and [users.NAME] are the tables"
+        ) from None
+    for name, user in users.users.items():
+        _check_filters(f"{path}: users.{name}", user)
+        _check_password(f"{path}: users.{name}.password", user.password)
+    if users.anyone is not None:
+        _check_filters(f"{path}: anyone", users.anyone)
+    return users
+
+
+def _check_filters(where: str, permissions: Permissions) -> None:
+    for field in ("publish", "subscribe", "deny"):
+        for one in getattr(permissions, field) or ():
+            if not is_filter(one):
+                what = f"{one!r}: expected a topic filter"
+                raise Problem(what, where=f"{where}.{field}", remedy='"sensors/#" is one')
+
+
+def _check_password(where: str, stored: str) -> None:
+    parts = stored.split(":")
+    try:
+        lengths = [len(bytes.fromhex(part)) for part in parts[1:]]
+    except ValueError:
+        lengths = []
+    if parts[0] != "scrypt" or lengths != [16, 32]:
+        raise Problem(
+            "expected scrypt:SALT:HASH in hexadecimal digits",
+            where=where,
+            remedy="halfway.live.mqtt.access.hashed(password) returns it",
+        )

@@ -1,0 +1,115 @@
+"""Messages on their way between clients and the mesh, and the properties that the mesh carries.
+
+The mesh keeps some bytes with an event and does not read them. The door writes there what MQTT has
+and an event has not: the QoS, the session that published the message, and the properties of 5.0.
+"""
+
+import hashlib
+import math
+
+import msgspec
+
+from halfway.live.mesh import Event, Level
+from halfway.live.mqtt.packets.fields import Fields, Violation
+from halfway.live.mqtt.packets.properties import (
+    NO_PROPERTIES,
+    Properties,
+    read_properties,
+    write_properties,
+)
+from halfway.live.mqtt.packets.reasons import Reason
+from halfway.live.mqtt.packets.types import PublishPacket, Will
+
+ORIGIN_BYTES = 8
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A message for the clients of this door. Times are in seconds of the door's clock."""
+
+    topic: str
+    payload: bytes
+    qos: int
+    retain: bool  # as published
+    properties: Properties
+    origin: bytes = b""  # of the client of this door that published it; empty: not from here
+    expires_at: float = math.inf
+
+    @property
+    def size(self) -> int:
+        """The bytes that count against the limit of a queue."""
+        return len(self.topic) + len(self.payload) + 64
+
+
+class Publication(msgspec.Struct, eq=False):
+    """A message of a client for the mesh. The door reports what became of it by `result`."""
+
+    topic: str
+    payload: bytes
+    qos: int
+    retain: bool
+    expiry_s: float
+    properties: bytes
+    packet_id: int = 0
+    result: Reason | None = None  # None: the mesh has not answered yet
+
+
+def origin(client_id: str) -> bytes:
+    """Return the 8 bytes that stand for a client in its events."""
+    return hashlib.blake2b(client_id.encode(), digest_size=ORIGIN_BYTES).digest()
+
+
+def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> Publication:
+    """Return what the mesh publishes for a PUBLISH or a will.
+
+    topic: the topic, where an alias stood for it. publisher: the origin of the client.
+    """
+    own = packet.properties
+    kept = NO_PROPERTIES
+    if own is not NO_PROPERTIES:
+        kept = Properties(
+            payload_format=own.payload_format,
+            content_type=own.content_type,
+            response_topic=own.response_topic,
+            correlation_data=own.correlation_data,
+            user=own.user,
+        )
+    return Publication(
+        topic=topic,
+        payload=packet.payload,
+        qos=packet.qos,
+        retain=packet.retain,
+        expiry_s=math.inf if own.message_expiry_s is None else own.message_expiry_s,
+        properties=bytes((packet.qos,)) + publisher + write_properties(kept, "publish"),
+        packet_id=packet.packet_id if isinstance(packet, PublishPacket) else 0,
+    )
+
+
+def message(event: Event, now: float) -> Message:
+    """Return an event as a message. Raises Violation where its properties are not readable.
+
+    An event that no door published has the QoS of its level, and no properties.
+    """
+    qos, publisher, properties = _read(event.properties)
+    if not event.properties:
+        qos = 0 if event.level is Level.BEST_EFFORT else 1
+    return Message(
+        topic=event.topic,
+        payload=event.payload,
+        qos=qos,
+        retain=event.retain,
+        properties=properties,
+        origin=publisher if event.local else b"",
+        expires_at=now + event.expiry_s,
+    )
+
+
+def _read(properties: bytes) -> tuple[int, bytes, Properties]:
+    if not properties:
+        return 0, b"", NO_PROPERTIES
+    fields = Fields(properties)
+    qos, publisher = fields.byte(), fields.raw(ORIGIN_BYTES)
+    if qos > 2:
+        raise Violation(Reason.MALFORMED_PACKET, f"QoS {qos}")
+    read = read_properties(fields, "publish")
+    fields.finish()
+    return qos, publisher, read

@@ -1,0 +1,266 @@
+"""`MqttDoor`: the machine of the sessions on TCP and TLS sockets."""
+
+import asyncio
+import socket
+import ssl
+from collections import deque
+from collections.abc import Coroutine
+
+from halfway.live.mesh import Event, Level, Mesh, Refusal
+from halfway.live.mqtt.access import Access, Anyone
+from halfway.live.mqtt.limits import DoorDrop, DoorLimits
+from halfway.live.mqtt.messages import Publication
+from halfway.live.mqtt.packets.types import ConnectPacket
+from halfway.live.mqtt.sessions.connection import Connection
+from halfway.live.mqtt.sessions.machine import Machine
+
+_WRITE_BUFFER = 256 * 1024  # bytes of one client; above, its messages wait in the bounded queue
+_BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
+# Without it, the kernel delays acknowledgements by 40 ms, for which the client's Nagle waits.
+_QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
+LEVELS = (Level.BEST_EFFORT, Level.KEPT, Level.KEPT)  # of QoS 0, 1 and 2
+
+
+class MqttDoor:
+    """An MQTT server for clients of 3.1.1 and 5.0, in front of a node of the mesh.
+
+    access: who may connect. levels: the delivery levels of QoS 0, 1 and 2; the acknowledgement of
+    a message means what its level promises. All methods belong to the thread of the event loop.
+    """
+
+    def __init__(
+        self,
+        mesh: Mesh,
+        *,
+        limits: DoorLimits | None = None,
+        access: Access | None = None,
+        levels: tuple[Level, Level, Level] = LEVELS,
+    ) -> None:
+        self._mesh, self._access, self._levels = mesh, access or Anyone(), levels
+        self._machine = Machine(mesh, limits or DoorLimits(), self._receive)
+        self._loop = asyncio.get_running_loop()
+        self._servers: list[asyncio.Server] = []
+        self._clients: dict[Connection, _Client] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        # Publications that wait because the mesh is full, in order; None: of no client.
+        self._waiting: dict[Connection | None, deque[Publication]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_running = False
+        self._is_scheduled = False
+
+    async def listen(
+        self, host: str, port: int, *, tls: ssl.SSLContext | None = None
+    ) -> tuple[str, int]:
+        """Accept clients at an address; return it, with the port that was chosen for port 0.
+
+        May be called several times. Raises OSError where the address is not available.
+        """
+        server = await self._loop.create_server(
+            lambda: _Client(self, self._machine), host, port, ssl=tls, backlog=_BACKLOG
+        )
+        self._servers.append(server)
+        address = server.sockets[0].getsockname()
+        return str(address[0]), int(address[1])
+
+    async def close(self) -> None:
+        """End the connections, and publish what has arrived; sessions and wills end with it."""
+        for server in self._servers:
+            server.close()
+        self._machine.close(self._loop.time())
+        self.run()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._timer is not None:
+            self._timer.cancel()
+        for client in list(self._clients.values()):
+            client.abort()
+
+    @property
+    def drops(self) -> dict[DoorDrop, int]:
+        """The number of messages that were dropped, by reason."""
+        return self._machine.drops
+
+    @property
+    def connections(self) -> int:
+        """The number of network connections."""
+        return self._machine.connections
+
+    @property
+    def sessions(self) -> int:
+        """The number of sessions, those of clients that are away included."""
+        return self._machine.sessions
+
+    def _receive(self, event: Event) -> None:
+        self._machine.deliver(event, self._loop.time())
+        if not self._is_running and not self._is_scheduled:
+            # The events of one turn of the loop leave in one write for each client.
+            self._is_scheduled = True
+            self._loop.call_soon(self.run)
+
+    def add(self, connection: Connection, client: "_Client") -> None:
+        """Note the socket of a new connection."""
+        self._clients[connection] = client
+
+    def remove(self, connection: Connection) -> None:
+        """Note that the socket of a connection is closed."""
+        del self._clients[connection]
+        self._machine.lost(connection, self._loop.time())
+        self.run()
+
+    def run(self) -> None:
+        """Do what the machine asks for: admit clients, publish, transmit."""
+        if self._is_running:
+            return
+        self._is_running, self._is_scheduled = True, False
+        now = self._loop.time()
+        self._machine.tick(now)
+        for connection, packet in self._machine.admissions():
+            self._admit(connection, packet, now)
+        for one, origin in self._machine.publications(now):
+            self._publish(one, origin, now)
+        for connection in self._machine.changed():
+            if (client := self._clients.get(connection)) is not None:
+                client.transmit(now)
+        self._is_running = False
+        self._schedule(self._machine.next_tick)
+
+    def _schedule(self, at: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None if at == float("inf") else self._loop.call_at(at, self.run)
+
+    def _admit(self, connection: Connection, packet: ConnectPacket, now: float) -> None:
+        if packet.username is None:
+            permissions = self._access.admit(None, packet.password)
+            self._machine.admit(connection, packet, permissions, now)
+        else:
+            self._start(self._check(connection, packet))
+
+    async def _check(self, connection: Connection, packet: ConnectPacket) -> None:
+        permissions = await self._loop.run_in_executor(
+            None, self._access.admit, packet.username, packet.password
+        )
+        self._machine.admit(connection, packet, permissions, self._loop.time())
+        self.run()
+
+    def _publish(self, one: Publication, origin: Connection | None, now: float) -> None:
+        if self._levels[one.qos] is Level.KEPT:
+            self._start(self._publish_kept(one, origin))
+            return
+        if origin not in self._waiting:
+            try:
+                is_taken = self._mesh.try_publish(
+                    one.topic, one.payload, level=self._levels[one.qos], retain=one.retain,
+                    expiry_s=one.expiry_s, properties=one.properties,
+                )  # fmt: skip
+            except Refusal as refusal:
+                self._machine.published(one, origin, refusal.reason, now)
+                return
+            if is_taken:
+                self._machine.published(one, origin, None, now)
+                return
+            self._waiting[origin] = deque()
+            self._start(self._publish_waiting(origin))
+        self._waiting[origin].append(one)
+
+    async def _publish_kept(self, one: Publication, origin: Connection | None) -> None:
+        refusal = await self._published(one)
+        self._machine.published(one, origin, refusal, self._loop.time())
+        self.run()
+
+    async def _publish_waiting(self, origin: Connection | None) -> None:
+        """Publish what waits, one after the other: messages of one client keep their order."""
+        queue = self._waiting[origin]
+        while queue:
+            one = queue.popleft()
+            refusal = await self._published(one)
+            if not queue:
+                del self._waiting[origin]
+            self._machine.published(one, origin, refusal, self._loop.time())
+            self.run()
+
+    async def _published(self, one: Publication) -> str | None:
+        try:
+            await self._mesh.publish(
+                one.topic, one.payload, level=self._levels[one.qos], retain=one.retain,
+                expiry_s=one.expiry_s, properties=one.properties,
+            )  # fmt: skip
+        except Refusal as refusal:
+            return refusal.reason
+        return None
+
+    def _start(self, work: Coroutine[object, object, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class _Client(asyncio.Protocol):
+    """The socket of one client."""
+
+    def __init__(self, door: MqttDoor, machine: Machine) -> None:
+        self._door, self._machine = door, machine
+        self._loop = asyncio.get_running_loop()
+        self._connection: Connection | None = None
+        self._is_reading = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin a connection, or close it where there are too many."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._socket: socket.socket = transport.get_extra_info("socket")
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        address = transport.get_extra_info("peername")
+        self._connection = self._machine.open(str(address), self._loop.time())
+        if self._connection is None:
+            transport.abort()
+            return
+        transport.set_write_buffer_limits(high=_WRITE_BUFFER)
+        self._door.add(self._connection, self)
+        self._door.run()
+
+    def data_received(self, data: bytes) -> None:
+        """Pass the bytes of the client on."""
+        if _QUICKACK is not None:
+            self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
+        if self._connection is not None:
+            self._machine.receive(self._connection, data, self._loop.time())
+            self._door.run()
+
+    def pause_writing(self) -> None:
+        """Keep messages in the queue: the client does not read."""
+        self._note_writable(False)
+
+    def resume_writing(self) -> None:
+        """Send messages again: the client has read."""
+        self._note_writable(True)
+        self.transmit(self._loop.time())
+
+    def _note_writable(self, is_writable: bool) -> None:
+        if self._connection is not None:
+            self._connection.is_writable = is_writable
+
+    def transmit(self, now: float) -> None:
+        """Write the output; then read, rest or close, as the connection asks."""
+        connection = self._connection
+        if connection is None or self._transport.is_closing():
+            return
+        while output := connection.take_output(now):
+            self._transport.write(output)
+        if connection.is_closing:
+            self._transport.close()
+            return
+        # A client that does not read is not read either: its answers would pile up.
+        is_reading = connection.is_reading and connection.is_writable
+        if is_reading != self._is_reading:
+            self._is_reading = is_reading
+            (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
+        """End the connection."""
+        if self._connection is not None:
+            self._door.remove(self._connection)
+
+    def abort(self) -> None:
+        """Close the socket at once."""
+        self._transport.abort()

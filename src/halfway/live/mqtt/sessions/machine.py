@@ -1,0 +1,203 @@
+"""`Machine`: the whole door without input, output and clock."""
+
+import secrets
+from collections.abc import Callable, Iterator
+
+from halfway.live.mesh import Event, Mesh
+from halfway.live.mqtt.access import Permissions
+from halfway.live.mqtt.limits import DoorDrop, DoorLimits
+from halfway.live.mqtt.messages import Publication
+from halfway.live.mqtt.packets.fields import Violation, protocol_error
+from halfway.live.mqtt.packets.reasons import Reason
+from halfway.live.mqtt.packets.stream import Broken
+from halfway.live.mqtt.packets.types import (
+    ConnectPacket,
+    DisconnectPacket,
+    Packet,
+    PingreqPacket,
+    PingrespPacket,
+    PubackPacket,
+    PubcompPacket,
+    PublishPacket,
+    PubrecPacket,
+    PubrelPacket,
+    SubscribePacket,
+    UnsubscribePacket,
+)
+from halfway.live.mqtt.sessions import connecting, publishing, subscribing
+from halfway.live.mqtt.sessions.connection import Connection
+from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.table import Table
+
+
+class Machine:
+    """The MQTT server of one door.
+
+    The caller owns the sockets, the clock and the mesh. It passes in what happens, with the time
+    `now` in seconds of a clock that never goes back. After each call it does what the machine asks
+    for: `admissions`, `publications` and `changed`. on_event: what the mesh calls with each event;
+    it calls `deliver`.
+    """
+
+    def __init__(self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None]) -> None:
+        self._limits = limits
+        self._table = Table(mesh, limits, on_event)
+        self._admissions: list[tuple[Connection, ConnectPacket]] = []
+        self._connections = 0
+
+    @property
+    def drops(self) -> dict[DoorDrop, int]:
+        """The number of messages that were dropped, by reason."""
+        return {reason: count for reason, count in self._table.drops.items() if count}
+
+    @property
+    def sessions(self) -> int:
+        """The number of sessions, those of clients that are away included."""
+        return len(self._table.sessions)
+
+    @property
+    def connections(self) -> int:
+        """The number of network connections."""
+        return self._connections
+
+    def open(self, address: str, now: float) -> Connection | None:
+        """Return the state of a new network connection; None if there are too many."""
+        if self._connections >= self._limits.connections:
+            return None
+        self._connections += 1
+        connection = Connection(address, self._limits, self._table.drops, now)
+        self._table.timers.set(("connect", connection), now + self._limits.connect_s)
+        return connection
+
+    def receive(self, connection: Connection, data: bytes, now: float) -> None:
+        """Take bytes from a connection. They may be empty, to go on where the mesh was full."""
+        if data:
+            connection.heard_at = now
+            connection.events += connection.stream.receive(data)
+        self._go_on(connection, now)
+
+    def _go_on(self, connection: Connection, now: float) -> None:
+        """Handle what was received, as long as the mesh and the admission keep up."""
+        events = connection.events
+        done = 0
+        while done < len(events) and connection.is_reading:
+            event = events[done]
+            done += 1
+            try:
+                if isinstance(event, Broken):
+                    raise Violation(event.reason, event.detail)
+                self._handle(connection, event, now)
+            except Violation as violation:
+                connecting.broken(self._table, connection, violation, now)
+        del events[:done]
+        if connection.session is not None:
+            publishing.answer(self._table, connection, connection.session, now)
+        self._table.changed[connection] = None
+
+    def _handle(self, connection: Connection, packet: Packet, now: float) -> None:
+        session = connection.session
+        if session is None:
+            if not isinstance(packet, ConnectPacket):
+                raise protocol_error("the first packet is not CONNECT")
+            connection.is_admitting = True
+            self._admissions.append((connection, packet))
+            return
+        self._serve(connection, session, packet, now)
+
+    def _serve(self, connection: Connection, session: Session, packet: Packet, now: float) -> None:
+        table = self._table
+        match packet:
+            case PublishPacket():
+                publishing.publish(table, connection, session, packet)
+            case PubackPacket() | PubrecPacket() | PubcompPacket():
+                publishing.acknowledged(connection, session, packet)
+            case PubrelPacket():
+                publishing.answer(table, connection, session, now)  # PUBREC leaves before PUBCOMP
+                publishing.released(connection, session, packet)
+            case SubscribePacket():
+                subscribing.subscribe(table, connection, session, packet, now)
+            case UnsubscribePacket():
+                subscribing.unsubscribe(table, connection, session, packet)
+            case PingreqPacket():
+                connection.send(PingrespPacket())
+            case DisconnectPacket():
+                connecting.disconnect(table, connection, packet, now)
+            case _:
+                raise protocol_error(f"{type(packet).__name__} from a connected client")
+
+    def admissions(self) -> Iterator[tuple[Connection, ConnectPacket]]:
+        """Take the clients that wait for `admit`; their connections rest meanwhile."""
+        while self._admissions:
+            yield self._admissions.pop(0)
+
+    def admit(
+        self,
+        connection: Connection,
+        packet: ConnectPacket,
+        permissions: Permissions | None,
+        now: float,
+    ) -> None:
+        """Connect a client with its permissions; None refuses it."""
+        connection.is_admitting = False
+        if not connection.is_closing:
+            spare_id = f"halfway-{secrets.token_hex(8)}"
+            connecting.connect(self._table, connection, packet, permissions, spare_id, now)
+        self._go_on(connection, now)
+
+    def publications(self, now: float) -> Iterator[tuple[Publication, Connection | None]]:
+        """Take what the mesh is to publish, in order; each ends with `published`."""
+        table = self._table
+        table.announce(now)
+        while table.outbox:
+            yield table.outbox.popleft()
+
+    def published(
+        self, one: Publication, connection: Connection | None, refusal: str | None, now: float
+    ) -> None:
+        """Note that the mesh has taken a publication, or the reason of its refusal."""
+        publishing.published(self._table, one, connection, refusal, now)
+        if connection is not None and connection.events:
+            self._go_on(connection, now)
+
+    def deliver(self, event: Event, now: float) -> None:
+        """Take an event from the mesh."""
+        self._table.deliver(event, now)
+
+    def changed(self) -> Iterator[Connection]:
+        """Take the connections that may have output, or that are to be closed or read again."""
+        changed = self._table.changed
+        while changed:
+            connection = next(iter(changed))
+            del changed[connection]
+            yield connection
+
+    def lost(self, connection: Connection, now: float) -> None:
+        """Note that the socket of a connection is closed."""
+        self._connections -= 1
+        self._table.timers.cancel(("connect", connection))
+        self._table.detach(connection, now)
+
+    @property
+    def next_tick(self) -> float:
+        """The time of the next `tick`, or infinity."""
+        return self._table.timers.next
+
+    def tick(self, now: float) -> None:
+        """Do what is due."""
+        table = self._table
+        while (key := table.timers.take(now)) is not None:
+            what, of = key
+            if isinstance(of, Connection):
+                connecting.timed_out(table, of, what, now)
+            elif isinstance(of, Session):
+                table.expire(what, of, now)
+            else:
+                table.announce(now, is_repeated=True)
+
+    def close(self, now: float) -> None:
+        """End all connections and sessions: the door closes."""
+        for connection in list(self._table.online.values()):
+            connection.disconnect(Reason.SERVER_SHUTTING_DOWN)
+            self._table.detach(connection, now)
+        for session in list(self._table.sessions.values()):
+            self._table.end(session, now)

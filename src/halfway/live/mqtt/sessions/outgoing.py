@@ -1,0 +1,219 @@
+"""Messages on their way to one client: the bounded queue, and the exchanges of QoS 1 and 2."""
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.messages import Message
+from halfway.live.mqtt.packets.properties import Properties
+from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
+
+_LAST_ID = 0xFFFF
+
+
+class ClientDelivery(NamedTuple):
+    """A message for one client, as its subscriptions ask for it."""
+
+    message: Message
+    qos: int
+    retain: bool = False
+    subscription_ids: tuple[int, ...] = ()
+    share: tuple[str, str] | None = None  # name and filter of the shared subscription
+
+
+class _Exchange(msgspec.Struct, eq=False):
+    """A message of QoS 1 or 2 that was sent and is not acknowledged."""
+
+    delivery: ClientDelivery
+    is_received: bool = False  # PUBREC has arrived
+
+
+class Outgoing:
+    """The messages that wait for one client, and those that it has not acknowledged.
+
+    Messages leave in the order in which they arrived, except that QoS 0 does not wait for the
+    window. QoS 0 waits only where the client's connection takes no bytes; the oldest is dropped
+    where too much waits. QoS 1 and 2 also wait while the client is away; the newest is dropped
+    where too much waits.
+    """
+
+    def __init__(self, limits: DoorLimits, drops: DoorDrops) -> None:
+        self._limits, self._drops = limits, drops
+        self._retained: deque[ClientDelivery] = deque()
+        # QoS 1 and 2, and QoS 0, with their numbers in the order of arrival.
+        self._acknowledged: deque[tuple[int, ClientDelivery]] = deque()
+        self._best_effort: deque[tuple[int, ClientDelivery]] = deque()
+        self._arrived = 0
+        self._bytes = 0
+        self._exchanges: dict[int, _Exchange] = {}
+        self._again: deque[int] = deque()  # exchanges that go on with the new connection
+        self._unanswered: set[int] = set()  # sent on this connection; they fill the window
+        self._last_id = 0
+
+    def __len__(self) -> int:
+        """The number of messages that are not delivered yet."""
+        waiting = len(self._retained) + len(self._acknowledged) + len(self._best_effort)
+        return waiting + len(self._exchanges)
+
+    @property
+    def waiting(self) -> Iterator[ClientDelivery]:
+        """The messages of QoS 1 and 2 that wait and were never sent."""
+        return (delivery for _, delivery in self._acknowledged)
+
+    def add(self, delivery: ClientDelivery, *, is_online: bool) -> None:
+        """Append a message, or drop a message and count the reason."""
+        if delivery.qos == 0 and not is_online:
+            self._drops[DoorDrop.OFFLINE] += 1
+            return
+        size = delivery.message.size
+        while self._best_effort and self._is_full(size):
+            self._bytes -= self._best_effort.popleft()[1].message.size
+            self._drops[DoorDrop.SLOW] += 1
+        if self._is_full(size):
+            self._drops[DoorDrop.QUEUE_FULL if delivery.qos else DoorDrop.SLOW] += 1
+            return
+        self._bytes += size
+        self._arrived += 1
+        queue = self._acknowledged if delivery.qos else self._best_effort
+        queue.append((self._arrived, delivery))
+
+    def _is_full(self, size: int) -> bool:
+        count = len(self._acknowledged) + len(self._best_effort)
+        limits = self._limits
+        return count >= limits.queued_messages or self._bytes + size > limits.queued_bytes
+
+    def add_retained(self, delivery: ClientDelivery) -> None:
+        """Append a retained message; retained messages leave before all others."""
+        if len(self._retained) < self._limits.retained_messages:
+            self._retained.append(delivery)
+        else:
+            self._drops[DoorDrop.QUEUE_FULL] += 1
+
+    def resume(self) -> None:
+        """Begin with a new connection: what is not acknowledged is sent again, in order."""
+        self._again = deque(self._exchanges)
+        self._unanswered.clear()
+
+    def pause(self) -> None:
+        """End with a connection: QoS 0 does not wait for the next one."""
+        unsent = [one for one in self._retained if one.qos]
+        lost = len(self._best_effort) + len(self._retained) - len(unsent)
+        self._drops[DoorDrop.OFFLINE] += lost
+        self._bytes -= sum(one.message.size for _, one in self._best_effort)
+        self._best_effort.clear()
+        self._retained = deque(unsent)
+
+    def end(self) -> None:
+        """Drop everything: the session has ended."""
+        self._drops[DoorDrop.SESSION_ENDED] += len(self)
+        self._retained.clear()
+        self._acknowledged.clear()
+        self._best_effort.clear()
+        self._exchanges.clear()
+        self._bytes = 0
+
+    def take(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
+        """Take the packets that may leave now, until none is left or the window is full.
+
+        window: the most messages of QoS 1 and 2 that the client has not acknowledged. A packet
+        that was taken counts as sent; the caller may stop at any packet.
+        """
+        yield from self._repeated(now, window)
+        while (delivery := self._next(window)) is not None:
+            if delivery.message.expires_at <= now:
+                self._drops[DoorDrop.EXPIRED] += 1
+            else:
+                yield self._begin(delivery, now)
+
+    def _next(self, window: int) -> ClientDelivery | None:
+        """Take the oldest message that may leave."""
+        has_room = not self._again and len(self._unanswered) < window
+        if self._retained and (has_room or self._retained[0].qos == 0):
+            return self._retained.popleft()
+        queue = self._best_effort
+        may_leave = has_room and self._acknowledged and not self._retained
+        if may_leave and (not queue or self._acknowledged[0][0] < queue[0][0]):
+            queue = self._acknowledged
+        if not queue:
+            return None
+        _, delivery = queue.popleft()
+        self._bytes -= delivery.message.size
+        return delivery
+
+    def _repeated(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
+        while self._again:
+            exchange = self._exchanges.get(self._again[0])
+            if exchange is None:
+                self._again.popleft()
+            elif exchange.is_received:
+                yield PubrelPacket(self._again.popleft())
+            elif len(self._unanswered) < window:
+                packet_id = self._again.popleft()
+                self._unanswered.add(packet_id)
+                yield _publish(exchange.delivery, packet_id, now, duplicate=True)
+            else:
+                return
+
+    def _begin(self, delivery: ClientDelivery, now: float) -> PublishPacket:
+        if delivery.qos == 0:
+            return _publish(delivery, 0, now)
+        packet_id = self._free_id()
+        self._exchanges[packet_id] = _Exchange(delivery)
+        self._unanswered.add(packet_id)
+        return _publish(delivery, packet_id, now)
+
+    def _free_id(self) -> int:
+        """Return the next packet id that no exchange uses; the window is far below their number."""
+        packet_id = self._last_id % _LAST_ID + 1
+        while packet_id in self._exchanges:
+            packet_id = packet_id % _LAST_ID + 1
+        self._last_id = packet_id
+        return packet_id
+
+    def received(self, packet_id: int) -> bool:
+        """Note that PUBREC arrived: PUBREL follows. False if no exchange has the packet id."""
+        exchange = self._exchanges.get(packet_id)
+        if exchange is None or exchange.delivery.qos != 2:
+            return False
+        exchange.is_received = True
+        # PUBRELs are repeated in the order in which the PUBRECs arrived [mqtt5 §4.6].
+        self._exchanges[packet_id] = self._exchanges.pop(packet_id)
+        return True
+
+    def finish(self, packet_id: int, qos: int) -> None:
+        """End an exchange that was acknowledged or refused; no effect on one of another QoS."""
+        exchange = self._exchanges.get(packet_id)
+        if exchange is not None and exchange.delivery.qos == qos:
+            del self._exchanges[packet_id]
+            self._unanswered.discard(packet_id)
+
+
+def _publish(
+    delivery: ClientDelivery, packet_id: int, now: float, duplicate: bool = False
+) -> PublishPacket:
+    message = delivery.message
+    properties = message.properties
+    if message.expires_at != math.inf or delivery.subscription_ids:
+        properties = _with(properties, delivery, now)
+    return PublishPacket(
+        message.topic,
+        message.payload,
+        delivery.qos,
+        delivery.retain,
+        duplicate,
+        packet_id,
+        properties,
+    )
+
+
+def _with(properties: Properties, delivery: ClientDelivery, now: float) -> Properties:
+    left_s = delivery.message.expires_at - now
+    return msgspec.structs.replace(
+        properties,
+        message_expiry_s=None if left_s == math.inf else max(0, math.ceil(left_s)),
+        subscription_ids=delivery.subscription_ids,
+    )

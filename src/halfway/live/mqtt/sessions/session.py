@@ -1,0 +1,46 @@
+"""The state of one client that outlives its connections [mqtt5 §4.1]."""
+
+from typing import NamedTuple
+
+from halfway.live.mqtt.access import ALL_TOPICS
+from halfway.live.mqtt.limits import DoorDrops, DoorLimits
+from halfway.live.mqtt.messages import Publication, origin
+from halfway.live.mqtt.packets.types import Request, Will
+from halfway.live.mqtt.sessions.outgoing import Outgoing
+from halfway.live.mqtt.topics import shared
+
+
+class Grant(NamedTuple):
+    """A subscription that the door has granted."""
+
+    request: Request
+    subscription_id: int | None = None
+
+    @property
+    def share(self) -> tuple[str, str] | None:
+        """The name and the filter of a shared subscription; None for any other."""
+        return shared(self.request.filter)
+
+    @property
+    def filter(self) -> str:
+        """The filter of the topics, without the name of a share."""
+        share = self.share
+        return self.request.filter if share is None else share[1]
+
+
+class Session:
+    """The subscriptions, messages and exchanges of one client."""
+
+    def __init__(
+        self, client_id: str, username: str | None, limits: DoorLimits, drops: DoorDrops
+    ) -> None:
+        self.client_id, self.username = client_id, username
+        self.origin = origin(client_id)
+        self.expiry_s: float = 0.0  # after the connection; infinity is not used
+        self.is_online = False
+        self.permissions = ALL_TOPICS  # of the last connection
+        self.will: Will | None = None
+        self.grants: dict[str, Grant] = {}  # by filter, with the name of a share
+        self.outgoing = Outgoing(limits, drops)
+        # Messages of QoS 2 from the client, by packet id, from PUBLISH to PUBREL.
+        self.receiving: dict[int, Publication] = {}

@@ -1,0 +1,149 @@
+"""The subscriptions of all sessions: towards the mesh, and from an event to the sessions."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+
+from halfway.live.mesh import Event, Mesh, MeshSubscription
+from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.messages import Message, message
+from halfway.live.mqtt.packets.fields import Violation
+from halfway.live.mqtt.sessions.outgoing import ClientDelivery
+from halfway.live.mqtt.sessions.session import Grant, Session
+from halfway.live.mqtt.sessions.shares import ANNOUNCEMENTS, RESERVED, Share, Shares
+from halfway.live.mqtt.topics import FilterTree
+
+
+class DoorSubscriptions:
+    """The granted subscriptions of a door.
+
+    The door has one subscription at the mesh for each filter, however many sessions have it.
+    on_event: what the mesh calls with each event; it calls `deliver`.
+    """
+
+    def __init__(
+        self, mesh: Mesh, limits: DoorLimits, drops: DoorDrops, on_event: Callable[[Event], None]
+    ) -> None:
+        self._mesh, self._limits, self._drops = mesh, limits, drops
+        self._on_event = on_event
+        self.shares = Shares(mesh.node_id)
+        # By filter; the key of an entry is a client id and the filter with the name of a share.
+        self._granted: FilterTree[tuple[str, str], tuple[Session, Grant]] = FilterTree()
+        self._at_mesh: dict[str, MeshSubscription] = {}
+        self._uses: Counter[str] = Counter()
+        self._recent: OrderedDict[bytes, None] = OrderedDict()
+
+    def grant(self, session: Session, grant: Grant, now: float) -> None:
+        """Set a subscription of a session. Raises Refusal where the mesh does not take it."""
+        filter_, key = grant.filter, grant.request.filter
+        if key not in session.grants:
+            self._use(filter_)
+        session.grants[key] = grant
+        self._granted.set(filter_, (session.client_id, key), (session, grant))
+        if grant.share is not None:
+            if not self.shares:
+                self._use(ANNOUNCEMENTS)
+                for event in self._mesh.retained(ANNOUNCEMENTS):
+                    self.shares.learn(event, now)
+            self.shares.join(grant.share, session)
+
+    def revoke(self, session: Session, topic_filter: str) -> bool:
+        """End a subscription of a session; False if there is none."""
+        grant = session.grants.pop(topic_filter, None)
+        if grant is None:
+            return False
+        self._granted.remove(grant.filter, (session.client_id, topic_filter))
+        self._disuse(grant.filter)
+        if grant.share is not None:
+            self.shares.leave(grant.share, session)
+            if not self.shares:
+                self._disuse(ANNOUNCEMENTS)
+        return True
+
+    def _use(self, topic_filter: str) -> None:
+        if topic_filter not in self._at_mesh:
+            self._at_mesh[topic_filter] = self._mesh.subscribe(topic_filter, self._on_event)
+        self._uses[topic_filter] += 1
+
+    def _disuse(self, topic_filter: str) -> None:
+        self._uses[topic_filter] -= 1
+        if not self._uses[topic_filter]:
+            del self._uses[topic_filter]
+            self._mesh.unsubscribe(self._at_mesh.pop(topic_filter))
+
+    def retained(self, session: Session, grant: Grant, now: float) -> None:
+        """Send the retained messages that a subscription matches to its session."""
+        for event in self._mesh.retained(grant.filter):
+            one = self._message(event, now)
+            if one is not None and _receives(session, grant, one):
+                ids = () if grant.subscription_id is None else (grant.subscription_id,)
+                qos = min(one.qos, grant.request.qos)
+                session.outgoing.add_retained(ClientDelivery(one, qos, True, ids))
+
+    def deliver(self, event: Event, now: float) -> Iterator[Session]:
+        """Pass an event to the sessions that receive it, once each; return these sessions.
+
+        An event may come several times, by several subscriptions at the mesh; it counts once.
+        """
+        if event.topic.startswith(RESERVED):
+            self.shares.learn(event, now)
+            return
+        identity = b"".join(
+            part.to_bytes(8, "big") for part in (event.publisher, event.epoch, event.number)
+        )
+        if identity in self._recent:
+            return
+        self._recent[identity] = None
+        if len(self._recent) > self._limits.recent_events:
+            self._recent.popitem(last=False)
+        one = self._message(event, now)
+        if one is None:
+            return
+        found: dict[Session, list[Grant]] = {}
+        shares: dict[Share, None] = {}
+        for _, (session, grant) in self._granted.matching(event.topic):
+            if (share := grant.share) is not None:
+                shares[share] = None
+            elif _receives(session, grant, one):
+                found.setdefault(session, []).append(grant)
+        for session, grants in found.items():
+            session.outgoing.add(_merged(one, grants), is_online=session.is_online)
+            yield session
+        for share in shares:
+            yield from self.deliver_shared(one, share, identity, now)
+
+    def deliver_shared(
+        self, one: Message, share: Share, identity: bytes, now: float
+    ) -> Iterator[Session]:
+        """Pass a message to one session of a share; return the session."""
+        session = self.shares.choose(share, identity, now)
+        if session is None:
+            return
+        grant = session.grants["$share/" + "/".join(share)]
+        if session.permissions.may_receive(one.topic):
+            delivery = _merged(one, [grant])._replace(share=share)
+            session.outgoing.add(delivery, is_online=session.is_online)
+            yield session
+
+    def _message(self, event: Event, now: float) -> Message | None:
+        try:
+            return message(event, now)
+        except Violation:
+            self._drops[DoorDrop.UNREADABLE] += 1
+            return None
+
+
+def _receives(session: Session, grant: Grant, one: Message) -> bool:
+    is_own = grant.request.no_local and one.origin == session.origin
+    return not is_own and session.permissions.may_receive(one.topic)
+
+
+def _merged(one: Message, grants: list[Grant]) -> ClientDelivery:
+    """Return the delivery for all matching subscriptions of a session [mqtt5 §3.3.4]."""
+    return ClientDelivery(
+        one,
+        qos=min(one.qos, max(grant.request.qos for grant in grants)),
+        retain=one.retain and any(grant.request.retain_as_published for grant in grants),
+        subscription_ids=tuple(
+            grant.subscription_id for grant in grants if grant.subscription_id is not None
+        ),
+    )

@@ -1,0 +1,133 @@
+"""All sessions of a door: when they begin and end, and the wills that they leave."""
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+
+from halfway.live.mesh import Event, Mesh
+from halfway.live.mqtt.access import Permissions
+from halfway.live.mqtt.limits import DoorDrops, DoorLimits
+from halfway.live.mqtt.messages import Publication, publication
+from halfway.live.mqtt.sessions.connection import Connection
+from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.shares import EXPIRY_S
+from halfway.live.mqtt.sessions.subscriptions import DoorSubscriptions
+from halfway.live.mqtt.sessions.timers import KeyedTimers
+
+TimerKey = tuple[str, Connection | Session | None]  # what is due, and of whom it is due
+ANNOUNCE: TimerKey = ("announce", None)
+
+
+class Table:
+    """The sessions of a door.
+
+    The caller transmits the output of the connections in `changed`, and publishes what is in
+    `outbox`, in this order. It calls `expire` for the keys of `timers` that have a session.
+    on_event: what the mesh calls with each event; it calls `deliver`.
+    """
+
+    def __init__(self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None]) -> None:
+        self.limits = limits
+        self.drops: DoorDrops = Counter()
+        self.sessions: dict[str, Session] = {}  # by client id
+        self.online: dict[str, Connection] = {}  # by client id
+        self.timers: KeyedTimers[TimerKey] = KeyedTimers()
+        self.outbox: deque[tuple[Publication, Connection | None]] = deque()
+        self.changed: dict[Connection, None] = {}  # in order
+        self.subscriptions = DoorSubscriptions(mesh, limits, self.drops, on_event)
+
+    def begin(self, client_id: str, username: str | None) -> Session | None:
+        """Return a new session of a client; None if there are too many sessions."""
+        if len(self.sessions) >= self.limits.sessions:
+            return None
+        session = Session(client_id, username, self.limits, self.drops)
+        self.sessions[client_id] = session
+        return session
+
+    def attach(self, session: Session, connection: Connection, permissions: Permissions) -> None:
+        """Bring a session online; its delayed will is not published any more."""
+        for what in ("will", "expiry"):
+            self.timers.cancel((what, session))
+        session.is_online, session.permissions = True, permissions
+        session.outgoing.resume()
+        self.online[session.client_id] = connection
+        self.changed[connection] = None
+        self.subscriptions.shares.touch()
+
+    def detach(self, connection: Connection, now: float, *, with_will: bool = True) -> None:
+        """Take the session of a connection offline; no effect if another connection has it.
+
+        with_will: publish the will, after its delay or at the end of the session.
+        """
+        connection.is_closing = True
+        self.changed[connection] = None
+        self.timers.cancel(("keep alive", connection))
+        session = connection.session
+        if session is None or self.online.get(session.client_id) is not connection:
+            return
+        del self.online[session.client_id]
+        session.is_online = False
+        session.outgoing.pause()
+        self.subscriptions.shares.touch()
+        if not with_will:
+            session.will = None
+        delay_s = 0 if session.will is None else session.will.properties.will_delay_s or 0
+        if delay_s == 0:
+            self.publish_will(session)
+        if session.expiry_s <= 0:
+            self.end(session, now)
+            return
+        if delay_s:
+            self.timers.set(("will", session), now + delay_s)
+        self.timers.set(("expiry", session), now + session.expiry_s)
+
+    def end(self, session: Session, now: float) -> None:
+        """End a session that is offline: its will is published, its subscriptions end."""
+        self.publish_will(session)
+        for topic_filter in list(session.grants):
+            self.subscriptions.revoke(session, topic_filter)
+        waiting = list(session.outgoing.waiting)
+        session.outgoing.end()
+        del self.sessions[session.client_id]
+        for what in ("will", "expiry"):
+            self.timers.cancel((what, session))
+        for one in waiting:  # another session of the share receives it [mqtt5 §4.8.2]
+            if one.share is not None and one.qos == 1:
+                chosen = self.subscriptions.deliver_shared(one.message, one.share, b"", now)
+                self._note(chosen)
+
+    def publish_will(self, session: Session) -> None:
+        """Publish the will of a session, once."""
+        if session.will is not None:
+            will, session.will = session.will, None
+            self.outbox.append((publication(will, will.topic, session.origin), None))
+
+    def expire(self, what: str, session: Session, now: float) -> None:
+        """Do what is due for a session: its delayed will, or its end."""
+        if what == "will":
+            self.publish_will(session)
+        else:
+            self.end(session, now)
+
+    def deliver(self, event: Event, now: float) -> None:
+        """Pass an event from the mesh to the sessions that receive it."""
+        self._note(self.subscriptions.deliver(event, now))
+
+    def _note(self, sessions: Iterable[Session]) -> None:
+        for session in sessions:
+            if session.is_online:
+                self.changed[self.online[session.client_id]] = None
+
+    def announce(self, now: float, *, is_repeated: bool = False) -> None:
+        """Announce the shares of this door to the others, if they have changed or is_repeated."""
+        shares = self.subscriptions.shares
+        payload = shares.announcement(is_repeated=is_repeated)
+        if payload is None:
+            return
+        expiry_s = EXPIRY_S if payload else math.inf
+        one = Publication(shares.topic, payload, 0, True, expiry_s, b"")
+        self.outbox.append((one, None))
+        if payload:
+            self.timers.set(ANNOUNCE, now + EXPIRY_S / 3)
+        else:
+            self.timers.cancel(ANNOUNCE)

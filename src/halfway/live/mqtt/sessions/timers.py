@@ -1,0 +1,49 @@
+"""Times at which something is due, under keys: one time for each key."""
+
+import heapq
+import math
+from collections.abc import Hashable
+from itertools import count
+from typing import Generic, TypeVar
+
+_K = TypeVar("_K", bound=Hashable)
+_SPARE = 64  # superseded entries that the heap may have in any case
+
+
+class KeyedTimers(Generic[_K]):
+    """A heap of keys by the time at which they are due.
+
+    Setting a key again supersedes its time. The heap has at most about twice as many entries as
+    there are keys.
+    """
+
+    def __init__(self) -> None:
+        self._at: dict[_K, float] = {}
+        self._heap: list[tuple[float, int, _K]] = []
+        self._numbers = count()
+
+    def set(self, key: _K, at: float) -> None:
+        """Make a key due at a time."""
+        self._at[key] = at
+        heapq.heappush(self._heap, (at, next(self._numbers), key))
+        if len(self._heap) > 2 * len(self._at) + _SPARE:
+            self._heap = [(at, next(self._numbers), key) for key, at in self._at.items()]
+            heapq.heapify(self._heap)
+
+    def cancel(self, key: _K) -> None:
+        """Make a key due at no time."""
+        self._at.pop(key, None)
+
+    def take(self, now: float) -> _K | None:
+        """Take the key that is due longest; None if no key is due."""
+        while self._heap and self._heap[0][0] <= now:
+            at, _, key = heapq.heappop(self._heap)
+            if self._at.get(key) == at:
+                del self._at[key]
+                return key
+        return None
+
+    @property
+    def next(self) -> float:
+        """The time of the next key, or an earlier one; infinity if there is no key."""
+        return self._heap[0][0] if self._at else math.inf

@@ -1,0 +1,85 @@
+"""Plain datagrams for the development network: no keys, and so loopback addresses only."""
+
+import struct
+from ipaddress import ip_address
+
+from halfway.live.security import Address, Opened, Refused
+
+LABEL = "UNSAFE development network on loopback"
+_HEAD = struct.Struct("<2sBBII")  # mark, version, flags, network, node id
+_MARK, VERSION = b"hw", 1
+_BEACON = 1  # flag: the datagram announces its sender, and has no frames
+
+
+class Plain:
+    """The security of the development network: it believes every datagram from this machine.
+
+    network: 32 bits; nodes of other networks are not heard. A beacon and any later datagram make
+    its sender a peer, so that there is no handshake.
+    """
+
+    label = LABEL
+    overhead = _HEAD.size
+
+    def __init__(self, node_id: int, network: int = 0) -> None:
+        self.node_id, self._network = node_id, network
+        self._peers: set[int] = set()
+
+    def beacon(self, now: float) -> bytes:
+        """Return the datagram that announces this node."""
+        del now
+        return _HEAD.pack(_MARK, VERSION, _BEACON, self._network, self.node_id)
+
+    def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
+        """Return the datagram with these frames, as they are."""
+        del now
+        if peer not in self._peers:
+            return None
+        return _HEAD.pack(_MARK, VERSION, 0, self._network, self.node_id) + plain
+
+    def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
+        """Return the frames and the sender, if the datagram comes from this machine."""
+        del now
+        if len(datagram) < _HEAD.size:
+            return Refused("too short")
+        mark, version, flags, network, node_id = _HEAD.unpack_from(datagram)
+        if mark != _MARK or version != VERSION or flags > _BEACON or node_id >= 2**31:
+            return Refused("other version")
+        if network != self._network:
+            return Refused("other network")
+        if node_id == self.node_id:
+            return Refused("own datagram")
+        if not is_loopback(address):
+            return Refused("not loopback")
+        self._peers.add(node_id)
+        return Opened(node_id, b"" if flags & _BEACON else datagram[_HEAD.size :])
+
+    def pending(self) -> list[tuple[Address, bytes]]:
+        """Return nothing: there is no handshake."""
+        return []
+
+    def tick(self, now: float) -> float:
+        """Do nothing, and need no other call."""
+        del now
+        return float("inf")
+
+    def peers(self) -> list[int]:
+        """Return the nodes heard so far."""
+        return sorted(self._peers)
+
+    def forget(self, peer: int) -> None:
+        """Forget a node until it is heard again."""
+        self._peers.discard(peer)
+
+    def permits(self, peer: int, action: str, topic: str) -> bool:
+        """Permit everything: this is why the network is unsafe."""
+        del peer, action, topic
+        return True
+
+
+def is_loopback(address: Address) -> bool:
+    """Whether an address is one of this machine alone."""
+    try:
+        return ip_address(address[0]).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""A live node: its links, its events and its driver together."""

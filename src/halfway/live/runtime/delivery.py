@@ -1,0 +1,120 @@
+"""The delivery of events to the applications of a node, and the retained values of the network."""
+
+from collections import Counter, OrderedDict
+
+from halfway.live.drops import Drop, Drops
+from halfway.live.events.bodies import Body, EventKey, decoded, encoded
+from halfway.live.events.retained import (
+    VERSION_BYTES,
+    RetainedTable,
+    Version,
+    version_bytes,
+    version_in,
+)
+from halfway.live.events.subscriptions import Subscriptions
+from halfway.live.link.links import Links
+from halfway.live.mesh import Event
+from halfway.live.step.scheduler import Scheduler
+from halfway.live.wire.frames import FrameType, frame
+
+_REMEMBERED = 8192  # publications that reached an application, so that none comes twice
+_RETAINED_EVERY_S = 5.0  # between two exchanges of retained values with one neighbour
+
+
+class Delivery:
+    """The delivery of a node's events: each publication at most once to each subscription."""
+
+    def __init__(
+        self, subscriptions: Subscriptions, scheduler: Scheduler, drops: Drops,
+        counts: Counter[str],
+    ) -> None:  # fmt: skip
+        self._subscriptions, self._scheduler = subscriptions, scheduler
+        self._drops, self._counts = drops, counts
+        self._seen: OrderedDict[tuple[int, int, int], None] = OrderedDict()
+
+    def deliver(self, key: EventKey, body: Body, hops: int, *, local: bool) -> None:
+        """Deliver an event to the subscriptions whose filters match."""
+        publication = key[0], key[1], body.publication
+        now = self._scheduler.now()
+        if publication in self._seen:
+            self._drops.count(Drop.DUPLICATE)
+            return
+        found = self._subscriptions.matching(body.topic)
+        if not found:
+            return
+        if body.is_over(now):
+            self._drops.count(Drop.EXPIRED)
+            return
+        self._seen[publication] = None
+        if len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+        event = event_of(key, body, now, hops=hops, local=local)
+        for subscription in found:
+            self._counts["delivered"] += 1
+            subscription.callback(event)
+
+
+class RetainedSpread:
+    """The spread of retained values between a node and its neighbours."""
+
+    def __init__(self, node_id: int, links: Links, scheduler: Scheduler, most: int) -> None:
+        self._node_id, self._links, self._scheduler = node_id, links, scheduler
+        self._table = RetainedTable(most)
+        self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def digest(self) -> int:
+        """Return the 64 bits that say which values the node has."""
+        return self._table.digest
+
+    def matching(self, topic_filter: str) -> list[Event]:
+        """Return the values that a filter matches; their numbers are those of their versions."""
+        now = self._scheduler.now()
+        return [
+            event_of((version[1], 0, version[0] & 2**31 - 1), body, now)
+            for version, body in self._table.matching(topic_filter, now)
+        ]
+
+    def give(self, body: Body) -> None:
+        """Give the network a new value of a topic."""
+        self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
+
+    def take(self, peer: int, content: bytes) -> None:
+        """Take a RETAINED frame of a neighbour. Raises ValueError for what is none."""
+        version = version_in(content)
+        body = decoded(content[VERSION_BYTES:], self._scheduler.now())
+        self._keep(version, body, but=peer)
+
+    def compare(self, peer: int) -> None:
+        """Send all values to a neighbour whose last hello has another digest, now and then."""
+        heard, now = self._links.table.heard()[peer], self._scheduler.now()
+        last = self._sent.get(peer, -_RETAINED_EVERY_S)
+        if heard.hello.retained == self._table.digest or now - last < _RETAINED_EVERY_S:
+            return
+        self._sent = {one: at for one, at in self._sent.items() if now - at < _RETAINED_EVERY_S}
+        self._sent[peer] = now
+        for version, body in self._table.all():
+            self._links.send(peer, _retained_frame(version, body, now))
+
+    def _keep(self, version: Version, body: Body, but: int) -> None:
+        """Keep a value, and pass it on to the other neighbours if it is new."""
+        if self._table.put(version, body):
+            whole = _retained_frame(version, body, self._scheduler.now())
+            for peer in self._links.table.links():
+                if peer != but:
+                    self._links.send(peer, whole)
+
+
+def event_of(key: EventKey, body: Body, now: float, *, hops: int = 0, local: bool = False) -> Event:
+    """Return an event as applications receive it."""
+    age = max(now - body.born, 0.0)
+    return Event(
+        body.topic, body.payload, key[0], key[1], key[2], body.level, body.retain, age,
+        body.expiry_s - age, body.properties, local, hops,
+    )  # fmt: skip
+
+
+def _retained_frame(version: Version, body: Body, now: float) -> bytes:
+    return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))

@@ -1,0 +1,189 @@
+"""The flow of events through a node: bodies beside records, and from reports to applications.
+
+A body travels in front of the first record of its event to a neighbour, where both fit into a
+datagram. Else the neighbour asks for it, and holds the record meanwhile.
+"""
+
+import struct
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from halfway.core.kinds import Kinds, carrying
+from halfway.core.records.wire import HEADER_BYTES, wire_parts
+from halfway.live.drops import Drop, Drops
+from halfway.live.events.bodies import Body, BodyTable, EventKey, decoded, encoded
+from halfway.live.limits import Limits
+from halfway.live.security import Security
+from halfway.live.step.scheduler import Scheduler
+from halfway.live.wire.frames import HEAD, KEY_BYTES, FrameType, frame, key_bytes, key_in
+
+_ASK_AGAIN_S, _MOST_ASKED = 0.1, 8  # the wait doubles each time
+_WORD = struct.Struct("<I")
+
+
+class EventPlaces(NamedTuple):
+    """Where the records of a kind have their event, in the compact form."""
+
+    topic: int
+    event: int
+    publisher: int
+    epoch: int
+    least: int  # bytes of such a record
+
+
+class _Held(NamedTuple):
+    """Records that wait for the body of their event."""
+
+    records: list[tuple[int, bytes]]  # peer, content of the RECORD frame
+    asked: int
+
+
+def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
+    """Return where the records of each kind that carries an event have it."""
+    found = {}
+    for number in carrying(kinds):
+        at, places = HEADER_BYTES, {}
+        for part in wire_parts(kinds[number]):
+            if part.field in ("args", "reals"):
+                break
+            places[part.field] = at
+            at += part.range.form.itemsize
+        found[number] = EventPlaces(
+            places["topic"], places["event"], places["publisher"], places["epoch"], at
+        )
+    return found
+
+
+class EventFlow:
+    """The bodies of events at one node, on their way in and out.
+
+    send: queues a frame for a neighbour. handle: takes a record whose body is here.
+    """
+
+    def __init__(
+        self, kinds: Kinds, security: Security, scheduler: Scheduler, limits: Limits, drops: Drops,
+        send: Callable[[int, bytes], None], handle: Callable[[int, bytes, Body | None], None],
+    ) -> None:  # fmt: skip
+        self._security, self._scheduler, self._limits = security, scheduler, limits
+        self._drops, self._send, self._handle = drops, send, handle
+        self.bodies = BodyTable(limits.bodies, limits.body_bytes)
+        self.places = event_places(kinds)
+        self._held: OrderedDict[EventKey, _Held] = OrderedDict()
+        self._held_records = 0
+
+    def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
+        """Queue a record for neighbours, with the body of its event where a neighbour lacks it."""
+        whole = frame(FrameType.RECORD, content)
+        if kind not in self.places:
+            for peer in to:
+                self._send(peer, whole)
+            return
+        body = self.bodies.get(key)
+        if body is None:
+            self._drops.count(Drop.NO_BODY)
+            return
+        now = self._scheduler.now()
+        if body.is_over(now):
+            self._drops.count(Drop.EXPIRED)
+            return
+        holders, carried = self.bodies.holders(key), b""
+        room = self._limits.mtu - self._security.overhead
+        if body.size() + HEAD.size + KEY_BYTES + len(whole) <= room:
+            carried = frame(FrameType.BODY, key_bytes(key) + encoded(body, now))
+        for peer in to:
+            if carried and peer not in holders:
+                holders.add(peer)
+                self._send(peer, carried)
+            self._send(peer, whole)
+
+    def take_record(self, peer: int, content: bytes) -> None:
+        """Take a RECORD frame of a neighbour; hold it if the body of its event is not here."""
+        begin = 1 + 8 * content[0] if content else 1
+        places = self.places.get(content[begin]) if begin < len(content) else None
+        if places is None:
+            self._handle(peer, content, None)
+            return
+        if len(content) < begin + places.least:
+            self._drops.count(Drop.UNREADABLE)
+            return
+        key = (
+            _word(content, begin + places.publisher), _word(content, begin + places.epoch),
+            _word(content, begin + places.event),
+        )  # fmt: skip
+        body = self.bodies.get(key)
+        if body is not None:
+            self._handle(peer, content, body)
+        elif self._held_records >= self._limits.held:
+            self._drops.count(Drop.HELD_FULL)
+        else:
+            self._hold(key, peer, content)
+
+    def take_body(self, peer: int, content: bytes) -> None:
+        """Take a BODY frame of a neighbour, and the records that waited for it."""
+        key = key_in(content)
+        if key not in self.bodies:
+            new = decoded(content[KEY_BYTES:], self._scheduler.now())
+            if len(new.payload) > self._limits.payload:
+                raise ValueError("too large")
+            if not self._security.permits(key[0], "publish", new.topic):
+                self._drops.count(Drop.NOT_PERMITTED)
+                return
+            self.bodies.add(key, new)
+        body = self.bodies.get(key)
+        if body is not None:
+            self.bodies.holders(key).add(peer)
+            for held_by, record in self._released(key):
+                self._handle(held_by, record, body)
+
+    def take_want(self, peer: int, content: bytes) -> None:
+        """Send the body of an event to a neighbour that asks for it."""
+        key = key_in(content)
+        body = self.bodies.get(key)
+        if body is None:
+            self._drops.count(Drop.NO_BODY)
+            return
+        self.bodies.holders(key).add(peer)
+        self._send(peer, frame(
+            FrameType.BODY, key_bytes(key) + encoded(body, self._scheduler.now())
+        ))  # fmt: skip
+
+    def _hold(self, key: EventKey, peer: int, content: bytes) -> None:
+        held = self._held.get(key)
+        if held is None:
+            held = self._held[key] = _Held([], 1)
+            self._ask(key, held)
+        held.records.append((peer, content))
+        self._held_records += 1
+        if held.asked == 1 and len(held.records) == 1:
+            self._send(peer, frame(FrameType.WANT, key_bytes(key)))
+
+    def _ask(self, key: EventKey, held: _Held) -> None:
+        wait = _ASK_AGAIN_S * 2 ** (held.asked - 1)
+        self._scheduler.after(wait, self._ask_again, (key, held.asked))
+
+    def _ask_again(self, now: float, asked_for: tuple[EventKey, int]) -> None:
+        """Ask again for a body, another neighbour each time; give up at last."""
+        del now
+        key, asked = asked_for
+        held = self._held.get(key)
+        if held is None or held.asked != asked:
+            return
+        if asked >= _MOST_ASKED:
+            self._drops.count(Drop.NO_BODY, len(self._released(key)))
+            return
+        self._held[key] = held = held._replace(asked=asked + 1)
+        peer, _ = held.records[asked % len(held.records)]
+        self._send(peer, frame(FrameType.WANT, key_bytes(key)))
+        self._ask(key, held)
+
+    def _released(self, key: EventKey) -> list[tuple[int, bytes]]:
+        held = self._held.pop(key, None)
+        records = [] if held is None else held.records
+        self._held_records -= len(records)
+        return records
+
+
+def _word(content: bytes, at: int) -> int:
+    found: tuple[Any, ...] = _WORD.unpack_from(content, at)
+    return int(found[0])

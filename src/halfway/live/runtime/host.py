@@ -1,0 +1,195 @@
+"""The host of live nodes: one process, one event loop, one or many nodes."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
+from halfway.live.plain import Plain, is_loopback
+from halfway.live.runtime.compile_ahead import started
+from halfway.live.runtime.node import Identity, MeshNode, rules_digest
+from halfway.live.runtime.settings import (
+    GROUP,
+    LOOPBACK,
+    Settings,
+    next_incarnation,
+    random_id,
+)
+from halfway.live.security import Address, Security
+from halfway.live.step.scheduler import Scheduler
+from halfway.live.systems.face import Setting
+from halfway.live.systems.registry import face_of
+from halfway.problem import Problem
+
+_POLL_S = 0.2
+_LOG = logging.getLogger("halfway.live")
+
+
+class Host:
+    """The host of the nodes of a process. Use `async with Host(settings) as host`.
+
+    securities: one for each node; None: the development network, on loopback addresses only.
+    """
+
+    def __init__(self, settings: Settings, securities: Sequence[Security] | None = None) -> None:
+        self.settings, self._securities = settings, securities
+        self.nodes: list[MeshNode] = []
+        self._group: socket.socket | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._compiler: subprocess.Popen[bytes] | None = None
+
+    async def __aenter__(self) -> "Host":
+        """Start all nodes. Raises Problem, and leaves nothing open then."""
+        self.scheduler = Scheduler()
+        try:
+            sockets = self._sockets()
+            for place, sock in enumerate(sockets):
+                self.nodes.append(self._node(place, sock))
+            self._link(sockets)
+            self._compile()
+            for node in self.nodes:
+                node.start()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop all nodes. A second call has no effect."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+        if self._compiler is not None and self._compiler.poll() is None:
+            self._compiler.kill()
+            self._compiler.wait()
+        for node in self.nodes:
+            node.stop()
+        if self._group is not None:
+            asyncio.get_running_loop().remove_reader(self._group.fileno())
+            self._group.close()
+            self._group = None
+        self.scheduler.close()
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether all nodes run machine code."""
+        return all(node.stepper.compiled for node in self.nodes)
+
+    def _sockets(self) -> list[socket.socket]:
+        settings, found = self.settings, []
+        if self._securities is None and not is_loopback((settings.host, 0)):
+            what = f"host = {settings.host}: the development network has no keys"
+            raise Problem(what, remedy=f"use {LOOPBACK}, or make a network with `halfway net new`")
+        try:
+            for k in range(settings.nodes):
+                found.append(bound(settings.host, settings.port + k if settings.port else 0))
+        except Problem:
+            for sock in found:
+                sock.close()
+            raise
+        return found
+
+    def _node(self, place: int, sock: socket.socket) -> MeshNode:
+        settings = self.settings
+        seed = settings.seed
+        if self._securities is None:
+            node_id = random_id() if seed is None else _drawn_id(seed, place)
+            security: Security = Plain(node_id, settings.network_id)
+        else:
+            security = self._securities[place]
+        key = int.from_bytes(settings.hash_key[:8], "little") >> 1
+        own_seed = int.from_bytes(os.urandom(8)) if seed is None else seed * 1000 + place
+        setting = Setting(security.node_id, key, own_seed % 2**63, settings.limits)
+        face = face_of(settings.system, settings.options, setting)
+        name = settings.name or f"n{security.node_id % 10_000:04d}"
+        identity = Identity(
+            name if settings.nodes == 1 else f"{name}-{place}", settings.system,
+            next_incarnation(settings.state, place),
+            rules_digest(settings.system, face.values, list(face.node.kinds.names.values())),
+            settings.hash_key, settings.period_s,
+        )  # fmt: skip
+        return MeshNode(
+            face, identity, security, sock, self.scheduler, settings.limits, settings.trace
+        )
+
+    def _link(self, sockets: Sequence[socket.socket]) -> None:
+        """Give each node its static peers; let the first one look for other processes."""
+        addresses: list[Address] = [node.endpoint.address for node in self.nodes]
+        for place, others in enumerate(ring_with_chords(len(addresses), self.settings.degree)):
+            self.nodes[place].links.static = [addresses[k] for k in others]
+        first = self.nodes[0]
+        first.links.static = [*first.links.static, *self.settings.static]
+        if not self.settings.discover:
+            return
+        try:
+            self._group = group_socket(GROUP, self.settings.host)
+            send_to_groups(sockets[0], self.settings.host)
+        except OSError as error:
+            _LOG.warning("no discovery by multicast: %s; name peers with --peer", error.strerror)
+            return
+        first.links.groups = [GROUP]
+        asyncio.get_running_loop().add_reader(self._group.fileno(), self._heard, first)
+
+    def _heard(self, first: MeshNode) -> None:
+        assert self._group is not None
+        for _ in range(DRAIN):
+            try:
+                datagram, address = self._group.recvfrom(2048)
+            except OSError:
+                break
+            first.links.datagram(address[:2], datagram)
+        first.links.flush()
+
+    def _compile(self) -> None:
+        """Change over to machine code: now, when another process has compiled it, or never."""
+        wish = self.settings.compile
+        if wish == "never":
+            return
+        if wish == "now" or self.nodes[0].stepper.is_stored():
+            self._change_over()
+            return
+        self._compiler = started(self.settings.system, self.settings.options)
+        self._task = asyncio.create_task(self._wait_for_compiler(self._compiler))
+
+    async def _wait_for_compiler(self, compiler: "subprocess.Popen[bytes]") -> None:
+        while compiler.poll() is None:
+            await asyncio.sleep(_POLL_S)
+        # Without a cache folder another process cannot help: the nodes stay interpreted.
+        if compiler.returncode == 0 and self.nodes[0].stepper.is_stored():
+            self._change_over()
+            _LOG.info("%s is compiled", self.settings.system)
+        else:
+            _LOG.warning("%s stays interpreted: it could not be compiled", self.settings.system)
+
+    def _change_over(self) -> None:
+        for node in self.nodes:
+            node.stepper.compile()
+
+
+def ring_with_chords(n: int, degree: int) -> list[list[int]]:
+    """Return the links of n nodes in one process: a ring, and random chords to about `degree`."""
+    links: list[set[int]] = [set() for _ in range(n)]
+    wanted = [(k, (k + 1) % n) for k in range(n)]
+    random = np.random.default_rng(n)
+    wanted += [tuple(random.integers(n, size=2).tolist()) for _ in range(n * (degree - 2) // 2)]
+    for a, b in wanted:
+        if a != b:
+            links[a].add(b)
+            links[b].add(a)
+    return [sorted(one) for one in links]
+
+
+def _drawn_id(seed: int, place: int) -> int:
+    return int(np.random.default_rng([seed, place]).integers(2**31))

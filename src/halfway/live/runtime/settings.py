@@ -1,0 +1,115 @@
+"""The settings of live nodes: what a person chooses when a node starts."""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from halfway.core.options import Value
+from halfway.files import write_whole
+from halfway.live.limits import DEFAULT, Limits
+from halfway.live.security import Address
+from halfway.live.systems.registry import DEFAULT_SYSTEM, check_system
+from halfway.problem import Problem
+
+LOOPBACK = "127.0.0.1"
+# Administratively scoped [RFC 2365]; the development network uses it on loopback only.
+GROUP: Address = ("239.255.71.17", 4711)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_MOST_NODES = 300
+_FIRST_S = 1_577_836_800  # of 2020: incarnations without a folder count seconds from then on
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the nodes of one process. Raises Problem for a value out of range.
+
+    nodes: in this process; they are linked among themselves, about `degree` links each. peers:
+    "host:port" of other processes. state: a folder that remembers incarnations. period_s: of
+    hellos. compile: "background", "now" or "never". seed: None for a new one at each start.
+    """
+
+    system: str = DEFAULT_SYSTEM
+    options: Mapping[str, Value] = field(default_factory=dict)
+    name: str = ""
+    network: str = "development"
+    nodes: int = 1
+    degree: int = 6
+    host: str = LOOPBACK
+    port: int = 0
+    peers: Sequence[str] = ()
+    discover: bool = True
+    state: Path | None = None
+    period_s: float = 1.0
+    compile: str = "background"
+    seed: int | None = None
+    trace: int = 0  # records of each node that wait to be written
+    limits: Limits = DEFAULT
+
+    def __post_init__(self) -> None:
+        check_system(self.system)
+        for name, low, high in (("nodes", 1, _MOST_NODES), ("port", 0, 65_535), ("degree", 1, 64)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise Problem(f"{name} = {value}: expected {low} to {high}")
+        if self.port and self.port + self.nodes - 1 > 65_535:
+            raise Problem(f"port = {self.port}: expected room for {self.nodes} ports below 65536")
+        if not 0.05 <= self.period_s <= 60.0:
+            raise Problem(f"period_s = {self.period_s:g}: expected 0.05 to 60 s")
+        for name, value in (("name", self.name or "x"), ("network", self.network)):
+            if not _NAME.fullmatch(value):
+                what = f"{name} = '{value}': expected 1 to 63 letters, digits, _ . and -"
+                raise Problem(what, remedy="begin with a letter or a digit")
+        for peer in self.peers:
+            address_of(peer)
+
+    @property
+    def static(self) -> list[Address]:
+        """The addresses of the peers."""
+        return [address_of(peer) for peer in self.peers]
+
+    @property
+    def hash_key(self) -> bytes:
+        """The key of the network's topic hashes."""
+        return hashlib.blake2b(b"topics " + self.network.encode(), digest_size=32).digest()
+
+    @property
+    def network_id(self) -> int:
+        """32 bits, different for each development network."""
+        return int.from_bytes(hashlib.blake2b(self.network.encode(), digest_size=4).digest())
+
+
+def address_of(peer: str) -> Address:
+    """Return the address in "host:port". Raises Problem for anything else."""
+    host, colon, port = peer.rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 < int(port) < 2**16:
+        what = f"peer = '{peer}': expected HOST:PORT"
+        raise Problem(what, remedy="write it as 127.0.0.1:4711")
+    return host.strip("[]"), int(port)
+
+
+def random_id() -> int:
+    """Return a new node id, 31 bits."""
+    return int.from_bytes(os.urandom(4)) >> 1
+
+
+def next_incarnation(state: Path | None, node: int) -> int:
+    """Return the incarnation of a node that starts now, larger than that of any earlier start.
+
+    With a folder it is counted there; else it is the time in seconds, so that a node which starts
+    twice within a second keeps its incarnation. Raises Problem if the folder cannot be written.
+    """
+    if state is None:
+        return int(time.time()) - _FIRST_S
+    path = state / f"incarnation-{node}"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        known = int(path.read_text()) if path.exists() else 0
+        write_whole(path, str(known + 1))
+    except (OSError, ValueError) as error:
+        what = f"state: cannot count this start: {error}"
+        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
+    return known + 1

@@ -1,0 +1,59 @@
+"""The status of a node: its identity, the nodes that it hears, its counts and its drops."""
+
+import os
+from typing import Any
+
+from halfway.live.link.neighbours import NEIGHBOUR
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.node import MeshNode
+
+
+def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
+    """Return the status of a node as plain values; times in seconds."""
+    node.endpoint.count_kernel_drops()
+    endpoint, now = node.endpoint, host.scheduler.now()
+    return {
+        "node": node.name,
+        "id": node.node_id,
+        "security": node.security.label,
+        "network": host.settings.network,
+        "system": host.settings.system,
+        "compiled": node.stepper.compiled,
+        "incarnation": node.identity.incarnation,
+        "address": f"{endpoint.address[0]}:{endpoint.address[1]}",
+        "process": os.getpid(),
+        "nodes": len(host.nodes),
+        "up_s": round(now, 3),
+        "neighbours": [one for one in _heard(node, now) if one["state"] == NEIGHBOUR],
+        "heard": [one for one in _heard(node, now) if one["state"] != NEIGHBOUR],
+        "subscriptions": sorted(set(node.subscriptions.filters)),
+        "wants_all_topics": node.subscriptions.wants_all,
+        "counts": dict(sorted(node.counts.items())),
+        "drops": node.drops.by_reason(),
+        "datagrams_refused": dict(node.links.refusals),
+        "records_refused": node.refusals(),
+        "datagrams": {
+            "received": endpoint.received, "sent": endpoint.sent,
+            "bytes_received": endpoint.bytes_received, "bytes_sent": endpoint.bytes_sent,
+        },
+        "tables": {
+            "topics": len(node.subscriptions.table), "bodies": len(node.events.bodies),
+            "bodies_forgotten": node.events.bodies.forgotten,
+            "topic_numbers_given_anew": node.subscriptions.table.given_anew,
+            "records_without_room": node.driver.no_room, "timers": len(host.scheduler.timers),
+        },
+        "loop_lag_s": round(host.scheduler.lag_s, 6),
+    }  # fmt: skip
+
+
+def _heard(node: MeshNode, now: float) -> list[dict[str, Any]]:
+    found = []
+    for peer, one in sorted(node.links.table.heard().items()):
+        address = node.links.address_of(peer)
+        found.append({
+            "name": one.hello.name, "id": peer, "state": node.links.table.why(peer),
+            "address": "" if address is None else f"{address[0]}:{address[1]}",
+            "since_s": round(now - one.since, 3), "heard_s_ago": round(now - one.last, 3),
+            "hellos": round(one.share(), 3), "neighbours": len(one.hello.links),
+        })  # fmt: skip
+    return found

@@ -1,0 +1,1 @@
+"""The step of a live node: records in, records out, by the machine code of its protocol."""

@@ -1,0 +1,109 @@
+"""The driver of a node: commands, timers and records of neighbours in; frames and reports out.
+
+It has no clock and no socket. Its caller passes the time, and receives what leaves the node: the
+memory bed with a clock of its own, or a node on a socket.
+"""
+
+from typing import Any, Protocol
+
+from halfway.core.driver import TO_APPLICATION, TO_NETWORK
+from halfway.live.step.stepper import Emission, NoRoom, Stepper
+from halfway.live.step.timers import Timers
+
+
+class Surroundings(Protocol):
+    """What surrounds a driver: its network and its application."""
+
+    def transmit(self, record: Any, data: bytes) -> None:
+        """Transmit a record to the neighbour `record.next`, or to all of them.
+
+        data: the content of a RECORD frame. The record is the driver's again after the call.
+        """
+        ...
+
+    def report(self, record: Any) -> None:
+        """Take a report of the node to its application; it is the driver's after the call."""
+        ...
+
+
+class Driver:
+    """The driver of one node. What does not fit is dropped, and counted in `no_room`.
+
+    All times are those of the clock of the caller, who may run many drivers on the same timers.
+    ages_in_flight: whether ages on the wire are relative to a clock that all nodes share, as in the
+    memory bed; else a record has its age when it leaves the node, and `travelled_s` is added.
+    """
+
+    def __init__(
+        self, stepper: Stepper, surroundings: Surroundings, timers: Timers,
+        ages_in_flight: bool = False,
+    ) -> None:  # fmt: skip
+        self.stepper, self._around, self._timers = stepper, surroundings, timers
+        self._shared_clock = ages_in_flight
+        self._life = 0  # timers of an earlier life are void
+        self.no_room = 0
+
+    def command(
+        self, now: float, kind: int, topic: int = -1, arg: int = 0, event: int = -1
+    ) -> bool:
+        """Let the node handle a command; False if it is refused, or there is no room."""
+        self._set_time(now)
+        try:
+            accepted = self.stepper.command(kind, topic, arg, event)
+        except NoRoom:
+            self.no_room += 1
+            return False
+        self._pass_on()
+        return accepted
+
+    def receive(self, now: float, data: bytes, topics: list[int], travelled_s: float = 0.0) -> bool:
+        """Let the node handle a compact record; False if it is refused, or there is no room."""
+        self._set_time(now, travelled_s)
+        try:
+            accepted = self.stepper.receive(data, topics)
+        except NoRoom:
+            self.no_room += 1
+            return False
+        self._pass_on()
+        return accepted
+
+    def restart(self) -> None:
+        """Void all that waits at the node, as a crash does. Its memory stays."""
+        self._life += 1
+        self.stepper.release_all()
+
+    def _set_time(self, now: float, travelled_s: float = 0.0) -> None:
+        if self._shared_clock:
+            self.stepper.set_time(now)
+        else:
+            self.stepper.set_time(now, into=travelled_s - now, out_of=now)
+
+    def _pass_on(self) -> None:
+        """Pass on what the node emitted: the handler's order is the order of their queue."""
+        for one in self.stepper.emissions():
+            if one.data:
+                self._around.transmit(self.stepper.pool[one.slot], one.data)
+                self.stepper.release(one.slot)
+            else:
+                self._timers.push(one.at, self._due, (self._life, one))
+
+    def _due(self, now: float, timer: tuple[int, Emission]) -> None:
+        """Go on with a record that waited, unless the node has been down since."""
+        life, one = timer
+        if life != self._life:
+            return
+        self._set_time(now)
+        if one.to == TO_NETWORK:
+            data = self.stepper.transmit(one.slot)
+            self._around.transmit(self.stepper.pool[one.slot], data)
+        elif one.to == TO_APPLICATION:
+            self._around.report(self.stepper.pool[one.slot])
+            self.stepper.release(one.slot)
+        else:
+            try:
+                self.stepper.wake(one.slot)
+            except NoRoom:
+                self.no_room += 1
+                self.stepper.release(one.slot)
+                return
+            self._pass_on()

@@ -1,0 +1,170 @@
+"""The step kernel: one record into a node's handler, and the records that it emits out of it.
+
+A step is what the simulator's engine does with one record, for a node with one row: the check at
+the door, the clock, the ages, the handler, the stamps. Compiled it is entered without numba's
+dispatcher; the interpreted twin does the same on the same arrays.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core import driver
+from halfway.core.compiled import inlined, kernel
+from halfway.core.door import enter
+from halfway.core.message import EVERYONE, START
+from halfway.core.outbox import Outbox
+from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, RecordChecks, is_accepted
+from halfway.live.step import wire_tables
+from halfway.live.step.wire_tables import WireTables
+
+NOW, AGED_IN, AGED_OUT = 0, 1, 2  # places of `seconds`
+EMITTED, LOGGED, REFUSED, UNREADABLE = 0, 1, 2, 3  # places of `tally`
+NO_SLOT = np.int64(-1)
+
+
+class StepTables(NamedTuple):
+    """What a step works on beside the node's state. Slots are those of the outbox's pool."""
+
+    out: Outbox
+    rows: npt.NDArray[np.uint8]  # [slots + 1, 128] the bytes of the pool
+    node_id: npt.NDArray[np.int32]  # [1]
+    incarnation: npt.NDArray[np.uint32]  # [1]
+    seconds: npt.NDArray[np.float64]  # [3] the time; what a record's age grows by on both ways
+    ages: npt.NDArray[np.int8]  # [256] see `Kinds.ages`; or [0]
+    checks: RecordChecks
+    wire: WireTables
+    hashes: npt.NDArray[np.uint64]  # [topics] on the wire, by the node's number
+    numbers: npt.NDArray[np.int64]  # [MOST_TOPICS] the topics of a record that comes in
+    listed: npt.NDArray[np.int64]  # [MOST_TOPICS] scratch
+    inbox: npt.NDArray[np.uint8]  # [bytes] of records that come in
+    sent: npt.NDArray[np.uint8]  # [bytes] of the records that the last step emitted
+    slot: npt.NDArray[np.int64]  # [most] of each emission of the last step
+    towards: npt.NDArray[np.int64]  # [most] TO_APPLICATION, TO_SELF or TO_NETWORK
+    due: npt.NDArray[np.float64]  # [most] seconds; the time of the step if it does not wait
+    span: npt.NDArray[np.int64]  # [most, 2] its bytes in `sent`; empty while it waits
+    tally: npt.NDArray[np.int64]  # [4]
+    log: npt.NDArray[np.void]  # [capacity] MESSAGE: the records that reached the handler; or [0]
+
+
+@inlined
+def _add_age(tables, record, seconds):
+    if tables.ages.shape[0] > 0 and tables.ages[record.kind] >= 0:
+        record.reals[tables.ages[record.kind]] += seconds
+
+
+@inlined
+def _release(tables, slot):
+    tables.out.free[np.uint32(tables.out.tally[0])] = np.uint32(slot)
+    tables.out.tally[0] += 1
+
+
+@inlined
+def _encoded(tables, slot, at):
+    """Write the record of a slot into `sent`, with its age as of now; return where it ends."""
+    record = tables.out.pool[slot]
+    _add_age(tables, record, tables.seconds[AGED_OUT])
+    return wire_tables.encode(
+        tables.wire, record, tables.rows[slot], tables.hashes, tables.listed, tables.sent, at
+    )
+
+
+@inlined
+def _take_emissions(tables, hops, before):
+    """Stamp what the handler emitted, in order, and encode what leaves the node at once."""
+    out, now, count, at = tables.out, tables.seconds[NOW], 0, 0
+    after = out.tally[0]
+    for stacked in range(before - 1, after - 1, -1):
+        slot = out.free[np.uint32(stacked)]
+        record = out.pool[slot]
+        waits = record.at > 0.0
+        record.at = now + record.at
+        to = driver.stamp(record, tables.node_id[0], tables.incarnation[0], hops)
+        tables.slot[count] = slot
+        tables.towards[count] = to
+        tables.due[count] = record.at
+        tables.span[count, 0] = at
+        if to == driver.TO_NETWORK:
+            _add_age(tables, record, -now)
+            if not waits:
+                at = _encoded(tables, slot, at)
+        tables.span[count, 1] = at
+        count += 1
+    tables.tally[EMITTED] = count
+
+
+@inlined
+def _handle(door, tables, slot, origin):
+    out, now = tables.out, tables.seconds[NOW]
+    message = out.pool[slot]
+    hops, before = message.hops, out.tally[0]
+    message.at = now
+    if origin == FROM_NETWORK:
+        _add_age(tables, message, now)
+    if origin == FROM_APPLICATION or message.kind == START:
+        driver.stamp_command(message, tables.node_id[0], tables.incarnation[0])
+    if not is_accepted(tables.checks, message, origin):
+        tables.tally[EMITTED] = 0
+        return False
+    if tables.log.shape[0] > 0:
+        tables.log[tables.tally[LOGGED]] = message
+        tables.tally[LOGGED] += 1
+    enter(door, np.uint32(0), message)
+    _take_emissions(tables, hops, before)
+    return True
+
+
+@kernel
+def step(door, tables, slot, origin):
+    """Let the node handle the record of a slot, which is free afterwards. False: refused.
+
+    The slots of the emissions are the caller's until it calls `release`, or `transmit`.
+    """
+    accepted = _handle(door, tables, slot, np.uint8(origin))
+    _release(tables, slot)
+    return accepted
+
+
+@kernel
+def receive(door, tables, begin, end, topics):
+    """Let the node handle the record in `inbox[begin:end]`. False: unreadable, or refused.
+
+    `numbers` has the node's numbers of its topics. There must be a free slot.
+    """
+    tables.tally[EMITTED] = 0
+    tables.out.tally[0] -= 1
+    slot = np.int64(tables.out.free[np.uint32(tables.out.tally[0])])
+    record = tables.out.pool[slot]
+    row = tables.rows[slot]
+    for k in range(row.shape[0]):
+        row[k] = 0
+    record.target = -1
+    record.topic = -1
+    record.event = -1
+    record.publisher = -1
+    record.next = EVERYONE
+    why = wire_tables.decode(
+        tables.wire, record, row, tables.numbers, topics, tables.inbox, begin, end
+    )
+    accepted = why == wire_tables.FITS
+    tables.tally[UNREADABLE] = why
+    if accepted:
+        _add_age(tables, record, tables.seconds[AGED_IN])
+        accepted = _handle(door, tables, slot, FROM_NETWORK)
+    _release(tables, slot)
+    return accepted
+
+
+@kernel
+def transmit(tables, slot):
+    """Encode a record that waited into `sent`; return where it ends. Its slot is free then."""
+    end = _encoded(tables, slot, 0)
+    _release(tables, slot)
+    return end
+
+
+@kernel
+def release(tables, slot):
+    """Free the slot of an emission that is done with."""
+    _release(tables, slot)

@@ -1,0 +1,122 @@
+"""The memory bed: many nodes in one process, a network in memory and a clock of its own.
+
+The same inputs give the same bytes, as in the simulator, but each node is a live one: a state with
+one row, a driver, and records that travel as bytes. Tests and `halfway replay` use it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.message import EVERYONE, START
+from halfway.core.neighbourhood import Neighbourhood
+from halfway.live.step.driver import Driver
+from halfway.live.step.stepper import Stepper
+from halfway.live.step.system import SystemNode
+from halfway.live.step.timers import Timers
+
+
+class BedNode:
+    """One node of a bed: its driver, and its links."""
+
+    def __init__(self, bed: "MemoryBed", row: int, node: SystemNode, links: Sequence[int]) -> None:
+        self._bed, self.row, self.up = bed, row, True
+        ids = bed.node_ids
+        own = np.sort(np.array([ids[link] for link in links], np.int32))
+        self.stepper = Stepper(
+            node, given_neighbourhood(own, [bed.ids_next_to(int(one)) for one in own]),
+            node_id=int(ids[row]), incarnation=0, hashes=bed.hashes,
+        )  # fmt: skip
+        self.driver = Driver(self.stepper, self, bed.timers, ages_in_flight=True)
+        self.links = links
+
+    def transmit(self, record: Any, data: bytes) -> None:
+        """Transmit to one neighbour or to all of them: they receive it after the delay."""
+        to = int(record["next"])
+        everyone = to == EVERYONE
+        self._bed.fly(self, data, self.links if everyone else [self._bed.row_of.get(to, -1)])
+
+    def report(self, record: Any) -> None:
+        """Keep a report to the application."""
+        self._bed.reports.append((self.row, record.copy()))
+
+
+class MemoryBed:
+    """A network in memory. links[r]: the rows in reach of row r, in ascending order.
+
+    delay_s: of every reception. node_ids: [n] 31 bits. make: the node of a row's system.
+    """
+
+    def __init__(
+        self, links: Sequence[Sequence[int]], make: Callable[[int], SystemNode], *,
+        node_ids: npt.NDArray[np.int32], delay_s: float, topics: int,
+    ) -> None:  # fmt: skip
+        self.node_ids, self.delay_s, self.links = node_ids, delay_s, links
+        self.row_of: Mapping[int, int] = {int(one): row for row, one in enumerate(node_ids)}
+        # A topic is on the wire as any 64 bits; here they are its number, changed.
+        self.hashes = np.arange(topics, dtype=np.uint64) + np.uint64(2**40)
+        self.timers, self.now = Timers(), 0.0
+        self.reports: list[tuple[int, Any]] = []
+        self.nodes = [BedNode(self, row, make(row), links[row]) for row in range(len(links))]
+
+    def ids_next_to(self, node_id: int) -> npt.NDArray[np.int32]:
+        """Return the node ids in reach of a node, in ascending order."""
+        return np.sort(self.node_ids[list(self.links[self.row_of[node_id]])])
+
+    def post(self, at: float, row: int, kind: int, topic: int, arg: int, event: int) -> None:
+        """Post a command, due at a time (seconds); it is lost if the node is down then."""
+        self.timers.push(at, self._command, (self.nodes[row], kind, topic, arg, event))
+
+    def set_up(self, row: int, up: bool) -> None:
+        """Take a node down, or up again: what waits at it is void, and its memory stays."""
+        node = self.nodes[row]
+        if node.up != up:
+            node.up = up
+            node.driver.restart()
+            if up and node.stepper.node.kinds.starts:
+                self.timers.push(self.now, self._command, (node, int(START), -1, 0, -1))
+
+    def run(self, until: float) -> None:
+        """Run everything that is due up to a time (seconds, inclusive)."""
+        while self.timers.next_at() <= until:
+            self.now = self.timers.next_at()
+            self.timers.run_next()
+        self.now = until
+
+    def fly(self, sender: BedNode, data: bytes, to: Sequence[int]) -> None:
+        """Let a transmission arrive at rows; those out of the sender's reach do not receive it."""
+        self.timers.push(self.now + self.delay_s, self._arrive, (sender, data, to))
+
+    def _command(self, now: float, command: tuple[BedNode, int, int, int, int]) -> None:
+        node, kind, topic, arg, event = command
+        if node.up:
+            node.driver.command(now, kind, topic, arg, event)
+
+    def _arrive(self, now: float, flight: tuple[BedNode, bytes, Sequence[int]]) -> None:
+        sender, data, to = flight
+        topics, at = listed_in(data)
+        numbers = [topic - 2**40 for topic in topics]
+        for row in to:
+            if row in sender.links and self.nodes[row].up:
+                self.nodes[row].driver.receive(now, data[at:], numbers)
+
+
+def listed_in(data: bytes) -> tuple[list[int], int]:
+    """Return the topics that a RECORD frame's content lists, and where its record begins."""
+    at = 1 + 8 * data[0]
+    return np.frombuffer(data, "<u8", data[0], 1).tolist(), at
+
+
+def given_neighbourhood(
+    own: npt.NDArray[np.int32], reported: Sequence[npt.NDArray[np.int32]]
+) -> Neighbourhood:
+    """Return the neighbourhood of one live node: its own list, and the list of each neighbour."""
+    lists = [own, *reported]
+    ends = np.cumsum([len(one) for one in lists]).astype(np.uint32)
+    place = np.full(int(ends[-1]), -1, np.int32)
+    place[: len(own)] = np.arange(1, len(own) + 1)
+    nowhere = np.zeros(0)
+    firsts = np.concatenate((np.zeros(1, np.uint32), ends[:-1]))
+    return Neighbourhood(firsts, ends, np.concatenate(lists), place, nowhere, nowhere)

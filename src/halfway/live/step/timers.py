@@ -1,0 +1,40 @@
+"""The timers of all nodes of a process, in one heap: by time, then in the order of insertion."""
+
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+_Entry = tuple[float, int, Callable[[float, Any], None], Any]
+
+
+class Timers:
+    """The timers of many nodes. A time is in seconds of the caller's clock, whatever its origin."""
+
+    def __init__(self) -> None:
+        self._heap: list[_Entry] = []
+        self._order = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, at: float, call: Callable[[float, Any], None], argument: Any) -> None:
+        """Call a function with the time and an argument when a time has come."""
+        heapq.heappush(self._heap, (at, self._order, call, argument))
+        self._order += 1
+
+    def next_at(self) -> float:
+        """The time of the first timer; inf if there is none."""
+        return self._heap[0][0] if self._heap else float("inf")
+
+    def run_next(self, now: float | None = None) -> None:
+        """Call the function of the first timer; now: None for the time of the timer."""
+        at, _, call, argument = heapq.heappop(self._heap)
+        call(at if now is None else now, argument)
+
+    def run_due(self, now: float, most: int) -> int:
+        """Call the functions of timers whose time has come, at most so many; return how many."""
+        count = 0
+        while count < most and self._heap and self._heap[0][0] <= now:
+            self.run_next(now)
+            count += 1
+        return count

@@ -1,0 +1,94 @@
+"""The live face of a system: one node of it, and the commands of its applications."""
+
+import inspect
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.core.compiler.interpreted import interpreted
+from halfway.core.options import Value
+from halfway.live.limits import Limits
+from halfway.live.step.system import SystemNode
+
+
+class Command(NamedTuple):
+    """A command of an application to its own node."""
+
+    kind: int
+    topic: int = -1
+
+
+class Setting(NamedTuple):
+    """What a live node of a system is made from: nothing of it is learnt."""
+
+    node_id: int
+    key: int  # of the hashes that all nodes of a network share, 63 bits
+    seed: int  # of the node's own random numbers in this life
+    limits: Limits
+
+
+class Face:
+    """The live face of a system that spreads events by topic: flooding, gossip and others.
+
+    A face belongs to one node. values: of the system's options. Every node receives every event of
+    such a system, so a node matches wildcards alone.
+    """
+
+    numbered = True  # topics are the node's own numbers
+    broadcast = True  # every node receives every event
+    keeps_topics = False  # whether a topic's number must stay, because the state has it
+
+    def __init__(self, module: ModuleType, values: Mapping[str, Value], setting: Setting) -> None:
+        self.module, self.values, self.setting = module, dict(values), setting
+        self.node = self._node()
+
+    def _node(self) -> SystemNode:
+        """Make the node, interpreted: on a fresh machine nothing is compiled yet."""
+        module, limits = self.module, self.setting.limits
+        rules = module.Rules(**self.values)
+        known = {
+            "node_ids": np.array([self.setting.node_id], np.int32), "topics": limits.topics,
+            "window": limits.publishers, "publishers": limits.publishers,
+            "seed": self.setting.seed,
+        }  # fmt: skip
+        named = known.keys() & inspect.signature(module.state).parameters
+        state = made(module.state, **{name: known[name] for name in named})
+        return SystemNode(
+            state, rules, module.most_emissions(state, rules), module.KINDS,
+            {"topics": limits.topics}, self.numbered,
+        )  # fmt: skip
+
+    def subscribe(self, topic: int) -> list[Command]:
+        """The commands by which the application subscribes to a topic, by its number."""
+        return [Command(self.module.KINDS.number("subscribe"), topic)]
+
+    def unsubscribe(self, topic: int) -> list[Command]:
+        """The commands by which that subscription ends; none where a system has no end of it."""
+        kinds = self.module.KINDS
+        return (
+            [Command(kinds.number("unsubscribe"), topic)]
+            if "unsubscribe" in kinds.names.values()
+            else []
+        )
+
+    def forget(self, topic: int) -> None:
+        """Forget a topic whose subscription has ended."""
+
+    def before_publishing(self) -> list[Command]:
+        """The commands before the node's first publication."""
+        return []
+
+
+class RumorFace(Face):
+    """The live face of rumor routing: agents leave paths, so a topic is subscribed to by itself."""
+
+    broadcast = False
+    keeps_topics = True
+
+
+def made(function: Any, *given: Any, **named: Any) -> Any:
+    """Return the result of a function that makes a state, interpreted."""
+    with np.errstate(over="ignore"):
+        return interpreted(function)(*given, **named)

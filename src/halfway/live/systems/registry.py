@@ -1,0 +1,73 @@
+"""The table of systems that run live, and the reason why each of the others does not."""
+
+import importlib
+from collections.abc import Mapping
+
+from halfway.core.options import Option, Value
+from halfway.live.systems.face import Face, Setting
+from halfway.problem import Problem
+from halfway.protocols import SYSTEMS
+
+# system -> module and class of its live face
+_FACES = {
+    "flooding": "halfway.live.systems.face:Face",
+    "gossip": "halfway.live.systems.face:Face",
+    "counter-broadcast": "halfway.live.systems.face:Face",
+    "anti-entropy": "halfway.live.systems.face:Face",
+    "rumor-routing": "halfway.live.systems.face:RumorFace",
+    "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
+}
+_PAIRS = "the walks of a topic have numbers that only a simulation gives to its nodes"
+_TREE = "a broker gets its parents and their paths before the run, and not by messages"
+REASONS = {
+    "directional-walk": _PAIRS,
+    "random-walk": _PAIRS,
+    "georendezvous": "each node must know its position, and a live node has no position yet",
+    "drip": "each node must know its position, and a live node has no position yet",
+    "siena": _TREE,
+    "underlay-siena": _TREE,
+}
+DEFAULT_SYSTEM = "flooding"
+
+
+def live_systems() -> list[str]:
+    """Return the names of the systems that run live."""
+    return list(_FACES)
+
+
+def check_system(name: str) -> None:
+    """Raise Problem for a system that does not run live, with the reason."""
+    if name in _FACES:
+        return
+    remedy = f"use one of {', '.join(_FACES)}"
+    if name in REASONS:
+        raise Problem(f"system = {name}: it does not run live: {REASONS[name]}", remedy=remedy)
+    raise Problem(f"system = {name}: expected a system that runs live", remedy=remedy)
+
+
+def face_of(name: str, options: Mapping[str, Value], setting: Setting) -> Face:
+    """Return the live face of a system for one node. Raises Problem for a system or an option."""
+    check_system(name)
+    module = importlib.import_module(SYSTEMS[name])
+    declared: Mapping[str, Option] = module.OPTIONS
+    values = {
+        option: type(about.default)(_checked(name, option, options.get(option, about.default),
+                                             about))
+        for option, about in declared.items()
+    }  # fmt: skip
+    if unknown := options.keys() - declared.keys():
+        what = f"{name}: unknown option '{min(unknown)}'"
+        raise Problem(what, remedy=f"use one of its options: {', '.join(declared)}")
+    place, _, made = _FACES[name].partition(":")
+    found: type[Face] = getattr(importlib.import_module(place), made)
+    return found(module, values, setting)
+
+
+def _checked(system: str, name: str, value: Value, about: Option) -> Value:
+    is_switch = isinstance(about.default, bool)
+    whole = isinstance(about.default, int) and not is_switch
+    fits = isinstance(value, bool) == is_switch and about.low <= value <= about.high
+    if not fits or (whole and value != int(value)):
+        sort = "true or false" if is_switch else f"{about.low:g} to {about.high:g}"
+        raise Problem(f"{system}: {name} = {value}: expected {sort} ({about.meaning})")
+    return value

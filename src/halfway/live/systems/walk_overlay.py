@@ -1,0 +1,80 @@
+"""The live face of the walk overlay: a catalogue of the node's own, and topics as hashes.
+
+Filters with the hashes of topics travel between nodes, so the number of a topic must be equal on
+all of them: it is 31 bits of the topic's hash. Two topics with one number share their way; the
+receiver compares their texts.
+"""
+
+import numpy as np
+
+from halfway.core.bloom import sized
+from halfway.live.step.system import SystemNode
+from halfway.live.systems.face import Command, Face, made
+from halfway.protocols.walk_overlay import subscriptions
+from halfway.protocols.walk_overlay.messages import JOIN, SUBSCRIBE, UNSUBSCRIBE
+
+_TRAILS, _TRACKED_HOPS = 16, 24
+_NETWORK_TOPICS = 256  # with subscribers, for which the filters are sized
+_FOR_EVER_S = 1e15
+_UNUSED = -1  # the topic of a free entry of the catalogue
+
+
+class WalkOverlayFace(Face):
+    """The live face of the walk overlay. Each node walks as soon as it publishes or subscribes."""
+
+    numbered = False
+    broadcast = False
+
+    def _node(self) -> SystemNode:
+        module, limits, setting = self.module, self.setting.limits, self.setting
+        size = sized(_NETWORK_TOPICS, float(self.values["false_positives"]))
+        own = limits.subscriptions
+        self._catalogue = subscriptions.Catalogue(
+            np.full(own, _UNUSED, np.int32), np.zeros((own, 0)), np.zeros((own, 0)),
+            np.arange(own + 1, dtype=np.int64), np.zeros(own, np.uint64), np.zeros(0, np.int32),
+            np.zeros((0, 0)),
+        )  # fmt: skip
+        values = dict(self.values)
+        for name in ("relaunch_s", "link_check_interval_s"):
+            values[name] = values[name] or np.inf
+        rules = module.Rules(
+            **{name: value for name, value in values.items() if name in module.Rules._fields},
+            catalogue=self._catalogue, filtered=True, bits=size.bits, hashes=size.hashes,
+            key=setting.key, until_s=_FOR_EVER_S,
+        )  # fmt: skip
+        state = made(
+            module.state, np.array([setting.node_id], np.int32), limits.neighbours, own,
+            limits.publishers, size.words, setting.seed, trails=_TRAILS,
+            links=int(values["links"]) or limits.overlay_links, branches=rules.branches,
+            buffered_events=values["buffered_events"],
+            tracked_hops=_TRACKED_HOPS if rules.retries else 0,
+        )  # fmt: skip
+        return SystemNode(
+            state, rules, module.most_emissions(state, rules), module.KINDS,
+            module.limits(state, rules), self.numbered,
+        )  # fmt: skip
+
+    def subscribe(self, topic: int) -> list[Command]:
+        """Enter the topic into the node's catalogue, and subscribe to that entry."""
+        free = np.flatnonzero(self._catalogue.topic == _UNUSED)
+        if not len(free):
+            return []
+        entry = int(free[0])
+        self._catalogue.topic[entry] = topic
+        key = np.uint64(self.setting.key)
+        whole = subscriptions.WHOLE_TOPIC
+        self._catalogue.item[entry] = made(subscriptions.item_of, key, topic, whole, 0, 0)
+        return [Command(int(SUBSCRIBE), entry)]
+
+    def unsubscribe(self, topic: int) -> list[Command]:
+        """End the subscription of the topic's entry; the entry is free afterwards."""
+        found = np.flatnonzero(self._catalogue.topic == topic)
+        return [Command(int(UNSUBSCRIBE), int(found[0]))] if len(found) else []
+
+    def forget(self, topic: int) -> None:
+        """Free the entry of a topic whose subscription has ended."""
+        self._catalogue.topic[self._catalogue.topic == topic] = _UNUSED
+
+    def before_publishing(self) -> list[Command]:
+        """The role of a publisher: the node joins the overlay."""
+        return [Command(int(JOIN))]

@@ -1,0 +1,91 @@
+"""The recorder of a live node: its state, then every record and neighbour that it takes in.
+
+A trace is a file of frames: a JSON head, the state when the recording began, the records in the
+order in which the handler had them, between them what is around the handler where that changed, and
+the digest of the state at the end. Records have the layout of the simulator's traces (`MESSAGE`).
+"""
+
+import contextlib
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy.typing as npt
+
+from halfway.core.values.digest import arrays, state_digest
+from halfway.live.runtime.node import MeshNode
+from halfway.live.step.stepper import Stepper
+from halfway.problem import Problem
+
+MARK = b"halfway live trace 1\n"
+PART = struct.Struct("<4sI")  # sort, bytes
+HEAD, STATE, RECORDS, AROUND, END = b"head", b"stat", b"reco", b"arou", b"end "
+
+
+class Recorder:
+    """The recorder of a node, until `close`. The node needs a log, see `Settings.trace`.
+
+    Raises Problem if the file exists or cannot be written, or if the node keeps no log.
+    """
+
+    def __init__(self, node: MeshNode, path: Path) -> None:
+        if not len(node.stepper.tables.log):
+            what = "this node keeps no log of its records"
+            raise Problem(what, remedy="start it with `halfway node --trace`")
+        self._node, self._path, self._count = node, path, 0
+        try:
+            self._file: BinaryIO = path.open("xb")
+        except OSError as error:
+            what = f"cannot write a trace: {(error.strerror or str(error)).lower()}"
+            raise Problem(what, where=str(path)) from None
+        node.stepper.take_log()
+        self._around = b""
+        self._begin()
+        node.stepper.on_log = self._write
+
+    def close(self) -> int:
+        """Complete the file; return how many records it has."""
+        self._write()
+        self._node.stepper.on_log = None
+        end = {"digest": state_digest(self._node.stepper.node.state), "records": self._count}
+        self._part(END, json.dumps(end).encode())
+        with contextlib.suppress(OSError):
+            os.fsync(self._file.fileno())
+        self._file.close()
+        return self._count
+
+    def _begin(self) -> None:
+        node = self._node
+        head = {
+            "system": node.identity.system, "options": node.face.values, "node": node.name,
+            "id": node.node_id, "incarnation": node.identity.incarnation,
+            "limits": node.limits._asdict(), "key": node.face.setting.key,
+            "at": node.scheduler.now(),
+        }  # fmt: skip
+        self._file.write(MARK)
+        self._part(HEAD, json.dumps(head).encode())
+        self._part(STATE, b"".join(one.tobytes() for one in arrays(node.stepper.node.state)))
+
+    def _write(self) -> None:
+        """Write what is around the handler, if it has changed, and the records since the last call.
+
+        The node calls this before a change, so that all these records came before it.
+        """
+        around = b"".join(one.tobytes() for one in around_of(self._node.stepper))
+        if around != self._around:
+            self._around = around
+            self._part(AROUND, around)
+        records = self._node.stepper.take_log()
+        if len(records):
+            self._count += len(records)
+            self._part(RECORDS, records.tobytes())
+
+    def _part(self, sort: bytes, content: bytes) -> None:
+        self._file.write(PART.pack(sort, len(content)) + content)
+
+
+def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:
+    """Return the arrays that a handler reads and does not write: neighbourhood and catalogue."""
+    return [*arrays(stepper.neighbourhood), *arrays(stepper.node.rules)]

@@ -1,0 +1,1 @@
+"""Frames and fragments: what datagrams of live nodes contain."""

@@ -1,0 +1,64 @@
+"""Fragments: a frame that is longer than a datagram, cut into at most 64 parts.
+
+Each part has the number of the frame, its own place, how many there are, and bytes. A receiver
+keeps a bounded number of incomplete frames of each peer; the oldest goes first.
+"""
+
+import struct
+from collections import OrderedDict
+
+MOST_PARTS = 64
+_HEAD = struct.Struct("<HBB")  # number of the frame, place, parts
+_INCOMPLETE = 4  # frames of one peer
+
+
+class Cutter:
+    """The cutter of one node's frames."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def cut(self, frame: bytes, room: int) -> list[bytes]:
+        """Return the contents of FRAGMENT frames for a frame, each of at most `room` bytes.
+
+        Raises ValueError for a frame that needs more than MOST_PARTS.
+        """
+        size = room - _HEAD.size
+        parts = [frame[at : at + size] for at in range(0, len(frame), size)]
+        if len(parts) > MOST_PARTS:
+            raise ValueError(f"{len(frame)} bytes: expected at most {MOST_PARTS * size}")
+        self._number = (self._number + 1) % 2**16
+        return [
+            _HEAD.pack(self._number, place, len(parts)) + part for place, part in enumerate(parts)
+        ]
+
+
+class Joiner:
+    """The joiner of the frames that one peer cut."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[int, tuple[int, dict[int, bytes]]] = OrderedDict()
+        self.dropped = 0  # frames that never became complete
+
+    def add(self, content: bytes) -> bytes | None:
+        """Add the content of a FRAGMENT frame; return a whole frame if it is the last part.
+
+        Raises ValueError for content that is none.
+        """
+        if len(content) <= _HEAD.size:
+            raise ValueError("too short")
+        number, place, parts = _HEAD.unpack_from(content)
+        if not place < parts <= MOST_PARTS:
+            raise ValueError("out of range")
+        expected, found = self._waiting.get(number, (parts, {}))
+        if expected != parts:
+            expected, found = parts, {}
+        found[place] = content[_HEAD.size :]
+        self._waiting[number] = expected, found
+        if len(found) == parts:
+            del self._waiting[number]
+            return b"".join(found[k] for k in range(parts))
+        if len(self._waiting) > _INCOMPLETE:
+            self._waiting.popitem(last=False)
+            self.dropped += 1
+        return None

@@ -1,0 +1,132 @@
+"""Frames: the parts of a datagram. Type, length, content; several frames share a datagram.
+
+All numbers are little-endian. A frame is at most 65,535 bytes; where frames end exactly with the
+datagram, it is well formed. A frame of an unknown type is skipped, counted and never answered.
+"""
+
+import struct
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+HEAD = struct.Struct("<BH")  # type, bytes of the content
+_KEY = struct.Struct("<III")  # publisher, epoch, number of an event
+KEY_BYTES = _KEY.size
+_HELLO = struct.Struct("<IIHBQQHB")
+_COUNT = struct.Struct("<H")
+_PING = struct.Struct("<Qd")
+_LINK = 0x8000_0000  # a heard node that is a neighbour; node ids have 31 bits
+MOST_NAME_BYTES = 63
+NOT_WANTED = 65_535
+
+
+class FrameType(IntEnum):
+    """The types of frames."""
+
+    HELLO = 1
+    RECORD = 2  # a compact record, behind the list of its topics
+    BODY = 3  # of an event: its key, its bytes
+    FRAGMENT = 4  # of a frame that is longer than a datagram
+    WANT = 5  # the key of an event whose body the sender lacks
+    PING = 6
+    PONG = 7
+    LEAVE = 8  # the sender ends
+    RETAINED = 9  # a retained value: its version, and a body
+
+
+class Hello(NamedTuple):
+    """A hello: what a node states about itself each second, to every node that it hears."""
+
+    incarnation: int
+    number: int  # of hellos in this incarnation
+    period_ms: int
+    rules: int  # 64 bits: the system, its options and its message kinds
+    retained: int  # 64 bits: which retained values it has
+    wanted_s: int  # seconds since some node wanted all topics; NOT_WANTED
+    name: str
+    heard: tuple[int, ...]  # node ids, ascending
+    links: tuple[int, ...]  # those of them that are neighbours
+
+
+def frame(sort: int, content: bytes) -> bytes:
+    """Return a frame. Raises struct.error for content that is too long."""
+    return HEAD.pack(sort, len(content)) + content
+
+
+def frames(datagram: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the frames of a datagram: type, content. Raises ValueError where one ends too early."""
+    at, end = 0, len(datagram)
+    while at < end:
+        if end - at < HEAD.size:
+            raise ValueError("a frame without a head")
+        sort, size = HEAD.unpack_from(datagram, at)
+        at += HEAD.size
+        if at + size > end:
+            raise ValueError("a frame that ends too early")
+        yield sort, datagram[at : at + size]
+        at += size
+
+
+def key_bytes(key: tuple[int, int, int]) -> bytes:
+    """Return the key of an event: publisher, epoch, number."""
+    return _KEY.pack(*key)
+
+
+def key_in(content: bytes) -> tuple[int, int, int]:
+    """Return the key of an event at the beginning of a frame. Raises ValueError if it is none."""
+    if len(content) < KEY_BYTES:
+        raise ValueError("too short")
+    publisher, epoch, number = _KEY.unpack_from(content)
+    if publisher >= _LINK or number >= _LINK:
+        raise ValueError("out of range")
+    return publisher, epoch, number
+
+
+def hello_bytes(hello: Hello) -> bytes:
+    """Return the content of a HELLO frame."""
+    name, links = hello.name.encode()[:MOST_NAME_BYTES], set(hello.links)
+    words = [one | _LINK * (one in links) for one in hello.heard]
+    fixed = _HELLO.pack(
+        hello.incarnation, hello.number, hello.period_ms, 0, hello.rules, hello.retained,
+        hello.wanted_s, len(name),
+    )  # fmt: skip
+    return b"".join((fixed, name, _COUNT.pack(len(words)), struct.pack(f"<{len(words)}I", *words)))
+
+
+def hello_in(content: bytes, most: int) -> Hello:
+    """Return the hello in a HELLO frame. Raises ValueError for anything else.
+
+    most: the nodes that it may list.
+    """
+    if len(content) < _HELLO.size + _COUNT.size:
+        raise ValueError("too short")
+    fixed = _HELLO.unpack_from(content)
+    incarnation, number, period_ms, flags, rules, retained, wanted_s, size = fixed
+    at = _HELLO.size + size
+    if flags or size > MOST_NAME_BYTES or len(content) < at + _COUNT.size or not period_ms:
+        raise ValueError("out of range")
+    name = content[_HELLO.size : at].decode()
+    (count,) = _COUNT.unpack_from(content, at)
+    at += _COUNT.size
+    if count > most or len(content) != at + 4 * count:
+        raise ValueError("out of range")
+    words = struct.unpack_from(f"<{count}I", content, at)
+    heard = tuple(word & ~_LINK for word in words)
+    if any(a >= b for a, b in pairwise(heard)):
+        raise ValueError("not in ascending order")
+    links = tuple(word & ~_LINK for word in words if word & _LINK)
+    return Hello(incarnation, number, period_ms, rules, retained, wanted_s, name, heard, links)
+
+
+def ping_bytes(token: int, sent: float) -> bytes:
+    """Return the content of a PING or PONG frame: a number, and a time of its first sender."""
+    return _PING.pack(token, sent)
+
+
+def ping_in(content: bytes) -> tuple[int, float]:
+    """Return what a PING or PONG has. Raises ValueError if it is none."""
+    if len(content) != _PING.size:
+        raise ValueError("too short")
+    token, sent = _PING.unpack(content)
+    return token, sent

@@ -1,0 +1,126 @@
+"""The same run in the simulator and in the memory bed: the same reports and the same states."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.core.message import START
+from halfway.core.values.digest import state_digest
+from halfway.live.step.memory_bed import MemoryBed
+from halfway.live.step.system import SystemNode
+from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.simulation import Simulation
+from halfway.world.faults import Crash, Fault
+from halfway.world.graphs.network import Network
+from halfway.world.workload.demand import Drawn
+
+
+class Schedule(NamedTuple):
+    """The inputs of one run."""
+
+    system: str
+    network: Network
+    node_ids: np.ndarray[Any, np.dtype[np.int32]]
+    demand: Drawn
+    delay_s: float
+    seconds: float
+    seed: int
+    options: dict[str, Any]
+    crashes: Sequence[tuple[int, float, float]] = ()  # row, down at, up at
+
+
+class Result(NamedTuple):
+    """What a run decided: the reports of all nodes in order, and the state of each node."""
+
+    reports: list[tuple[int, bytes]]
+    states: list[str]
+
+
+def faults(schedule: Schedule) -> list[Fault]:
+    """The crashes of a schedule as faults of the simulator."""
+    return [Crash(node=row, at=down, for_=up - down) for row, down, up in schedule.crashes]
+
+
+def simulation(schedule: Schedule) -> Simulation:
+    """The simulation of a schedule; its nodes check every record."""
+    return Simulation(
+        schedule.system, schedule.network, workload=schedule.demand,
+        radio=IdealRadio(delay_s=schedule.delay_s), seconds=schedule.seconds, seed=schedule.seed,
+        node_ids=schedule.node_ids, options=schedule.options, check=True, journal=1 << 16,
+        faults=faults(schedule), discovery_delay_s=np.inf,
+    )  # fmt: skip
+
+
+def own_state(instance: Any, part: Any, row: int, within: str = "") -> Any:
+    """The state of one row of a simulation, with one row."""
+    made = []
+    for name, one in zip(part._fields, part, strict=True):
+        if isinstance(one, tuple):
+            made.append(own_state(instance, one, row, f"{within}{name}."))
+        elif isinstance(one, np.ndarray):
+            rows = instance.own_rows(instance.state, within + name, row)
+            made.append(one[rows].copy().view(type(one)))
+        else:
+            made.append(one)
+    return type(part)._make(made)
+
+
+def simulated(schedule: Schedule) -> Result:
+    """The result of a schedule in the simulator."""
+    run = simulation(schedule)
+    run.run()
+    records, rows = run.reports()
+    states = [
+        state_digest(own_state(run.instance, run.instance.state, row))
+        for row in range(schedule.network.n)
+    ]
+    assert run.engine.checks.refused[1:].sum() == 0
+    return Result(
+        [(int(row), record.tobytes()) for row, record in zip(rows, records, strict=True)], states
+    )
+
+
+def lived(schedule: Schedule, compiled: Sequence[int] = ()) -> Result:
+    """The result of a schedule in the memory bed; rows in `compiled` run as machine code."""
+    fresh = simulation(schedule)
+    instance, network = fresh.instance, schedule.network
+    links = [network.who[a:b].tolist() for a, b in
+             zip(network.start[:-1], network.start[1:], strict=True)]  # fmt: skip
+
+    def node(row: int) -> SystemNode:
+        state = own_state(instance, instance.state, row)
+        return SystemNode(
+            state, instance.rules, instance.most_emissions, instance.kinds, instance.limits
+        )
+
+    bed = MemoryBed(
+        links, node, node_ids=schedule.node_ids, delay_s=schedule.delay_s, topics=64
+    )  # fmt: skip
+    for row in compiled:
+        bed.nodes[row].stepper.compile()
+    if START in instance.kinds:
+        for row in range(network.n):
+            bed.post(0.0, row, int(START), -1, 0, -1)
+    for one in (fresh._adapter.start_up_commands(fresh.demand), _publications(schedule, fresh)):
+        for command in zip(*one, strict=True):
+            bed.post(*(value.item() for value in command))
+    for row, down, up in schedule.crashes:
+        bed.timers.push(down, lambda _, row: bed.set_up(row, False), row)
+        bed.timers.push(up, lambda _, row: bed.set_up(row, True), row)
+    bed.run(schedule.seconds)
+    return Result(
+        [(row, record.tobytes()) for row, record in bed.reports],
+        [state_digest(one.stepper.node.state) for one in bed.nodes],
+    )
+
+
+def _publications(schedule: Schedule, fresh: Simulation) -> Any:
+    demand = schedule.demand.begun_again()
+    some = demand.take(schedule.seconds, 1 << 20)
+    begun: dict[int, int] = {}
+    numbers = []
+    for row in some.row.tolist():
+        numbers.append(begun.get(row, 0))
+        begun[row] = numbers[-1] + 1
+    return fresh._adapter.publish_commands(some._replace(event=np.array(numbers, np.int32)))
