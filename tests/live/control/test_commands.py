@@ -108,7 +108,7 @@ def test_a_trace_replays_to_the_same_state(
     (found,) = lines(capsys)
     assert found["is_same"] is True
     spoilt = bytearray(path.read_bytes())
-    at = spoilt.rindex(b"reco") + 8 + 36  # the publisher of a record
+    at = spoilt.rindex(b"reco", 0, -200) + 8 + 36  # the publisher of a record
     spoilt[at] ^= 1
     path.write_bytes(bytes(spoilt))
     assert main(["replay", str(path)]) == 1

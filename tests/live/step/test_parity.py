@@ -52,14 +52,15 @@ def schedule(number: int, system: str) -> Schedule:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("system", live_systems())
+# The interpreted handlers of rumor routing and the walk overlay take longer: see the slow test.
+@pytest.mark.parametrize("system", ["flooding", "gossip", "counter-broadcast", "anti-entropy"])
 def test_the_interpreted_node_decides_what_the_simulator_decides(system: str) -> None:
-    few = schedule(len(system), system)._replace(seconds=12.0)
+    few = schedule(len(system), system)._replace(seconds=9.0)
     expected = simulated(few)
     found = lived(few)
     assert found.reports == expected.reports
     assert found.states == expected.states
-    assert expected.reports or system == "walk-overlay"
+    assert expected.reports
 
 
 def test_a_node_that_changes_over_to_machine_code_gives_the_same_bytes() -> None:
