@@ -10,6 +10,7 @@ import asyncio
 import json
 import socket
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -78,8 +79,7 @@ def endpoint_server(ended: threading.Event, known: list[Any]) -> None:
 
     async def serve() -> None:
         endpoint = Endpoint(
-            bound("127.0.0.1", 0), lambda address, data: endpoint.send(address, data),
-            lambda: None, Drops(), 1024,
+            bound("127.0.0.1", 0), lambda *one: endpoint.send(*one), lambda: None, Drops(), 1024,
         )  # fmt: skip
         clock = time.pthread_getcpuclockid(threading.get_ident())
         known.append((endpoint.address, clock))
@@ -169,12 +169,11 @@ def main() -> None:
         "mesh": asyncio.run(mesh(given.system, given.nodes, given.events, given.rate)),
     }
     if given.json:
-        print(json.dumps(found))
+        sys.stdout.write(json.dumps(found) + "\n")
         return
     for title, row in found.items():
-        print(title)
-        for name, value in row.items():
-            print(f"  {name:28} {value:12.3f}")
+        rows = [f"  {name:28} {value:12.3f}" for name, value in row.items()]
+        sys.stdout.write("\n".join([title, *rows, ""]))
 
 
 if __name__ == "__main__":

@@ -5,15 +5,19 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from halfway.cli import main
+from halfway.core.message import MESSAGE
 from halfway.live.control.client import chosen
 from halfway.live.control.places import folder, running
 from halfway.live.interface.api import blocking_node
 from halfway.live.interface.background import BackgroundHost
 from halfway.live.runtime.settings import Settings
+from halfway.live.trace.recorder import PART, Recorder
 from halfway.problem import Problem
+from halfway.protocols.application import PUBLISH
 
 
 @pytest.fixture
@@ -92,8 +96,6 @@ def test_a_trace_replays_to_the_same_state(
     path = tmp_path / "one.trace"
 
     async def publish_meanwhile() -> None:
-        from halfway.live.trace.recorder import Recorder
-
         recorder = Recorder(nodes[1], path)
         nodes[1].subscribe("a/#", lambda _: None)
         for number in range(40):
@@ -107,9 +109,13 @@ def test_a_trace_replays_to_the_same_state(
     assert main(["replay", str(path), "--json"]) == 0
     (found,) = lines(capsys)
     assert found["is_same"] is True
+    # Another publisher in one publication gives another state.
     spoilt = bytearray(path.read_bytes())
-    at = spoilt.rindex(b"reco", 0, -200) + 8 + 36  # the publisher of a record
-    spoilt[at] ^= 1
+    at = spoilt.index(b"reco") + PART.size
+    records = np.frombuffer(bytes(spoilt[at:]), MESSAGE, 20)
+    at += int(np.flatnonzero(records["kind"] == PUBLISH)[0]) * MESSAGE.itemsize
+    assert MESSAGE.fields is not None
+    spoilt[at + MESSAGE.fields["publisher"][1]] ^= 1
     path.write_bytes(bytes(spoilt))
     assert main(["replay", str(path)]) == 1
     path.write_bytes(bytes(spoilt[:-50]))

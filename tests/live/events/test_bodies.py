@@ -42,7 +42,7 @@ def test_any_bytes_are_a_body_or_a_value_error(data: bytes) -> None:
 def test_bodies_that_no_node_writes_are_refused() -> None:
     good = encoded(body(), 1.0)
     for bad in (good[:10], b"\xff" + good[1:], encoded(body(expiry_s=-1.0), 1.0)):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"too short|out of range"):
             decoded(bad, 1.0)
 
 
@@ -83,7 +83,5 @@ def test_the_highest_version_of_a_retained_value_counts() -> None:
 def test_versions_there_and_back() -> None:
     assert version_in(version_bytes((5, 2**31 - 1)) + b"more") == (5, 2**31 - 1)
     for bad in (b"", version_bytes((2**63, 1)), version_bytes((1, 2**31))):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"too short|out of range"):
             version_in(bad)
-
-

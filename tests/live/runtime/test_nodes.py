@@ -12,7 +12,7 @@ from halfway.live.limits import Limits
 from halfway.live.link.endpoint import bound
 from halfway.live.mesh import Event, Level, Refusal
 from halfway.live.plain import Plain
-from halfway.live.runtime.settings import Settings, address_of, next_incarnation
+from halfway.live.runtime.settings import address_of, next_incarnation
 from halfway.live.security import Opened, Refused
 from halfway.live.systems.registry import REASONS, live_systems
 from halfway.live.wire.frames import FrameType, frame
@@ -47,9 +47,7 @@ def lone(system: str = "flooding", **settings: Any) -> LiveNode:
 async def linked(mesh: LiveNode) -> None:
     """Wait until every node of a process has all its static links."""
     nodes = mesh.host.nodes
-    await until(
-        lambda: all(len(one.links.table.links()) == len(one.links.static) for one in nodes)
-    )
+    await until(lambda: all(len(one.links.table.links()) == len(one.links.static) for one in nodes))
 
 
 def test_every_system_is_live_or_has_a_reason() -> None:
@@ -256,7 +254,7 @@ def test_a_port_in_use_and_an_open_host_are_problems() -> None:
 )  # fmt: skip
 def test_bad_settings_are_problems(settings: dict[str, Any]) -> None:
     async def program() -> None:
-        with pytest.raises(Problem, match="expected|unknown"):
+        with pytest.raises(Problem, match=r"expected|unknown"):
             await lone(**settings).__aenter__()
 
     run(program)

@@ -55,7 +55,7 @@ def schedule(number: int, system: str) -> Schedule:
 # The interpreted handlers of rumor routing and the walk overlay take longer: see the slow test.
 @pytest.mark.parametrize("system", ["flooding", "gossip", "counter-broadcast", "anti-entropy"])
 def test_the_interpreted_node_decides_what_the_simulator_decides(system: str) -> None:
-    few = schedule(len(system), system)._replace(seconds=9.0)
+    few = schedule(len(system), system)._replace(seconds=12.0)
     expected = simulated(few)
     found = lived(few)
     assert found.reports == expected.reports

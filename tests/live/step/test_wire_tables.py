@@ -1,4 +1,4 @@
-"""The wire tables: the same bytes as the codec of records, there and back, and nothing else fits."""
+"""The wire tables: the same bytes as the codec of records, there and back; nothing else fits."""
 
 from typing import Any
 

@@ -235,9 +235,9 @@ def _read_part(wire, p, record, row, numbers, listed, buffer, at):
             word = np.uint64(numbers[np.int64(word)])
         _set(wire, p, record, row, e, word)
         # A double has no room for every whole number of 64 bits.
-        if wire.sort[p] == _WHOLE_REAL and wire.size[p] == _WORD_BYTES:
-            if word != _word_at(wire, p, record, row, e):
-                return bad, listed
+        is_large = wire.sort[p] == _WHOLE_REAL and wire.size[p] == _WORD_BYTES
+        if is_large and word != _word_at(wire, p, record, row, e):
+            return bad, listed
     if wire.varies[p] == 1 and count > 0 and _is_fill(wire, p, record, row, count - 1):
         return bad, listed
     return np.int64(at), listed
