@@ -78,9 +78,11 @@ def endpoint_server(ended: threading.Event, known: list[Any]) -> None:
     """Echo by the endpoint of a node."""
 
     async def serve() -> None:
-        endpoint = Endpoint(
-            bound("127.0.0.1", 0), lambda *one: endpoint.send(*one), lambda: None, Drops(), 1024,
-        )  # fmt: skip
+        def echo(address: tuple[str, int], data: bytes) -> None:
+            endpoint.send(address, data)
+
+        sock, drops = bound("127.0.0.1", 0), Drops()
+        endpoint = Endpoint(sock, echo, lambda: None, drops, 1024)
         clock = time.pthread_getcpuclockid(threading.get_ident())
         known.append((endpoint.address, clock))
         while not ended.is_set():
