@@ -25,7 +25,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from halfway.core.compiled import entered, kernel
-from halfway.core.compiler.lent import Lent, lent, pointer_in
+from halfway.core.compiler.lent import AddressesType, Lent, lent, pointer_in
 from halfway.core.handler import handle
 from halfway.core.message import MESSAGE
 
@@ -62,6 +62,7 @@ class Door:
         self.node = lend(HandlerArguments(state, rules, neighbourhood, out))
         if isinstance(self.node, Lent):
             self.table, self.handler = self.node.address, _address(self.node.type)
+            self.addresses = self.handler, self.table
 
 
 @cache
@@ -88,8 +89,10 @@ def enter(door: Any, i: Any, message: Any) -> None:
         _enter(door, np.uint32(i), message)
 
 
-class _DoorType(types.Type):
-    """The numba type of every door, whatever its protocol."""
+class _DoorType(AddressesType):
+    """The numba type of every door, whatever its protocol; the state of a node may have one."""
+
+    count = 2
 
     def __init__(self) -> None:
         super().__init__(name="Door")

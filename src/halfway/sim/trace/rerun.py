@@ -12,12 +12,12 @@ from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
+from halfway.core.neighbourhood import exclude, include, is_full
 from halfway.core.outbox import outbox
 from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.clocks import Clocks, reading
-from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.metrics.summary import state_digest
