@@ -31,7 +31,7 @@ from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.declarations import Radio
 from halfway.sim.run_context import HELLOS, WARM_UP, stream
 
-WARM_UP_PERIODS = 5  # of hellos before time 0, in which the lists of a network at rest settle
+WARM_UP_PERIODS = 10  # of hellos before time 0, in which lists settle, also over lossy links
 _FIRST_SLOTS = 1024
 NewRadio = Callable[[int], Any]  # makes a radio of the run with a random stream of its own
 
@@ -116,7 +116,7 @@ class HelloExchange(GivenNeighbours):
         try:
             kinds = kinds_with_hellos(of.kinds)
         except ValueError as error:
-            remedy = "use kind numbers below 250, and no kind named hello"
+            remedy = "use kind numbers below 250, and no kind named neighbour-hello"
             raise Problem(str(error), remedy=remedy) from None
         self._rules = self._rules._replace(starts=of.kinds.starts)
         most = max(of.most_emissions + 1, MOST_EMISSIONS)  # a start also sets the hello timer

@@ -29,16 +29,17 @@ KINDS = Kinds(
         "also heard": NODE_OR_NONE,
     }
 )
+HELLO_NAME = "neighbour-hello"
 HELLO = KINDS.network(
     HELLO_KIND,
-    "hello",
+    HELLO_NAME,
     "the sender hears these nodes; its position, where neighbours need it",
     "flags sequence",
     args={"heard[k]": 0},
     reals={"also heard[k]": 0, "position[k]": POSITION},
     reused={LOWEST: "least id covered", BOTH_WAYS: "bits of links that work both ways"},
 )
-HELLO_TIMER = KINDS.timer(HELLO_TIMER_KIND, "hello timer", "the next hello is due")
+HELLO_TIMER = KINDS.timer(HELLO_TIMER_KIND, "neighbour-hello-timer", "the next hello is due")
 
 
 def kinds_with_hellos(kinds: Kinds) -> Kinds:

@@ -58,10 +58,13 @@ def settle(state, neighbourhood, i, s):
 
 
 @inlined
-def place_for(state, i):
-    """Return a free place in row i's table of links, or that of the link heard least recently
-    which does not work; NO_PLACE if all work."""
-    found, oldest = NO_PLACE, np.inf
+def place_for(state, rules, i, now):
+    """Return a place for one more sender in row i's table of links; NO_PLACE if none is free.
+
+    A link that does not work gives way to it, if the last two hellos of its sender did not come.
+    Without this patience, the senders of a crowd would replace each other for ever.
+    """
+    found, oldest = NO_PLACE, now - 2.0 * LONGEST * rules.period_s
     for s in range(state.link.shape[1]):
         link = state.link[i, s]
         if link.node_id == NONE:
@@ -80,7 +83,7 @@ def heard(state, rules, neighbourhood, i, hello, now):
     """
     s = link_of(state, i, hello.source)
     if s == NO_PLACE:
-        s = place_for(state, i)
+        s = place_for(state, rules, i, now)
         if s == NO_PLACE:
             state.counts[i, FORGOTTEN] += 1
             return

@@ -148,10 +148,8 @@ def volume_of(engine: Engine) -> npt.NDArray[np.int64]:
 
 def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
     """Return the bytes of all transmissions by kind, [256], from the engine's counters."""
-    counters = engine.counters
-    return (
-        counters.volume_kind if len(counters.volume) else counters.sent_kind * engine.sizes.common
-    )
+    counters, common = engine.counters, engine.sizes.common
+    return counters.volume_kind if len(counters.volume) else counters.sent_kind * common
 
 
 def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
