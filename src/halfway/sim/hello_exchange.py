@@ -5,7 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.adapters.interface import NeighbourKnowledge, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    Adapter,
+    NeighbourKnowledge,
+    RunContext,
+    SystemInstance,
+    commands,
+)
 from halfway.core.compiler.lent import Lender, lent
 from halfway.core.hello.messages import kinds_with_hellos
 from halfway.core.hello.node import with_hellos
@@ -100,15 +106,16 @@ class HelloExchange(GivenNeighbours):
         self._learnt = unknown_neighbourhood(
             context.n, limit, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
         )
-        told = two_hops and positions and knowledge.positions
-        self._rules = HelloRules(float(sent.period_s), starts=False, positions=told)
+        carried = two_hops and positions and knowledge.positions
+        self._rules = HelloRules(float(sent.period_s), starts=False, positions=carried)
         self._blank = BlankMemory(self._hellos, lambda _state, _name, row: slice(row, row + 1))
-        self._lend, self._node, self._out = Lender(), None, None
+        self._lend, self._out = Lender(), None
+        self._node: Any = None
         self.begin_window()
 
     @property
     def neighbourhood(self) -> Neighbourhood:
-        """The neighbourhoods of all rows, as hellos tell them."""
+        """The neighbourhoods of all rows, as hellos report them."""
         return self._learnt
 
     def instance(self, of: SystemInstance) -> SystemInstance:
@@ -120,12 +127,16 @@ class HelloExchange(GivenNeighbours):
             raise Problem(str(error), remedy=remedy) from None
         self._rules = self._rules._replace(starts=of.kinds.starts)
         most = max(of.most_emissions + 1, MOST_EMISSIONS)  # a start also sets the hello timer
+        # A hello to all is no record of the system, even if its records are for one node each.
+        beside = None if of.most_beside is None else max(of.most_beside, 1)
         before = of.shortfalls
 
         def shortfalls(state: Any) -> Mapping[str, int]:
             return {**before(state), **self._shortfalls()}
 
-        return of._replace(kinds=kinds, most_emissions=most, shortfalls=shortfalls)
+        return of._replace(
+            kinds=kinds, most_emissions=most, most_beside=beside, shortfalls=shortfalls
+        )
 
     def _shortfalls(self) -> Mapping[str, int]:
         counts = self._hellos.counts.sum(axis=0)
@@ -204,8 +215,8 @@ class HelloExchange(GivenNeighbours):
 
 
 def neighbours_of(
-    sent: SentHellos | None, knowledge: NeighbourKnowledge, environment: Environment,
-    context: RunContext, seed: int,
+    sent: SentHellos | None, adapter: Adapter, environment: Environment, context: RunContext,
+    seed: int,
 ) -> GivenNeighbours:  # fmt: skip
     """Return what nodes of a run know of their neighbours: by a hello exchange, or given.
 
@@ -213,4 +224,5 @@ def neighbours_of(
     """
     if sent is None:
         return GivenNeighbours(environment)
+    knowledge = adapter.neighbour_knowledge()
     return HelloExchange(sent, knowledge, environment, context, stream(seed, HELLOS))

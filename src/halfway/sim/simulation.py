@@ -9,10 +9,7 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import (
     Commands,
-    RunContext,
     System,
-    SystemInstance,
-    Unsupported,
     commands,
     part,
 )
@@ -40,7 +37,7 @@ from halfway.sim.run_context import (
     environment_and_context,
     stream,
 )
-from halfway.sim.run_engine import run_engine
+from halfway.sim.run_engine import instance_of, run_engine
 from halfway.sim.run_log import RunLog
 from halfway.sim.workload.payloads import PayloadSizes
 from halfway.sim.workload.publications import PublicationFeed
@@ -76,9 +73,8 @@ class Simulation:
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
     workload: subscriptions and publications, of `halfway.world.workload.demand`.
     seconds: the length of the run. Leave time for events near its end to arrive.
-    hello: the hellos by which nodes learn their neighbours, if their system reads neighbour lists;
-    None: nodes are given them. They then learn of new and lost ones `discovery_delay_s` late
-    (0: at once).
+    hello: nodes of systems that read neighbour lists learn them by these hellos; None: nodes are
+    given them, and learn of new and lost neighbours `discovery_delay_s` late (0: at once).
     seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
     window: events in flight at a time; all nodes forget older ones.
     batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
@@ -119,18 +115,16 @@ class Simulation:
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
         self.demand = workload.begun_again()
-        knowledge = self._adapter.neighbour_knowledge()
-        sent = hello if knowledge.hops > 0 else None
+        sent = hello if self._adapter.neighbour_knowledge().hops > 0 else None
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
             seconds=self.seconds, seed=seed, window=window, mortal=batteries is not None,
             discovery_delay_s=None if sent else discovery_delay_s, node_ids=node_ids,
         )  # fmt: skip
-        self.neighbours = neighbours_of(sent, knowledge, self.environment, context, seed)
-        self.instance = self.neighbours.instance(self._instance(context))
-        self.declared = radio or IdealRadio()
+        self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
+        self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
+        self.declared, self.power = radio or IdealRadio(), checked(power or Power())
         self.radio = self._new_radio(RADIO)
-        self.power = checked(power or Power())
         self._batteries = None if batteries is None else Batteries(batteries, context.n)
         hops = self.instance.hops_from_publisher
         deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
@@ -141,10 +135,7 @@ class Simulation:
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)
-        self._changes = self.environment.advance(0.0)
-        self.neighbours.warm_up(self.instance, self.declared, self._new_radio, self.engine.clocks)
-        self._start_up = self._post_start_up()
-        self._instant = InstantLimit.of(context.n)
+        self._start_up = self._started()
 
     def run(
         self, until: float | None = None, *, records: int | None = None,
@@ -290,12 +281,6 @@ class Simulation:
         self.neighbours.forget(row, int(self.engine.incarnation[row]))
         self._changes.b[k] = KEPT
 
-    def _instance(self, context: RunContext) -> SystemInstance:
-        """Return the simulation's instance of its system. Raises Unsupported with the reason."""
-        if why := self._adapter.unsupported(context):
-            raise Unsupported(f"{self.system} cannot run here: {why}")
-        return self._adapter.instance(context)
-
     def _new_radio(self, number: int) -> Any:
         """Return a radio of the simulation, by the number of its random stream."""
         moving = not self.environment.is_static
@@ -317,8 +302,11 @@ class Simulation:
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
 
-    def _post_start_up(self) -> StartUp:
-        """Post the simulation's start events, then its start-up commands."""
+    def _started(self) -> StartUp:
+        """Post the simulation's start events at time 0, then its start-up commands."""
+        self._changes = self.environment.advance(0.0)
+        self._instant = InstantLimit.of(self.environment.n)
+        self.neighbours.warm_up(self.instance, self.declared, self._new_radio, self.engine.clocks)
         if self.instance.kinds.starts:
             up = np.flatnonzero(self.environment.up)
             self.post(commands(np.zeros(len(up)), up, START, -1))

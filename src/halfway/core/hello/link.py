@@ -25,6 +25,7 @@ HISTORY = 16  # hellos that count
 _NEWEST, _APPEARS = 4, 3  # a link works as soon as 3 of the newest 4 hellos came …
 _LEAST_TENTHS = 4  # … and until fewer than 4 tenths of the history came …
 MISSED = 5  # … or 5 in a row did not
+_ALL = (1 << HISTORY) - 1
 _OLDER = NUMBERS // 2  # a number that is further ahead is an older one
 
 
@@ -62,8 +63,8 @@ def note_hello(link, hello, now):
         return False
     link.heard_at = now
     if ahead > 0:
-        history = np.int64(link.history) << min(ahead, HISTORY)
-        link.history = (history | 1) & (NUMBERS - 1)
+        history = 0 if ahead >= HISTORY else np.int64(link.history) << ahead
+        link.history = (history | 1) & _ALL
         link.expected = min(np.int64(link.expected) + ahead, HISTORY)
         link.number = hello.sequence
     judge(link)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.driver import TICKS
 from halfway.core.hello.messages import (
     BOTH_WAYS,
     HELLO,
@@ -28,11 +29,17 @@ _JITTER = 2.0 * (LONGEST - 1.0)  # of a period, all in all
 
 
 @inlined
+def whole_ticks(delay_s):
+    """Return a delay in whole ticks of a clock, so that the clock's offset changes no delay."""
+    return np.floor(delay_s * TICKS) / TICKS
+
+
+@inlined
 def start(state, rules, i, now, out):
     """Begin to send hellos at row i, soon; after a short absence when the next one was due."""
     if state.next_at[i] <= now:
         state.quick[i] = QUICK
-        state.next_at[i] = now + rules.period_s / 2.0 * uniform(random_bits(state, i))
+        state.next_at[i] = now + whole_ticks(rules.period_s / 2.0 * uniform(random_bits(state, i)))
     emit(out, HELLO_TIMER, state.next_at[i] - now, state.node_id[i])
 
 
@@ -53,8 +60,8 @@ def tick(state, rules, neighbourhood, i, now, out):
     if state.quick[i] > 0:
         state.quick[i] -= 1
         after /= 2.0
-    state.next_at[i] = now + after
-    emit(out, HELLO_TIMER, after, state.node_id[i])
+    state.next_at[i] = now + whole_ticks(after)
+    emit(out, HELLO_TIMER, whole_ticks(after), state.node_id[i])
 
 
 @inlined
@@ -83,7 +90,7 @@ def send_record(state, rules, neighbourhood, i, lowest, out):
     if rules.positions:
         o.reals[POSITION] = neighbourhood.x[i]
         o.reals[POSITION + 1] = neighbourhood.y[i]
-    count, both_ways = 0, 0
+    count, both_ways = 0, np.int64(0)
     s = next_heard(state, i, lowest)
     while s != NO_PLACE and count < IDS:
         link = state.link[i, s]

@@ -47,9 +47,10 @@ def hellos(node_ids: npt.NDArray[np.int32], limit: int, seed: int) -> Hellos:
     rows = len(node_ids)
     link = np.zeros((rows, limit), LINK)
     link["node_id"] = NONE
+    number, quick, lowest = np.zeros((3, rows), np.int32)
     return Hellos(
-        node_ids, random_states(node_ids, seed), np.full(rows, -np.inf),
-        *np.zeros((3, rows), np.int32), link.view(np.recarray), np.zeros((rows, 2), np.int64),
+        node_ids, random_states(node_ids, seed), np.full(rows, -np.inf), number, quick, lowest,
+        link.view(np.recarray), np.zeros((rows, 2), np.int64),
     )  # fmt: skip
 
 
