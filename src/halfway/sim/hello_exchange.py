@@ -13,6 +13,7 @@ from halfway.adapters.interface import (
     commands,
 )
 from halfway.core.compiler.lent import Lender, lent
+from halfway.core.driver import TICKS
 from halfway.core.hello.messages import kinds_with_hellos
 from halfway.core.hello.node import with_hellos
 from halfway.core.hello.sending import MOST_EMISSIONS
@@ -30,7 +31,7 @@ from halfway.core.records.wire import record_sizes
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.clocks import Clocks, reading
+from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.records import Engine, grown, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import BlankMemory
@@ -108,7 +109,8 @@ class HelloExchange(GivenNeighbours):
         )
         carried = two_hops and positions and knowledge.positions
         self._rules = HelloRules(float(sent.period_s), starts=False, positions=carried)
-        self._blank = BlankMemory(self._hellos, lambda _state, _name, row: slice(row, row + 1))
+        memory = self._hellos if context.memory_lost else ()
+        self._blank = BlankMemory(memory, lambda _state, _name, row: slice(row, row + 1))
         self._lend, self._out = Lender(), None
         self._node: Any = None
         self.begin_window()
@@ -208,8 +210,9 @@ class HelloExchange(GivenNeighbours):
 
     def _begin_clocks_again(self, clocks: Clocks, seconds: float) -> None:
         """Move the times that nodes remember, as the run begins when the warm-up ends."""
-        rows = range(self._environment.n)
-        passed = np.array([reading(clocks, i, seconds) - reading(clocks, i, 0.0) for i in rows])
+        passed = np.full(self._environment.n, seconds)
+        if len(clocks.rate):
+            passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as `reading` has it
         self._hellos.next_at[:] -= passed
         self._hellos.link["heard_at"] -= passed[:, None]
 

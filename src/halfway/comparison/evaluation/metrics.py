@@ -77,11 +77,11 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "The Gini coefficient, over all nodes, of the number of records that a node sends "
             "and receives. The value 0 means that all nodes have an equal load.", most=1.0),
      lambda o: o.load.gini),
-    (Metric("hello-messages", "hellos / node / s", "1/s",
+    (Metric("hello-messages", "hellos / node", "1/s",
             "The mean number of hellos that a node transmits in a second. A system that reads no "
             "neighbour list sends no hello. All costs include hellos."),
      lambda o: o.sent.get(HELLO_NAME, 0) / (o.nodes * o.seconds)),
-    (Metric("hello-bytes", "hello bytes / node / s", "bytes/s",
+    (Metric("hello-bytes", "hello bytes / node", "bytes/s",
             "The mean number of bytes of hellos that a node transmits in a second. Radio headers "
             "do not count."),
      lambda o: o.kind_bytes.get(HELLO_NAME, 0) / (o.nodes * o.seconds)),
