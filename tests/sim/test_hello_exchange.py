@@ -119,7 +119,7 @@ def test_hellos_change_no_delivery_of_flooding_and_every_cost_includes_them() ->
 
 @pytest.mark.parametrize("system", ["flooding", "counter-broadcast", "georendezvous", "siena"])
 def test_a_system_that_reads_no_neighbour_list_sends_no_hello(system: str) -> None:
-    network = disk(40, 0.3, seed=4)
+    network = disk(50, 0.5, seed=4)
     given, sent = (hellos_in(system, network, hello=one).run() for one in (None, HELLOS))
     assert HELLO_NAME not in sent.sent
     assert sent.to_dict() == given.to_dict()
@@ -212,7 +212,7 @@ def test_pieces_and_node_ids_make_the_same_run() -> None:
 
 @pytest.mark.parametrize("system", sorted(TABLE))
 def test_what_a_system_reads_of_its_neighbourhood_is_what_it_declares(system: str) -> None:
-    network = disk(40, 0.3, seed=4)
+    network = disk(50, 0.5, seed=4)
     hops = TABLE[system].with_options({}).neighbour_knowledge().hops
 
     def outcome(blind: bool) -> Outcome:
