@@ -4,6 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
+from halfway.core.hello.messages import KINDS as HELLO_KINDS
 from halfway.core.kinds import Channel, Kind, Kinds
 from halfway.core.records.wire import wire_bytes
 from halfway.protocols import SYSTEMS
@@ -43,6 +44,7 @@ def page() -> str:
     for name, module in SYSTEMS.items():
         kinds = importlib.import_module(module).KINDS
         sections.setdefault(_table(kinds), []).append(name)
+    sections[_table(HELLO_KINDS)] = ["Hellos, beside the messages of a system"]
     return _HEAD + "".join(
         f"\n## {', '.join(names)}\n\n{table}" for table, names in sections.items()
     )

@@ -44,6 +44,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "values": set(),
         ".": {"compiler", "values"},
         "records": {"."},
+        "hello": {".", "compiler", "values"},
     },
     "protocols": {
         ".": set(),

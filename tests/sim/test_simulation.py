@@ -180,7 +180,7 @@ def test_a_rerun_of_a_trace_ends_in_the_same_state(tmp_path: Path) -> None:
 def same_state(file: Path, simulation: Simulation) -> bool:
     """Rerun a trace on the parts of a new simulation."""
     parts = simulation.run_id, simulation.environment, simulation.instance
-    return rerun(file, *parts, simulation.engine.clocks)
+    return rerun(file, *parts, simulation.engine.clocks, simulation.neighbours)
 
 
 def same_state_if_tampered(file: Path, folder: Path) -> bool:

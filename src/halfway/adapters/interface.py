@@ -130,6 +130,17 @@ def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
     return _NO_LIMITS if subscribed is None else {"topics": subscribed.shape[1]}
 
 
+class NeighbourKnowledge(NamedTuple):
+    """What the handler of an adapter's system reads of its neighbourhood.
+
+    hops: 0 nothing, or only its own position; 1 its neighbour list; 2 also the lists that its
+    neighbours reported. positions: those that neighbours reported; only where hops = 2.
+    """
+
+    hops: int
+    positions: bool
+
+
 class RunContext(NamedTuple):
     """The run context: what an adapter may know of a run when it sizes its system.
 
@@ -176,6 +187,14 @@ class Adapter:
     def instance(self, context: RunContext) -> SystemInstance:
         """The instance of the adapter's system on a network."""
         raise NotImplementedError
+
+    def neighbour_knowledge(self) -> NeighbourKnowledge:
+        """What nodes of the adapter's system read of their neighbourhood: NEIGHBOUR_HOPS of its
+        protocol, and NEIGHBOUR_POSITIONS. A protocol of a user that states neither may read all.
+        """
+        hops = getattr(self.module, "NEIGHBOUR_HOPS", None)
+        positions = getattr(self.module, "NEIGHBOUR_POSITIONS", hops is None)
+        return NeighbourKnowledge(2 if hops is None else hops, positions)
 
     def ends_subscriptions(self) -> bool:
         """Whether the adapter's system learns that a subscription ends."""

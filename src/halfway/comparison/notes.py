@@ -44,8 +44,6 @@ def notes_before_runs(
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
     """The notes on how the numbers were made; first: the replicates before a stopping rule."""
-    delay_s = scenario.discovery_delay_s
-    hellos = f"{delay_s:g} s after they happen" if delay_s else "at once"
     added = (
         "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
         "narrower than intervals of a fixed number of replicates.",
@@ -64,9 +62,24 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
         "counts instead of the delivery ratio.",
         "Each difference to the baseline has a 95 % interval of its own, without a correction for "
         "several pairs.",
-        f"Nodes know their neighbours by hellos, and learn of changes {hellos}. In all columns, "
-        "hellos cost nothing.",
+        _on_hellos(scenario),
         *(added if replicates > first else ()),
+    )
+
+
+def _on_hellos(scenario: Scenario) -> str:
+    """The note on how nodes of the noted scenario learn their neighbours."""
+    if scenario.hello == "sent":
+        return (
+            f"Nodes learn their neighbours from hellos, which they send every "
+            f"{scenario.hello_period_s:g} s. All costs include hellos. Systems that read no "
+            "neighbour list send none."
+        )
+    delay_s = scenario.discovery_delay_s
+    when = f"{delay_s:g} s after they happen" if delay_s else "at once"
+    return (
+        f"Nodes are given their neighbours, and learn of changes {when}. In all columns, this "
+        "costs nothing."
     )
 
 

@@ -25,7 +25,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from halfway.core.compiled import entered, kernel
-from halfway.core.compiler.lent import Lent, lent, pointer_in
+from halfway.core.compiler.lent import AddressesType, Lent, lent, pointer_in
 from halfway.core.handler import handle
 from halfway.core.message import MESSAGE
 
@@ -62,6 +62,7 @@ class Door:
         self.node = lend(HandlerArguments(state, rules, neighbourhood, out))
         if isinstance(self.node, Lent):
             self.table, self.handler = self.node.address, _address(self.node.type)
+            self.addresses = self.handler, self.table
 
 
 def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
@@ -101,8 +102,10 @@ def enter(door: Any, i: Any, message: Any) -> None:
         handle(node.state, node.rules, node.neighbourhood, i, message, node.out)
 
 
-class _DoorType(types.Type):
-    """The numba type of every door, whatever its protocol."""
+class _DoorType(AddressesType):
+    """The numba type of every door, whatever its protocol; the state of a node may have one."""
+
+    count = 2
 
     def __init__(self) -> None:
         super().__init__(name="Door")

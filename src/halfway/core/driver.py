@@ -15,6 +15,10 @@ from halfway.core.message import AFRESH, APP, COUNTED_ON
 # Where a stamped record goes when its delay is over.
 TO_APPLICATION, TO_SELF, TO_NETWORK = 0, 1, 2
 
+# Ticks of a node's clock in a second. Readings are whole ticks, and below 2^32 s, so that a node
+# that subtracts two of them gets the same double whatever the offset of its clock is.
+TICKS = 2.0**20
+
 MAX_HOPS = 65_534  # the hop count does not exceed it
 
 # A command of an application belongs to no turn of its node: the node only has to be up.

@@ -13,8 +13,9 @@ class Neighbourhood(NamedTuple):
 
     Row i's neighbours are who[first[i]:last[i]]. The neighbour at position e reported its own list
     and its position: they are row place[e]. In the simulator the rows are the nodes. A live node is
-    row 0, and the rows after it are the reports of its neighbours, filled by beacons. Lists may
-    have room to grow between them. A protocol uses positions only where its paper grants them.
+    row 0, and the rows after it are the reports of its neighbours, filled by hellos (`core.hello`).
+    Lists may have room to grow between them. A protocol uses positions only where its paper grants
+    them.
     """
 
     first: npt.NDArray[np.uint32]  # [rows]
@@ -38,3 +39,42 @@ def place_of(neighbourhood, i, node_id):
     if first < neighbourhood.last[i] and neighbourhood.who[first] == node_id:
         return first
     return np.int64(-1)
+
+
+@inlined
+def is_full(neighbourhood, row):
+    """Whether a row of the neighbour lists has no room for one more neighbour."""
+    following = row + 1
+    if following < neighbourhood.first.shape[0]:
+        return neighbourhood.last[row] == neighbourhood.first[following]
+    return neighbourhood.last[row] == neighbourhood.who.shape[0]
+
+
+@inlined
+def include(neighbourhood, row, node_id, its_row):
+    """Include a node in a row of neighbour lists with room; no effect if it is there already.
+
+    Where node ids are rows, `who` and `place` of the lists may be one array.
+    """
+    if place_of(neighbourhood, row, node_id) >= 0:
+        return
+    place = np.int64(neighbourhood.last[row])
+    while place > neighbourhood.first[row] and neighbourhood.who[place - 1] > node_id:
+        neighbourhood.who[place] = neighbourhood.who[place - 1]
+        neighbourhood.place[place] = neighbourhood.place[place - 1]
+        place -= 1
+    neighbourhood.who[place] = node_id
+    neighbourhood.place[place] = its_row
+    neighbourhood.last[row] += np.uint32(1)
+
+
+@inlined
+def exclude(neighbourhood, row, node_id):
+    """Exclude a node from a row of neighbour lists; no effect if it is not there."""
+    place = place_of(neighbourhood, row, node_id)
+    if place < 0:
+        return
+    for later in range(place, np.int64(neighbourhood.last[row]) - 1):
+        neighbourhood.who[later] = neighbourhood.who[later + 1]
+        neighbourhood.place[later] = neighbourhood.place[later + 1]
+    neighbourhood.last[row] -= np.uint32(1)

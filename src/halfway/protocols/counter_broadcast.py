@@ -41,6 +41,7 @@ DECIDE = KINDS.timer(
     application.EVENT_FIELDS,
 )
 
+NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     "wait_s": seconds(0.05, "of the longest wait before a node decides whether to repeat an event"),
     "enough": count(

@@ -25,6 +25,7 @@ REPEAT = KINDS.timer(
     3, "repeat", "the delay is over, and the node transmits the event", application.EVENT_FIELDS
 )
 
+NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {"repeat_delay_s": seconds(0.01, "from the reception of an event to its repetition")}
 
 

@@ -52,6 +52,7 @@ ROUND = KINDS.timer(
 
 BROADCAST = -1  # a fanout: one transmission to all neighbours
 
+NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "fanout": count(
         3,

@@ -21,6 +21,7 @@ from halfway.scenario.schema import (
 )
 from halfway.scenario.workload import NamesAndSeed, demand_of
 from halfway.sim.environment.mobility import Motion
+from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.energy import Power
 from halfway.sim.run_context import environment_and_context
 from halfway.sim.simulation import Simulation
@@ -114,11 +115,18 @@ def simulation_on(
     return Simulation(
         system, ready.network, motion=ready.motion, workload=ready.demand, radio=scenario.radio,
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
-        discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
-        options=options_of(scenario, system),
+        hello=_hello(scenario), discovery_delay_s=scenario.discovery_delay_s,
+        window=scenario.window, options=options_of(scenario, system),
         power=_power(scenario.power), batteries=ready.battery_j, clock=scenario.clock, trace=trace,
         stretch=scenario.stretch,
     )  # fmt: skip
+
+
+def _hello(scenario: Scenario) -> SentHellos | None:
+    """The hellos of a scenario's nodes; None where neighbours are given."""
+    if scenario.hello == "given":
+        return None
+    return SentHellos(scenario.hello_period_s, scenario.hello_neighbours)
 
 
 def _power(power: NodePower) -> Power:

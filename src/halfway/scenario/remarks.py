@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from halfway.adapters.interface import System
 from halfway.problem import Problem
 from halfway.scenario.build import PreparedScenario
@@ -23,7 +25,8 @@ def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
     """
     read = ready.network.remarks if ready.network is not None else ()
     return (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
-            *_on_workload(scenario, ready), *_on_faults(scenario))  # fmt: skip
+            *_on_workload(scenario, ready), *_on_faults(scenario),
+            *_on_hellos(scenario))  # fmt: skip
 
 
 def on_ended_subscriptions(
@@ -136,3 +139,17 @@ def _on_faults(scenario: Scenario) -> Iterator[str]:
                 f"faults[{index}] ({kind}) has no effect: at = {fault.at:g}, and the run ends at "
                 f"seconds = {scenario.seconds:g}"
             )
+
+
+def _on_hellos(scenario: Scenario) -> Iterator[str]:
+    """The remarks on fields of neighbour discovery that have no effect beside the others."""
+    default = {field.name: field.default for field in msgspec.structs.fields(Scenario)}
+    if scenario.hello == "given":
+        for name in ("hello_period_s", "hello_neighbours"):
+            if getattr(scenario, name) != default[name]:
+                yield f'{name} has no effect: hello = "given", so no node sends a hello'
+    elif scenario.discovery_delay_s != default["discovery_delay_s"]:
+        yield (
+            'discovery_delay_s has no effect on neighbour lists: hello = "sent", so nodes learn '
+            "their neighbours from hellos"
+        )

@@ -147,6 +147,9 @@ class Scenario(_Part, frozen=True, kw_only=True):
     title: str = ""
     seconds: Seconds = 60.0
     seed: Seed = 1
+    hello: Literal["sent", "given"] = "sent"
+    hello_period_s: Annotated[float, Meta(ge=1e-3, le=1e6)] = 1.0
+    hello_neighbours: Annotated[int, Meta(ge=1, le=65_536)] = 512
     discovery_delay_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: never
     window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
     stretch: bool = True
@@ -166,6 +169,7 @@ _ADDED = {
     "power": ("battery_j",),
     "workload": ("popularity", "exponent", "publishers", "subscribers", "payload_bytes"),
 }
+_ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outside of any table
 
 
 def converted(plain: dict[str, Any]) -> Scenario:
@@ -191,8 +195,9 @@ def plain(scenario: Scenario) -> dict[str, Any]:
     for fault in found["faults"]:
         if fault.get("memory") == "kept":
             del fault["memory"]
-    if scenario.clock is None:
-        del found["clock"]
+    for field in msgspec.structs.fields(Scenario):
+        if field.name in _ADDED_ABOVE and getattr(scenario, field.name) == field.default:
+            del found[field.name]
     if isinstance(scenario.workload, Workload):
         del found["workload"]["kind"]
     return found

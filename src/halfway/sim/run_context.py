@@ -14,16 +14,19 @@ from halfway.world.faults import Fault, loses_memory
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
-# Random streams of a run: of nodes, faults, the radio, and the clocks.
-NODES, FAULTS, RADIO, CLOCKS = 1, 2, 3, 4
+# Random streams of a run: of nodes, faults, the radio, the clocks, hellos, and the radio before
+# time 0.
+NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP = 1, 2, 3, 4, 5, 6
 
 
 def environment_and_context(
     network: Network | None, motion: Motion | None, demand: Demand, faults: Sequence[Fault], *,
-    seconds: float, seed: int, discovery_delay_s: float, window: int, mortal: bool = False,
+    seconds: float, seed: int, discovery_delay_s: float | None, window: int, mortal: bool = False,
     node_ids: npt.ArrayLike | None = None,
 ) -> tuple[Environment, RunContext]:  # fmt: skip
     """Return the environment and the run context of a run; mortal: nodes may be taken down.
+
+    discovery_delay_s: None where nodes learn their neighbours from hellos.
 
     Raises Problem if they do not fit.
     """

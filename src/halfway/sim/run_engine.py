@@ -2,7 +2,7 @@
 
 import os
 
-from halfway.adapters.interface import SystemInstance
+from halfway.adapters.interface import Adapter, RunContext, SystemInstance, Unsupported
 from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.clocks import Clocks
@@ -13,6 +13,16 @@ from halfway.sim.workload.payloads import payload_of
 _APPLICATIONS = 4096  # capacity of the log of records for applications
 _FIRST_SLOTS = 1024  # records in flight; the pool grows
 CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
+
+
+def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
+    """Return the instance of a system for the engine of a run. Raises Unsupported with the reason.
+
+    name: of the system.
+    """
+    if why := adapter.unsupported(context):
+        raise Unsupported(f"{name} cannot run here: {why}")
+    return adapter.instance(context)
 
 
 def run_engine(

@@ -9,17 +9,12 @@ import numpy.typing as npt
 
 from halfway.adapters.interface import (
     Commands,
-    RunContext,
     System,
-    SystemInstance,
-    Unsupported,
     commands,
     part,
 )
 from halfway.adapters.registry import named
-from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import Lender, lent
-from halfway.core.driver import ANY_TURN
 from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
@@ -28,14 +23,21 @@ from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.records import Engine, grown, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.mobility import Motion
+from halfway.sim.hello_exchange import SentHellos, neighbours_of
 from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import CLOCKS, RADIO, check_run, environment_and_context, stream
-from halfway.sim.run_engine import run_engine
+from halfway.sim.run_context import (
+    CLOCKS,
+    RADIO,
+    check_run,
+    environment_and_context,
+    stream,
+)
+from halfway.sim.run_engine import instance_of, run_engine
 from halfway.sim.run_log import RunLog
 from halfway.sim.workload.payloads import PayloadSizes
 from halfway.sim.workload.publications import PublicationFeed
@@ -71,7 +73,8 @@ class Simulation:
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
     workload: subscriptions and publications, of `halfway.world.workload.demand`.
     seconds: the length of the run. Leave time for events near its end to arrive.
-    discovery_delay_s: nodes learn of new and lost neighbours that much later (0: at once).
+    hello: nodes of systems that read neighbour lists learn them by these hellos; None: nodes are
+    given them, and learn of new and lost neighbours `discovery_delay_s` late (0: at once).
     seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
     window: events in flight at a time; all nodes forget older ones.
     batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
@@ -94,6 +97,7 @@ class Simulation:
         faults: Sequence[Fault] = (),
         seconds: float = 60.0,
         seed: int = 0,
+        hello: SentHellos | None = None,
         discovery_delay_s: float = 1.0,
         window: int = 256,
         options: Mapping[str, Any] | None = None,
@@ -111,15 +115,16 @@ class Simulation:
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
         self.demand = workload.begun_again()
+        sent = hello if self._adapter.neighbour_knowledge().hops > 0 else None
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
-            seconds=self.seconds, seed=seed, discovery_delay_s=discovery_delay_s, window=window,
-            mortal=batteries is not None, node_ids=node_ids,
+            seconds=self.seconds, seed=seed, window=window, mortal=batteries is not None,
+            discovery_delay_s=None if sent else discovery_delay_s, node_ids=node_ids,
         )  # fmt: skip
-        self.instance = self._instance(context)
-        self.declared, start = radio or IdealRadio(), self.environment.start
-        self.radio = self.declared.made(start, motion is not None, stream(seed, RADIO))
-        self.power = checked(power or Power())
+        self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
+        self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
+        self.declared, self.power = radio or IdealRadio(), checked(power or Power())
+        self.radio = self._new_radio(RADIO)
         self._batteries = None if batteries is None else Batteries(batteries, context.n)
         hops = self.instance.hops_from_publisher
         deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
@@ -130,9 +135,7 @@ class Simulation:
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)
-        self._changes = self.environment.advance(0.0)
-        self._start_up = self._post_start_up()
-        self._instant = InstantLimit.of(context.n)
+        self._start_up = self._started()
 
     def run(
         self, until: float | None = None, *, records: int | None = None,
@@ -167,6 +170,7 @@ class Simulation:
                     self.environment.take_down(used_up)
                 self._changes = self.environment.advance(self.environment.window_end(self.seconds))
                 self._publications.begin_window(self._changes)
+                self.neighbours.begin_window()
                 for lost in self._start_up.repeat(self._changes):
                     self.post(lost)
             if self.at >= self._posted_to:
@@ -211,7 +215,7 @@ class Simulation:
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
-            _post_all(self._lend(self.engine), lent(batch))
+            engines.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
         """Take simulated nodes down now and for good. The environment's uptime ignores it."""
@@ -254,9 +258,9 @@ class Simulation:
             self.engine = self.engine._replace(journal=new_log(4 * slots))
         while True:
             why = engines.run(
-                instance.state, instance.rules, environment.neighbourhood, self.engine, self.radio,
-                environment.reach, instance.kinds.starts, self._changes, until, limit, slots,
-                self._lend,
+                *self.neighbours.node(instance, self.engine.out), self.neighbours.neighbourhood,
+                self.engine, self.radio, environment.reach, instance.kinds.starts, self._changes,
+                until, limit, slots, self._lend,
             )  # fmt: skip
             self._log.empty(self.engine, self._changes)
             if why == engines.POOL_FULL:
@@ -274,13 +278,13 @@ class Simulation:
         row = int(self._changes.a[k])
         self.engine.incarnation[row] += np.uint32(1)
         self._blank.restore(row, int(self.engine.incarnation[row]))
+        self.neighbours.forget(row, int(self.engine.incarnation[row]))
         self._changes.b[k] = KEPT
 
-    def _instance(self, context: RunContext) -> SystemInstance:
-        """Return the simulation's instance of its system. Raises Unsupported with the reason."""
-        if why := self._adapter.unsupported(context):
-            raise Unsupported(f"{self.system} cannot run here: {why}")
-        return self._adapter.instance(context)
+    def _new_radio(self, number: int) -> Any:
+        """Return a radio of the simulation, by the number of its random stream."""
+        moving = not self.environment.is_static
+        return self.declared.made(self.environment.start, moving, stream(self.seed, number))
 
     def _new_engine(
         self, window: int, buffer: int, clock: ClockErrors | None, check: bool | None
@@ -298,20 +302,14 @@ class Simulation:
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
 
-    def _post_start_up(self) -> StartUp:
-        """Post the simulation's start events, then its start-up commands."""
+    def _started(self) -> StartUp:
+        """Post the simulation's start events at time 0, then its start-up commands."""
+        self._changes = self.environment.advance(0.0)
+        self._instant = InstantLimit.of(self.environment.n)
+        self.neighbours.warm_up(self.instance, self.declared, self._new_radio, self.engine.clocks)
         if self.instance.kinds.starts:
             up = np.flatnonzero(self.environment.up)
             self.post(commands(np.zeros(len(up)), up, START, -1))
         start_up = self._adapter.start_up_commands(self.demand)
         self.post(start_up)
         return StartUp(start_up, self.environment.initially_down)
-
-
-@kernel
-def _post_all(engine, some):
-    for k in range(some.at.shape[0]):
-        engines.queue_command(
-            engine, some.at[k], some.row[k], ANY_TURN, some.kind[k], some.topic[k],
-            some.walk[k], some.event[k],
-        )  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 
 from halfway.core.message import MESSAGE
 from halfway.core.missing import NONE
+from halfway.core.neighbourhood import exclude
 from halfway.protocols.event_window import empty_windows
 from halfway.protocols.walk_overlay import handler as walk_overlay
 from halfway.protocols.walk_overlay.handler import Rules
@@ -22,7 +23,7 @@ from halfway.protocols.walk_overlay.messages import (
 from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.neighbour_lists import exclude, roomy
+from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network

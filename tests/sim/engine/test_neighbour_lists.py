@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.neighbourhood import Neighbourhood, place_of
-from halfway.sim.engine.neighbour_lists import exclude, include, is_full, roomy
+from halfway.core.neighbourhood import Neighbourhood, exclude, include, is_full, place_of
+from halfway.sim.engine.neighbour_lists import roomy
 from tests.networks import from_links
 from tests.protocols.worlds import networks
 from tests.sim.environment.changing import links_of, tight

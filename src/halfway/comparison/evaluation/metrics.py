@@ -9,6 +9,7 @@ import numpy.typing as npt
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
 from halfway.comparison.evaluation.timelines import advance_in_bins, encoded, over_time
+from halfway.core.hello.messages import HELLO_NAME
 from halfway.pipeline.plan.run import Observations
 from halfway.scenario.schema import Scenario
 from halfway.sim.metrics.deliveries import DeliveryAccounting
@@ -50,7 +51,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("messages-per-notification", "messages / notification", "",
             "The transmissions of the whole run, including set-up and upkeep, divided by the "
             "number of notifications. A notification also counts if its subscriber was down at "
-            "the publication and caught up later. Hellos between neighbours are free."),
+            "the publication and caught up later. Hellos count."),
      lambda o: o.sent_per_notification),
     (Metric("bytes-per-notification", "bytes / notification", "",
             "The bytes of all transmissions divided by the number of notifications. A record "
@@ -62,7 +63,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "idling. A record counts the length of its wire format. A record that carries an "
             "event also counts its payload. If a record is "
             "addressed to one neighbour, only this neighbour spends receiving energy. A radio "
-            "with contention is an exception to this rule. Hellos are free."),
+            "with contention is an exception to this rule. Hellos count."),
      lambda o: o.energy_j),
     (Metric("max-node-energy", "max node energy", "J",
             "The highest energy that one node spends in the whole run."),
@@ -76,6 +77,14 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
             "The Gini coefficient, over all nodes, of the number of records that a node sends "
             "and receives. The value 0 means that all nodes have an equal load.", most=1.0),
      lambda o: o.load.gini),
+    (Metric("hello-messages", "hellos / node", "1/s",
+            "The mean number of hellos that a node transmits in a second. A system that reads no "
+            "neighbour list sends no hello. All costs include hellos."),
+     lambda o: o.sent.get(HELLO_NAME, 0) / (o.nodes * o.seconds)),
+    (Metric("hello-bytes", "hello bytes / node", "bytes/s",
+            "The mean number of bytes of hellos that a node transmits in a second. Radio headers "
+            "do not count."),
+     lambda o: o.kind_bytes.get(HELLO_NAME, 0) / (o.nodes * o.seconds)),
     (Metric("state-per-node", "state / node", "bytes",
             "The mean memory of a node's state. Every table counts with its allocated size, "
             "even if the table is not full. Neighbour tables and code do not count."),
@@ -103,13 +112,20 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
 METRICS = tuple(metric for metric, _ in _METRICS)
 SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
 _OF_BATTERIES = ("first-node-dead", "nodes-alive")
+_OF_HELLOS = ("hello-messages", "hello-bytes")
 
 
 def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
-    """The metrics that some of a comparison's scenarios have; those of batteries need batteries."""
-    if any(one.power.battery_j is not None for one in scenarios):
-        return METRICS
-    return tuple(metric for metric in METRICS if metric.name not in _OF_BATTERIES)
+    """The metrics that some of a comparison's scenarios have.
+
+    Those of batteries need batteries, and those of hellos need nodes that send them.
+    """
+    missing: set[str] = set()
+    if all(one.power.battery_j is None for one in scenarios):
+        missing.update(_OF_BATTERIES)
+    if all(one.hello == "given" for one in scenarios):
+        missing.update(_OF_HELLOS)
+    return tuple(metric for metric in METRICS if metric.name not in missing)
 
 
 def guard_of(metric: str) -> str | None:

@@ -17,6 +17,7 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
+from numba.core import cgutils
 from numba.core import types as numba_types
 from numba.core.extending import (
     NativeValue,
@@ -30,7 +31,7 @@ from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.np.arrayobj import populate_array
 
 types: Any = numba_types
-_WORD = ir.IntType(64)
+_WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
 class Lent:
@@ -47,7 +48,8 @@ class Lent:
 def lent(value: Any) -> Any:
     """Lend a NamedTuple to compiled code; where numba is disabled, return the tuple itself.
 
-    Raises TypeError if a field is neither an array, a number, nor a tuple of them.
+    Raises TypeError if a field is neither an array, a number, a tuple of them, nor an object that
+    consists of addresses.
     """
     return value if numba.config.DISABLE_JIT else Lent(value)
 
@@ -80,6 +82,9 @@ def _noted(value: Any, entries: list[int]) -> Any:
         inner = tuple(_noted(one, entries) for one in value)
         return _tuple_type(type(value), inner)
     kind = numba.typeof(value)
+    if isinstance(kind, AddressesType):
+        entries += value.addresses
+        return kind
     if isinstance(kind, types.Float):
         entries.append(int(np.float64(value).view(np.int64)))
     elif isinstance(kind, types.Integer | types.Boolean):
@@ -105,8 +110,19 @@ def _lent_type(of: Any) -> "LentType":
     return LentType(of)
 
 
+class AddressesType(numba_types.Type):
+    """The numba type of an object that consists of addresses, its attribute `addresses`.
+
+    Its data model has as many pointers, in the same order.
+    """
+
+    count: int
+
+
 def _size(kind: Any) -> int:
     """The number of entries of a table."""
+    if isinstance(kind, AddressesType):
+        return kind.count
     if isinstance(kind, types.BaseTuple):
         return sum(map(_size, kind))
     return 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
@@ -194,6 +210,11 @@ def _read(context: Any, builder: ir.IRBuilder, kind: Any, at: ir.Value) -> ir.Va
             parts.append(_read(context, builder, inner, there))
             place += _size(inner)
         return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, AddressesType):
+        made = cgutils.create_struct_proxy(kind)(context, builder)
+        for place in range(kind.count):
+            made[place] = builder.inttoptr(_entry(builder, at, place), _POINTER)
+        return made._getvalue()
     word = _entry(builder, at, 0)
     if isinstance(kind, types.Array):
         return _array(context, builder, kind, at, word)

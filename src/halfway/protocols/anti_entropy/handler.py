@@ -52,6 +52,7 @@ from halfway.protocols.event_window import (
 # A node keeps an event and sends it on request: the hops of a record do not begin at the publisher.
 HOPS_FROM_PUBLISHER = False
 
+NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "period_s": seconds(1.0, "from one round of a node to its next round"),
     "jitter_s": seconds(0.5, "of the longest random delay that a node adds to each wait"),

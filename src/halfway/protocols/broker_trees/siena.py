@@ -50,6 +50,7 @@ from halfway.protocols.reliable_hop import (
 )
 
 KINDS = messages.KINDS
+NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     "brokers": count(20, "number of brokers, on nodes drawn at random (k in the paper)", 1, 500),
     "retries": RETRIES_OPTION,

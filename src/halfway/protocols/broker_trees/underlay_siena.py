@@ -37,6 +37,7 @@ from halfway.protocols.event_window import EventWindows, empty_windows, record_i
 from halfway.protocols.reliable_hop import ACK_TIMEOUT_S, ReliableHops, restart_timers
 
 KINDS = kinds.KINDS
+NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     **siena.OPTIONS,
     "ping_interval_s": seconds(

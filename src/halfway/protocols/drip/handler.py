@@ -33,6 +33,7 @@ from halfway.protocols.drip.routes import forward, note_route, send
 from halfway.protocols.drip.state import SOURCE, DripState, blank_state
 from halfway.protocols.event_window import copy_event_id
 
+NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "brokers": count(20, "number of brokers (k in the paper)", 1, 10_000),
     "nearest": count(4, "number of nearest brokers in a node's list (l in the paper)", 1, 5),

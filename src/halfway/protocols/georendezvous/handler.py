@@ -38,6 +38,7 @@ from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, RETRIES_OPTION
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
 
 MAP_CELL_SIDE = "side"
+NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 OPTIONS = {
     "points": count(8, "number of rendezvous points of a topic (n in the paper)", 1, MOST_POINTS),
     "tried": count(

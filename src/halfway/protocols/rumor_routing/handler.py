@@ -46,6 +46,7 @@ from halfway.protocols.rumor_routing.state import (
 )
 from halfway.protocols.rumor_routing.walker import emit_walker, has_no_neighbour, random_step
 
+NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS = {
     "agent_probability": share(1.0, "probability that a publication sends an agent"),
     "agent_steps": count(100, "largest number of steps that an agent makes"),

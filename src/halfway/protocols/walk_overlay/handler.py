@@ -27,6 +27,7 @@ from halfway.protocols.walk_overlay.subscriptions import Catalogue
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
 
+NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 OPTIONS: dict[str, Option] = {
     "join_delay_s": seconds(
         1.0, "that an initiator waits at most before its walk. The wait is random"

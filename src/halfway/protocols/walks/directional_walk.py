@@ -17,6 +17,7 @@ from halfway.protocols.walks.state import Trails, trails_of
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 limits = rendezvous.limits
+NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 
 _EXCLUDED = np.float32(np.inf)
 

@@ -17,6 +17,7 @@ from halfway.protocols.walks.state import Trails, trails_of
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 limits = rendezvous.limits
+NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 
 
 class RandomState(NamedTuple):

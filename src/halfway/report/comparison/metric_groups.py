@@ -14,6 +14,8 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
      ("messages-per-notification", "bytes-per-notification", "state-per-node", "set-up-messages")),
     ("Energy and load of a whole run: all nodes, and the node with most",
      ("energy", "max-node-energy", "max-node-load", "load-gini")),
+    ("Hellos: what nodes send to learn their neighbours; the costs above include them",
+     ("hello-messages", "hello-bytes")),
     ("Batteries: how long the energy of the nodes lasts", ("first-node-dead", "nodes-alive")),
 )  # fmt: skip
 

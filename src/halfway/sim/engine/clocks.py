@@ -6,10 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-
-# Ticks of a clock in a second. Readings are whole ticks, and below 2^32 s, so that a node that
-# subtracts two of them gets the same double whatever the offset of its clock is.
-TICKS = 2.0**20
+from halfway.core.driver import TICKS
 
 
 class Clocks(NamedTuple):

@@ -16,13 +16,12 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import COMMAND_ARG, START
-from halfway.core.neighbourhood import place_of
+from halfway.core.neighbourhood import exclude, include, is_full, place_of
 from halfway.core.outbox import emit
 from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SELF, is_accepted
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
 from halfway.sim.engine.clocks import elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
-from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import (
     HELD,
@@ -155,6 +154,19 @@ def post(
 @kernel
 def _post(engine, at, row, kind, topic, arg, event):
     queue_command(engine, at, row, driver.ANY_TURN, kind, topic, arg, event)
+
+
+@kernel
+def post_all(engine, some):
+    """Queue commands for the event loop, of the columns of `Commands`; see `post`.
+
+    The pool must have a free slot for each. Both arguments are lent.
+    """
+    for k in range(some.at.shape[0]):
+        queue_command(
+            engine, some.at[k], some.row[k], driver.ANY_TURN, some.kind[k], some.topic[k],
+            some.walk[k], some.event[k],
+        )  # fmt: skip
 
 
 @inlined

@@ -47,6 +47,8 @@ class Counters(NamedTuple):
     volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records have one size
     sent_kind: npt.NDArray[np.int64]  # [256] transmissions by kind
     received_kind: npt.NDArray[np.int64]  # [256] receptions by kind
+    # [256] bytes of transmissions by kind; [0] where all records have one size
+    volume_kind: npt.NDArray[np.int64]
     events: npt.NDArray[np.int64]  # [1] records that reached a row or an application
 
 
@@ -97,7 +99,8 @@ def new_engine(
     """
     each, rows = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, np.zeros(0, np.int32)
     known = (rows, rows) if ids is None or ids.are_rows else (ids.of, ids.by_id)
-    shapes = (n, 2), (n if payload is not None or not each.common else 0, 2), 256, 256, 1
+    varies = payload is not None or not each.common
+    shapes = (n, 2), (n * varies, 2), 256, 256, 256 * varies, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
         *known, np.zeros(n, np.uint32), np.zeros(n, np.uint32),
@@ -141,6 +144,12 @@ def volume_of(engine: Engine) -> npt.NDArray[np.int64]:
     """Return the bytes that each node sent and received, [n, 2], from the engine's counters."""
     counters = engine.counters
     return counters.volume if len(counters.volume) else counters.traffic * engine.sizes.common
+
+
+def bytes_by_kind(engine: Engine) -> npt.NDArray[np.int64]:
+    """Return the bytes of all transmissions by kind, [256], from the engine's counters."""
+    counters, common = engine.counters, engine.sizes.common
+    return counters.volume_kind if len(counters.volume) else counters.sent_kind * common
 
 
 def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
@@ -225,7 +234,9 @@ def count_sent(engine, row, message):
     """Count one transmission of a row in the engine's counters."""
     engine.counters.traffic[row, SENT] += 1
     if engine.counters.volume.shape[0] > 0:
-        engine.counters.volume[row, SENT] += size_of(engine, message)
+        size = size_of(engine, message)
+        engine.counters.volume[row, SENT] += size
+        engine.counters.volume_kind[message.kind] += size
     engine.counters.sent_kind[message.kind] += 1
 
 

@@ -6,9 +6,10 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
+from halfway.core.driver import TICKS
 from halfway.core.prng import random_states
 from halfway.problem import Problem
-from halfway.sim.engine.clocks import TICKS, Clocks, no_clocks
+from halfway.sim.engine.clocks import Clocks, no_clocks
 
 _MOST_OFFSET_S, _MOST_DRIFT_PPM = 1e9, 1e5
 

@@ -29,7 +29,8 @@ class Environment:
     `reach`: which nodes receive which. `neighbourhood`: what nodes know of it. They learn of new
     and lost neighbours `discovery_delay_s` late. They know positions as these were at the last
     multiple of this delay. This is the knowledge of nodes that send a hello at this interval, but
-    no hello is sent.
+    no hello is sent. discovery_delay_s = None: nodes learn their neighbours from hellos of their
+    own, so that `neighbourhood` only has their positions, at the beginning of the window.
     Both are one object where nothing changes and the node ids are the rows. discovery_delay_s =
     inf: nodes know the start only. mortal: the caller may take nodes down for good, at the
     beginning of a window. node_ids [n]: any distinct ids of the nodes; None: their rows.
@@ -38,9 +39,10 @@ class Environment:
 
     def __init__(
         self, network: Network | None, motion: Motion | None, faults: Sequence[Fault], *,
-        seed: int, seconds: float, discovery_delay_s: float = 1.0, mortal: bool = False,
+        seed: int, seconds: float, discovery_delay_s: float | None = 1.0, mortal: bool = False,
         node_ids: npt.ArrayLike | None = None,
     ) -> None:  # fmt: skip
+        is_given, discovery_delay_s = discovery_delay_s is not None, discovery_delay_s or 0.0
         if not discovery_delay_s >= 0.0:
             what = f"discovery_delay_s = {discovery_delay_s:g}: expected 0 or more (inf: never)"
             raise Problem(what)
@@ -68,7 +70,7 @@ class Environment:
         self.reach = reach if motion is None else roomy(reach)
         known = with_ids(reach, self.ids)
         self.neighbourhood = roomy(known) if self.varies else known
-        learns = self.varies and discovery_delay_s < np.inf
+        learns = is_given and self.varies and discovery_delay_s < np.inf
         self._discovery = NeighbourDiscovery(self.reach, discovery_delay_s) if learns else None
         self.initially_down = self._faults.initially_down
         # The times at which faults took nodes or links away; the caller sets a list to keep them.
@@ -80,6 +82,11 @@ class Environment:
         # The current window: its begin, which nodes were up then, their downtime and changes.
         self._begin, self._turns = 0.0, list[tuple[float, int, bool]]()
         self._up_before, self._down_before = self.up.copy(), np.zeros(self.n)
+
+    @property
+    def has_positions(self) -> bool:
+        """Whether the environment's nodes have positions."""
+        return len(self.neighbourhood.x) > 0
 
     def names(self) -> list[str]:
         """Return the user's names of the environment's nodes: the ids in their file, or rows."""

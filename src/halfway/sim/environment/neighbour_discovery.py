@@ -7,7 +7,7 @@ the beginning and of the end of that a fixed time later, as if every node sent h
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
-from halfway.core.neighbourhood import Neighbourhood, place_of
+from halfway.core.neighbourhood import Neighbourhood, exclude, include, is_full, place_of
 from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,
@@ -17,7 +17,7 @@ from halfway.sim.engine.changes import (
     changes,
     merged,
 )
-from halfway.sim.engine.neighbour_lists import exclude, include, is_full, roomy
+from halfway.sim.engine.neighbour_lists import roomy
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 
 _LISTS_FULL, _BUFFER_FULL = -1, -2

@@ -66,6 +66,7 @@ class Outcome:
     stretch: Spread  # hops over those of a shortest path when the event was published
     sent: Mapping[str, int]  # transmissions by kind
     received: Mapping[str, int]  # receptions by kind
+    kind_bytes: Mapping[str, int]  # bytes of transmissions by kind
     bytes_sent: int
     bytes_received: int
     received_per_notification: float  # receptions for each notification delivered or caught up

@@ -10,7 +10,14 @@ import numpy.typing as npt
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import REASONS
 from halfway.core.values.digest import arrays, state_digest
-from halfway.sim.engine.records import RECEIVED, SENT, Counters, Engine, volume_of
+from halfway.sim.engine.records import (
+    RECEIVED,
+    SENT,
+    Counters,
+    Engine,
+    bytes_by_kind,
+    volume_of,
+)
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
 from halfway.sim.radio.energy import Airtime, Batteries, Energy
@@ -44,6 +51,7 @@ def outcome(
         stretch=spread(deliveries.stretch),
         sent=by_kind(counters.sent_kind, kinds),
         received=by_kind(counters.received_kind, kinds),
+        kind_bytes=by_kind(bytes_by_kind(engine), kinds),
         bytes_sent=volume[SENT],
         bytes_received=volume[RECEIVED],
         received_per_notification=received / notified if notified else float("nan"),

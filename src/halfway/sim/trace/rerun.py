@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +12,36 @@ from halfway.core.compiled import kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
+from halfway.core.neighbourhood import Neighbourhood, exclude, include, is_full
 from halfway.core.outbox import outbox
 from halfway.core.values.digest import state_digest
 from halfway.files import check_regular
 from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.clocks import Clocks, reading
-from halfway.sim.engine.neighbour_lists import exclude, include, is_full
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.trace.writer import PLAIN
 
 
+class Neighbours(Protocol):
+    """What nodes know of their neighbours in a rerun: it is given to them, or they learn it."""
+
+    @property
+    def neighbourhood(self) -> Neighbourhood:
+        """The neighbourhoods of all rows now."""
+
+    def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
+        """Return state and rules of an instance that emits into `out`."""
+
+    def begin_window(self) -> None:
+        """Follow the environment, whose next window begins."""
+
+
 def rerun(
-    path: Path, run: RunId, environment: Environment, instance: SystemInstance, clocks: Clocks
-) -> bool:
+    path: Path, run: RunId, environment: Environment, instance: SystemInstance, clocks: Clocks,
+    neighbours: Neighbours,
+) -> bool:  # fmt: skip
     """Rerun a trace on the parts of an equal simulation that has not run.
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as
@@ -55,9 +70,9 @@ def rerun(
             last = environment.at >= run.seconds
             ready = len(records) if last else int(np.searchsorted(records["at"], environment.at))
             end = environment.at if k < ready else np.inf
-            neighbourhood = environment.neighbourhood
+            neighbourhood = neighbours.neighbourhood
             k = _play(
-                Door(instance.state, instance.rules, neighbourhood, out), lent(neighbourhood),
+                Door(*neighbours.node(instance, out), neighbourhood, out), lent(neighbourhood),
                 lent(window), lent(out), lent(clocks), node_id, records.view(np.recarray), rows, k,
                 ready, end,
             )  # fmt: skip
@@ -67,6 +82,7 @@ def rerun(
                 break
             else:
                 window = environment.advance(environment.window_end(run.seconds))
+                neighbours.begin_window()
     return bool(about["state"] == state_digest(instance.state))
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.neighbourhood import place_of
+from halfway.core.neighbourhood import exclude, include, is_full, place_of
 from halfway.problem import Problem
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
-from halfway.sim.engine.neighbour_lists import compact, exclude, include, is_full, roomy
+from halfway.sim.engine.neighbour_lists import compact, roomy
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.workload.event_numbers import EventNumbers

@@ -1,0 +1,1 @@
+"""Hellos: how a node learns which neighbours it has, and which neighbours these have."""

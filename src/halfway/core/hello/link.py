@@ -1,0 +1,91 @@
+"""The quality of a link from one neighbour, by the hellos that came over it."""
+
+import numpy as np
+
+from halfway.core.compiled import inlined
+from halfway.core.hello.messages import NUMBERS
+from halfway.core.missing import NONE
+
+# What a node knows of a sender of hellos.
+LINK = np.dtype(
+    [
+        ("heard_at", "<f8"),  # the node's own clock at the last hello (seconds)
+        ("node_id", "<i4"),  # the sender; -1: free
+        ("incarnation", "<u4"),  # of the sender
+        ("number", "<u2"),  # of the last hello
+        ("history", "<u2"),  # the newest hellos, a bit each, the newest in bit 0; 1: it came
+        ("expected", "u1"),  # how many bits of the history count
+        ("is_heard", "u1"),  # the link from the sender works
+        ("hears_us", "u1"),  # the sender's last list has this node
+        ("is_neighbour", "u1"),  # both: the sender is in the node's neighbourhood
+    ]
+)
+
+HISTORY = 16  # hellos that count
+_NEWEST, _APPEARS = 4, 3  # a link works as soon as 3 of the newest 4 hellos came …
+_LEAST_TENTHS = 4  # … and until fewer than 4 tenths of the history came …
+MISSED = 5  # … or 5 in a row did not
+_ALL = (1 << HISTORY) - 1
+_OLDER = NUMBERS // 2  # a number that is further ahead is an older one
+
+
+@inlined
+def begin_link(link, hello, now):
+    """Begin a link to the sender of a hello, of which no earlier hello counts."""
+    link.heard_at = now
+    link.node_id = hello.source
+    link.incarnation = hello.incarnation
+    link.number = hello.sequence
+    link.history = 1
+    link.expected = 1
+    link.is_heard = 0
+    link.hears_us = 0
+
+
+@inlined
+def came(history):
+    """Return how many hellos of a link's history came."""
+    count = 0
+    while history != 0:
+        count += history & 1
+        history >>= 1
+    return count
+
+
+@inlined
+def note_hello(link, hello, now):
+    """Note one more hello in a link's history. False, and no effect, if it is older than the last.
+
+    The records of one hello have one number, and count once.
+    """
+    ahead = (np.int64(hello.sequence) - np.int64(link.number)) % NUMBERS
+    if ahead >= _OLDER:
+        return False
+    link.heard_at = now
+    if ahead > 0:
+        history = 0 if ahead >= HISTORY else np.int64(link.history) << ahead
+        link.history = (history | 1) & _ALL
+        link.expected = min(np.int64(link.expected) + ahead, HISTORY)
+        link.number = hello.sequence
+    judge(link)
+    return True
+
+
+@inlined
+def judge(link):
+    """Decide from its history whether a link works; the rule has hysteresis, so that it settles."""
+    history = np.int64(link.history)
+    if link.is_heard == 0:
+        link.is_heard = np.uint8(came(history & ((1 << _NEWEST) - 1)) >= _APPEARS)
+    else:
+        expected = np.int64(link.expected)
+        link.is_heard = np.uint8(10 * came(history) >= _LEAST_TENTHS * expected)
+
+
+@inlined
+def is_silent(link, now, longest_s):
+    """Whether a link's sender was silent for so long that it must have sent MISSED hellos.
+
+    longest_s: the longest time between two hellos of a node, by the clock of `now`.
+    """
+    return link.node_id != NONE and now - link.heard_at > MISSED * longest_s

@@ -1,0 +1,55 @@
+"""The message kinds of hellos, which a node sends beside the records of its protocol.
+
+A hello lists the nodes that its sender hears, in ascending order of their ids. A record has room
+for IDS of them, and covers a range of ids: a receiver that misses one record of a long list still
+knows what the others say.
+"""
+
+import numpy as np
+
+from halfway.core.kinds import Kinds
+from halfway.core.values.ranges import NODE, NODE_OR_NONE, whole
+
+HELLO_KIND, HELLO_TIMER_KIND = 251, 250  # numbers that no system uses
+IN_ARGS, IN_REALS = 8, 4  # places for ids of listed nodes
+IDS = IN_ARGS + IN_REALS
+POSITION = 4  # the first of two places in `reals`; both are 0 where neighbours need no positions
+NUMBERS = 1 << 16  # the number of a hello is counted modulo this
+
+LAST = np.uint8(1)  # flag: no node with a higher id is listed
+LOWEST = "topic"  # the least id that the record covers
+BOTH_WAYS = "event"  # a bit for each listed node, 1 where the link works both ways
+
+KINDS = Kinds(
+    {
+        "sequence": whole(0, NUMBERS - 1),
+        "least id covered": NODE,
+        "bits of links that work both ways": whole(0, (1 << IDS) - 1),
+        "heard": NODE_OR_NONE,
+        "also heard": NODE_OR_NONE,
+    }
+)
+HELLO_NAME = "neighbour-hello"
+HELLO = KINDS.network(
+    HELLO_KIND,
+    HELLO_NAME,
+    "the sender hears these nodes; its position, where neighbours need it",
+    "flags sequence",
+    args={"heard[k]": 0},
+    reals={"also heard[k]": 0, "position[k]": POSITION},
+    reused={LOWEST: "least id covered", BOTH_WAYS: "bits of links that work both ways"},
+)
+HELLO_TIMER = KINDS.timer(HELLO_TIMER_KIND, "neighbour-hello-timer", "the next hello is due")
+
+
+def kinds_with_hellos(kinds: Kinds) -> Kinds:
+    """Return the message kinds of a node that sends hellos: those of its protocol, and these.
+
+    Raises ValueError if the protocol has one of the numbers or names of hellos.
+    """
+    found = Kinds()
+    found.include(kinds)
+    found.include(KINDS)
+    if not found.starts:
+        found.start()
+    return found

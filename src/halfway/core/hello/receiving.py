@@ -1,0 +1,159 @@
+"""What a node learns from a hello, and what it forgets when hellos stay away."""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.hello.link import begin_link, is_silent, note_hello
+from halfway.core.hello.messages import BOTH_WAYS, IDS, IN_ARGS, LAST, LOWEST, POSITION
+from halfway.core.hello.state import FORGOTTEN, UNREPORTED
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.neighbourhood import exclude, include, is_full
+
+_ABOVE_ALL = np.int64(2**31)
+LONGEST = 1.2  # periods between two hellos of a node, at most; jitter shortens it down to 0.8
+
+
+@inlined
+def listed(hello, e):
+    """Return entry e of a hello's list: a node id, or NONE where the record has room left."""
+    return hello.args[e] if e < IN_ARGS else np.int32(hello.reals[e - IN_ARGS])
+
+
+@inlined
+def link_of(state, i, node_id):
+    """Return the place of a sender in row i's table of links; NO_PLACE if it has none."""
+    for s in range(state.link.shape[1]):
+        if state.link[i, s].node_id == node_id:
+            return np.int64(s)
+    return NO_PLACE
+
+
+@inlined
+def reports_of(state, neighbourhood, i, s):
+    """Return the row of the list that link s of row i reported; NONE if the node keeps no lists."""
+    rows, limit = state.link.shape
+    if neighbourhood.first.shape[0] == rows:
+        return NONE
+    return np.int32(rows + i * limit + s)
+
+
+@inlined
+def forget_reports(state, neighbourhood, i, s):
+    """Empty the list that link s of row i reported."""
+    row = reports_of(state, neighbourhood, i, s)
+    if row != NONE:
+        neighbourhood.last[row] = neighbourhood.first[row]
+
+
+@inlined
+def settle(state, neighbourhood, i, s):
+    """Enter link s of row i into the node's neighbour list if it works both ways, or remove it."""
+    link = state.link[i, s]
+    works = link.is_heard == 1 and link.hears_us == 1
+    if works and link.is_neighbour == 0:
+        include(neighbourhood, i, link.node_id, reports_of(state, neighbourhood, i, s))
+    elif not works and link.is_neighbour == 1:
+        exclude(neighbourhood, i, link.node_id)
+    link.is_neighbour = np.uint8(works)
+
+
+@inlined
+def place_for(state, rules, i, now):
+    """Return a place for one more sender in row i's table of links; NO_PLACE if none is free.
+
+    A link that does not work gives way to it, if the last two hellos of its sender did not come.
+    Without this patience, the senders of a crowd would replace each other for ever.
+    """
+    found, oldest = NO_PLACE, now - 2.0 * LONGEST * rules.period_s
+    for s in range(state.link.shape[1]):
+        link = state.link[i, s]
+        if link.node_id == NONE:
+            return np.int64(s)
+        if link.is_heard == 0 and link.heard_at < oldest:
+            found, oldest = np.int64(s), link.heard_at
+    return found
+
+
+@apart
+def heard(state, rules, neighbourhood, i, hello, now):
+    """Learn from a neighbour's hello at row i; it emits nothing.
+
+    now: seconds of the node's own clock. Without room for one more sender, the hello is counted as
+    forgotten. A sender with a later incarnation has lost its memory, so its link begins again.
+    """
+    s = link_of(state, i, hello.source)
+    if s == NO_PLACE:
+        s = place_for(state, rules, i, now)
+        if s == NO_PLACE:
+            state.counts[i, FORGOTTEN] += 1
+            return
+        state.counts[i, FORGOTTEN] += state.link[i, s].node_id != NONE
+        forget_reports(state, neighbourhood, i, s)
+        begin_link(state.link[i, s], hello, now)
+    else:
+        link = state.link[i, s]
+        if hello.incarnation < link.incarnation:
+            return
+        if hello.incarnation > link.incarnation:
+            forget_reports(state, neighbourhood, i, s)
+            begin_link(link, hello, now)
+        elif not note_hello(link, hello, now):
+            return
+    learn_list(state, rules, neighbourhood, i, s, hello)
+    settle(state, neighbourhood, i, s)
+
+
+@inlined
+def learn_list(state, rules, neighbourhood, i, s, hello):
+    """Learn at row i from the list of a hello over link s: whether the sender hears this node, and
+    the sender's neighbours in the range of ids that the record covers."""
+    row = reports_of(state, neighbourhood, i, s)
+    lowest, own_id, is_listed = np.int64(hello[LOWEST]), state.node_id[i], False
+    highest = _ABOVE_ALL if hello["flags"] & LAST else lowest - 1
+    for e in range(IDS):
+        node_id = listed(hello, e)
+        if node_id == NONE:
+            break
+        is_listed |= node_id == own_id
+        highest = max(highest, np.int64(node_id))
+    if lowest <= own_id <= highest:
+        state.link[i, s].hears_us = np.uint8(is_listed)
+    if row == NONE:
+        return
+    replace_reported(state, neighbourhood, i, row, hello, lowest, highest)
+    if rules.positions:
+        neighbourhood.x[row] = hello.reals[POSITION]
+        neighbourhood.y[row] = hello.reals[POSITION + 1]
+
+
+@inlined
+def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
+    """Replace the ids from `lowest` to `highest` in a reported list of row i by those of a hello
+    whose links work both ways."""
+    place = np.int64(neighbourhood.last[row]) - 1
+    while place >= np.int64(neighbourhood.first[row]):
+        node_id = neighbourhood.who[place]
+        if lowest <= node_id <= highest:
+            exclude(neighbourhood, row, node_id)
+        place -= 1
+    for e in range(IDS):
+        node_id = listed(hello, e)
+        if node_id == NONE:
+            return
+        if hello[BOTH_WAYS] >> e & 1:
+            if is_full(neighbourhood, row):
+                state.counts[i, UNREPORTED] += 1
+            else:
+                include(neighbourhood, row, node_id, NONE)
+
+
+@apart
+def expire(state, rules, neighbourhood, i, now):
+    """Forget at row i the senders of which too many hellos in a row did not come."""
+    for s in range(state.link.shape[1]):
+        link = state.link[i, s]
+        if is_silent(link, now, LONGEST * rules.period_s):
+            link.is_heard = 0
+            settle(state, neighbourhood, i, s)
+            forget_reports(state, neighbourhood, i, s)
+            link.node_id = NONE

@@ -1,0 +1,109 @@
+"""When a node sends its hellos, and what they list."""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.driver import TICKS
+from halfway.core.hello.messages import (
+    BOTH_WAYS,
+    HELLO,
+    HELLO_TIMER,
+    IDS,
+    IN_ARGS,
+    IN_REALS,
+    LAST,
+    LOWEST,
+    NUMBERS,
+    POSITION,
+)
+from halfway.core.hello.receiving import LONGEST, expire
+from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.outbox import emit
+from halfway.core.prng import random_bits, uniform
+
+RECORDS = 4  # of one hello, at most; the next hello continues a longer list
+QUICK = 4  # hellos after a start that follow after half a period, so that links appear soon
+MOST_EMISSIONS = RECORDS + 1
+_JITTER = 2.0 * (LONGEST - 1.0)  # of a period, all in all
+
+
+@inlined
+def whole_ticks(delay_s):
+    """Return a delay in whole ticks of a clock, so that the clock's offset changes no delay."""
+    return np.floor(delay_s * TICKS) / TICKS
+
+
+@inlined
+def start(state, rules, i, now, out):
+    """Begin to send hellos at row i, soon; after a short absence when the next one was due."""
+    if state.next_at[i] <= now:
+        state.quick[i] = QUICK
+        state.next_at[i] = now + whole_ticks(rules.period_s / 2.0 * uniform(random_bits(state, i)))
+    emit(out, HELLO_TIMER, state.next_at[i] - now, state.node_id[i])
+
+
+@apart
+def tick(state, rules, neighbourhood, i, now, out):
+    """Send the hello that is due at row i, forget silent senders, and set the next timer.
+
+    now: seconds of the node's own clock.
+    """
+    expire(state, rules, neighbourhood, i, now)
+    state.number[i] = (state.number[i] + 1) % NUMBERS
+    for _ in range(RECORDS):
+        lowest = send_record(state, rules, neighbourhood, i, state.lowest[i], out)
+        state.lowest[i] = max(lowest, 0)
+        if lowest == NONE:
+            break
+    after = rules.period_s * (LONGEST - _JITTER * uniform(random_bits(state, i)))
+    if state.quick[i] > 0:
+        state.quick[i] -= 1
+        after /= 2.0
+    state.next_at[i] = now + whole_ticks(after)
+    emit(out, HELLO_TIMER, whole_ticks(after), state.node_id[i])
+
+
+@inlined
+def next_heard(state, i, lowest):
+    """Return the place of row i's link with the least id from `lowest` on whose sender it hears."""
+    found = NO_PLACE
+    for s in range(state.link.shape[1]):
+        link = state.link[i, s]
+        nearer = found == NO_PLACE or link.node_id < state.link[i, found].node_id
+        if link.is_heard == 1 and link.node_id >= lowest and nearer:
+            found = np.int64(s)
+    return found
+
+
+@inlined
+def send_record(state, rules, neighbourhood, i, lowest, out):
+    """Send one record of row i's hello, with the nodes it hears from an id on. Return the least id
+    of the next record; NONE if this one was the last."""
+    o = emit(out, HELLO, 0.0, EVERYONE)
+    o.sequence = state.number[i]
+    o[LOWEST] = lowest
+    for e in range(IN_ARGS):
+        o.args[e] = NONE
+    for e in range(IN_REALS):
+        o.reals[e] = NONE
+    if rules.positions:
+        o.reals[POSITION] = neighbourhood.x[i]
+        o.reals[POSITION + 1] = neighbourhood.y[i]
+    count, both_ways = 0, np.int64(0)
+    s = next_heard(state, i, lowest)
+    while s != NO_PLACE and count < IDS:
+        link = state.link[i, s]
+        lowest = link.node_id
+        if count < IN_ARGS:
+            o.args[count] = lowest
+        else:
+            o.reals[count - IN_ARGS] = lowest
+        both_ways |= np.int64(link.is_neighbour) << count
+        count += 1
+        s = next_heard(state, i, np.int64(lowest) + 1)
+    o[BOTH_WAYS] = both_ways
+    if s == NO_PLACE:
+        o["flags"] = LAST
+        return NONE
+    return np.int32(lowest + 1)

@@ -1,0 +1,231 @@
+"""What the nodes of a run know of their neighbours: it is given to them, or learnt from hellos."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.adapters.interface import (
+    Adapter,
+    NeighbourKnowledge,
+    RunContext,
+    SystemInstance,
+    commands,
+)
+from halfway.core.compiler.lent import Lender, lent
+from halfway.core.driver import TICKS
+from halfway.core.hello.messages import kinds_with_hellos
+from halfway.core.hello.node import with_hellos
+from halfway.core.hello.sending import MOST_EMISSIONS
+from halfway.core.hello.state import (
+    FORGOTTEN,
+    MOST_REPORTED,
+    UNREPORTED,
+    HelloRules,
+    hellos,
+    unknown_neighbourhood,
+)
+from halfway.core.message import START
+from halfway.core.neighbourhood import Neighbourhood
+from halfway.core.records.wire import record_sizes
+from halfway.problem import Problem
+from halfway.sim.engine import loop as engines
+from halfway.sim.engine.changes import no_changes
+from halfway.sim.engine.clocks import Clocks
+from halfway.sim.engine.records import Engine, grown, new_engine
+from halfway.sim.environment.environment import Environment
+from halfway.sim.memory import BlankMemory
+from halfway.sim.radio.declarations import Radio
+from halfway.sim.run_context import HELLOS, WARM_UP, stream
+
+WARM_UP_PERIODS = 10  # of hellos before time 0, in which lists settle, also over lossy links
+_FIRST_SLOTS = 1024
+NewRadio = Callable[[int], Any]  # makes a radio of the run with a random stream of its own
+
+
+class SentHellos(NamedTuple):
+    """The hellos that the nodes of a run send to learn of their neighbours.
+
+    period_s: mean time between two hellos of a node. limit: neighbours that a node has room for.
+    """
+
+    period_s: float = 1.0
+    limit: int = 512
+
+
+class GivenNeighbours:
+    """The neighbourhoods of a run whose nodes are given what they know; no hello is sent."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    @property
+    def neighbourhood(self) -> Neighbourhood:
+        """The neighbourhoods of all rows now."""
+        return self._environment.neighbourhood
+
+    def instance(self, of: SystemInstance) -> SystemInstance:
+        """Return the system's instance as the given nodes run it."""
+        return of
+
+    def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
+        """Return state and rules for the engine, of an instance that emits into `out`."""
+        del out
+        return instance.state, instance.rules
+
+    def begin_window(self) -> None:
+        """Follow the environment, whose next window begins."""
+
+    def forget(self, row: int, incarnation: int) -> None:
+        """Empty what a given node learnt, which has lost its memory."""
+
+    def warm_up(
+        self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
+    ) -> None:
+        """Prepare what nodes are given at time 0 of the run."""
+
+
+class HelloExchange(GivenNeighbours):
+    """The hello exchange of a run: nodes learn their neighbourhoods from each other's hellos.
+
+    knowledge: what nodes of the system read of it. seed: of the nodes' random streams of hellos.
+    Raises Problem for a period or a limit out of range.
+    """
+
+    def __init__(
+        self, sent: SentHellos, knowledge: NeighbourKnowledge, environment: Environment,
+        context: RunContext, seed: int,
+    ) -> None:  # fmt: skip
+        super().__init__(environment)
+        if not 0.0 < sent.period_s < np.inf:
+            raise Problem(f"hello_period_s = {sent.period_s:g}: expected a positive finite number")
+        if sent.limit < 1:
+            raise Problem(f"hello_neighbours = {sent.limit}: expected 1 or more neighbours")
+        limit, positions = min(sent.limit, context.most_neighbours), environment.has_positions
+        two_hops = knowledge.hops > 1
+        self._hellos = hellos(context.node_ids, limit, seed)
+        self._learnt = unknown_neighbourhood(
+            context.n, limit, reported=two_hops * min(limit, MOST_REPORTED), positions=positions
+        )
+        carried = two_hops and positions and knowledge.positions
+        self._rules = HelloRules(float(sent.period_s), starts=False, positions=carried)
+        memory = self._hellos if context.memory_lost else ()
+        self._blank = BlankMemory(memory, lambda _state, _name, row: slice(row, row + 1))
+        self._lend, self._out = Lender(), None
+        self._node: Any = None
+        self.begin_window()
+
+    @property
+    def neighbourhood(self) -> Neighbourhood:
+        """The neighbourhoods of all rows, as hellos report them."""
+        return self._learnt
+
+    def instance(self, of: SystemInstance) -> SystemInstance:
+        """Return the system's instance with hellos. Raises Problem if their kinds are in use."""
+        try:
+            kinds = kinds_with_hellos(of.kinds)
+        except ValueError as error:
+            remedy = "use kind numbers below 250, and no kind named neighbour-hello"
+            raise Problem(str(error), remedy=remedy) from None
+        self._rules = self._rules._replace(starts=of.kinds.starts)
+        most = max(of.most_emissions + 1, MOST_EMISSIONS)  # a start also sets the hello timer
+        # A hello to all is no record of the system, even if its records are for one node each.
+        beside = None if of.most_beside is None else max(of.most_beside, 1)
+        before = of.shortfalls
+
+        def shortfalls(state: Any) -> Mapping[str, int]:
+            return {**before(state), **self._shortfalls()}
+
+        return of._replace(
+            kinds=kinds, most_emissions=most, most_beside=beside, shortfalls=shortfalls
+        )
+
+    def _shortfalls(self) -> Mapping[str, int]:
+        counts = self._hellos.counts.sum(axis=0)
+        return {
+            "forgotten neighbours": int(counts[FORGOTTEN]),
+            "forgotten neighbours of neighbours": int(counts[UNREPORTED]),
+        }
+
+    def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
+        """Return state and rules for the engine, of an instance with hellos that emits to `out`."""
+        if self._out is not out:
+            self._node = with_hellos(
+                instance.state, instance.rules, self._hellos, self._learnt, out, self._lend
+            )
+            self._out = out
+        return self._node, self._rules
+
+    def begin_window(self) -> None:
+        """Let nodes read their own positions, where the environment has positions."""
+        n = self._environment.n
+        if self._environment.has_positions:
+            self._learnt.x[:n] = self._environment.neighbourhood.x
+            self._learnt.y[:n] = self._environment.neighbourhood.y
+
+    def forget(self, row: int, incarnation: int) -> None:
+        """Empty what a node learnt from hellos, with random numbers of its new incarnation."""
+        self._blank.restore(row, incarnation)
+        self._learnt.last[row] = self._learnt.first[row]
+
+    def warm_up(
+        self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
+    ) -> None:
+        """Send hellos before time 0 of the run, which no metric counts, so that lists settle.
+
+        Only hellos are sent, in the environment as it is at time 0. radio: the declaration; new:
+        makes a radio from it.
+        """
+        environment, engine = self._environment, self._warm_engine(instance, clocks)
+        rules = self._rules._replace(starts=False)
+        seconds = WARM_UP_PERIODS * rules.period_s
+        slots = MOST_EMISSIONS * radio.copies(environment.max_degree())
+        made, lend = new(WARM_UP), Lender()
+        why = engines.POOL_FULL
+        while why == engines.POOL_FULL:
+            while engine.out.tally[0] < slots:
+                engine = grown(engine)
+            node, _ = self.node(instance, engine.out)
+            why = engines.run(
+                node, rules, self._learnt, engine, made, environment.reach, True, no_changes(),
+                seconds, engines.NEVER, slots, lend,
+            )  # fmt: skip
+            slots = 2 * slots if why == engines.POOL_FULL else slots
+        self._begin_clocks_again(clocks, seconds)
+        self._hellos.counts[:] = 0
+
+    def _warm_engine(self, instance: SystemInstance, clocks: Clocks) -> Engine:
+        """Return the engine of the warm-up, with the start event of each node that is up."""
+        environment = self._environment
+        engine = new_engine(
+            environment.n, _FIRST_SLOTS, 1, ids=environment.ids, clocks=clocks,
+            sizes=record_sizes(instance.kinds),
+        )  # fmt: skip
+        engine.turns[environment.initially_down] = 1
+        while engine.out.tally[0] < environment.n:
+            engine = grown(engine)
+        up = np.flatnonzero(engine.turns == 0)
+        engines.post_all(lent(engine), lent(commands(np.zeros(len(up)), up, START, -1)))
+        return engine
+
+    def _begin_clocks_again(self, clocks: Clocks, seconds: float) -> None:
+        """Move the times that nodes remember, as the run begins when the warm-up ends."""
+        passed = np.full(self._environment.n, seconds)
+        if len(clocks.rate):
+            passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as `reading` has it
+        self._hellos.next_at[:] -= passed
+        self._hellos.link["heard_at"] -= passed[:, None]
+
+
+def neighbours_of(
+    sent: SentHellos | None, adapter: Adapter, environment: Environment, context: RunContext,
+    seed: int,
+) -> GivenNeighbours:  # fmt: skip
+    """Return what nodes of a run know of their neighbours: by a hello exchange, or given.
+
+    seed: of the run.
+    """
+    if sent is None:
+        return GivenNeighbours(environment)
+    knowledge = adapter.neighbour_knowledge()
+    return HelloExchange(sent, knowledge, environment, context, stream(seed, HELLOS))
