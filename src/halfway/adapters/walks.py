@@ -1,7 +1,6 @@
 """The adapter of the walk systems: roles as commands, and table sizes."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,12 @@ from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.protocols.walks.messages import ADVERTISE, KINDS, Rules
 from halfway.protocols.walks.state import (
-    NOWHERE,
     DIED,
     EVICTED,
     KNOWN_HOPS,
     LOST,
     NO_ROOM,
+    NOWHERE,
 )
 from halfway.world.workload.demand import Demand
 
@@ -80,9 +79,7 @@ class WalkAdapter(Adapter):
         rows = np.concatenate([empty, *demand.publishers])
         topics = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
         after = 0.5 * float(self.values["step_delay_s"])
-        return joined(
-            (super().start_up_commands(demand), commands(after, rows, ADVERTISE, topics))
-        )
+        return joined((super().start_up_commands(demand), commands(after, rows, ADVERTISE, topics)))
 
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:

@@ -52,9 +52,9 @@ def is_first_hop(trails, rules, i, topic, place, now):
     towards = trails.paths[i, topic, place].back
     for k in range(place):
         other = trails.paths[i, topic, k]
-        if other.back == towards and other.side == SUBSCRIBES:
-            if is_open(trails, rules, i, other, now):
-                return False
+        same = other.back == towards and other.side == SUBSCRIBES
+        if same and is_open(trails, rules, i, other, now):
+            return False
     return True
 
 

@@ -47,8 +47,8 @@ def state(
     sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
 
     We replace the oldest mark of a full memory, because a mote has no heap; `marks[i]` is then
-    above the capacity. By default there is room for what a node sees of its topics: one a member, at
-    least 64 and at most 1024.
+    above the capacity. By default there is room for what a node sees of its topics: one a member,
+    at least 64 and at most 1024.
     """
     n = len(node_ids)
     walks = topics * sizes.get("members", 2)

@@ -14,7 +14,6 @@ from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.messages import PUBLISHES
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
@@ -27,10 +26,8 @@ from halfway.protocols.walks.state import (
     claim_path,
     claim_trail,
     is_later,
-    is_same,
     path_of,
     track_hop,
-    walker_at,
     walker_of,
     write_member,
     write_walker,
@@ -99,6 +96,13 @@ def make_step(trails, rules, i, message, place, random, towards, out):
         send_step(trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, out)
 
 
+@inlined
+def is_of(known, walker):
+    """Whether a place of a table has a trail of a launched walk's member."""
+    same = known.member == walker.member and known.side == walker.side
+    return known.status != FREE and same
+
+
 @apart
 def leave_trail(trails, rules, i, walker, towards_start, now, out):
     """Leave a launched walk's trail: [drw §3] a node that is visited for the first time memorises
@@ -108,7 +112,7 @@ def leave_trail(trails, rules, i, walker, towards_start, now, out):
     if place == NO_PLACE:
         return place
     known = trails.trails[i, topic, place]
-    mine = known.status != FREE and known.member == walker.member and known.side == walker.side
+    mine = is_of(known, walker)
     if mine and known.status == PASSED and not is_later(walker, known):
         return place
     write_walker(known, PASSED, walker, towards_start, now)
@@ -131,7 +135,7 @@ def hear_trail(trails, rules, i, message):
     if place == NO_PLACE:
         return
     known = trails.trails[i, walker.topic, place]
-    mine = known.status != FREE and known.member == walker.member and known.side == walker.side
+    mine = is_of(known, walker)
     if mine and known.status == PASSED and now - known.since <= rules.refresh_s:
         return
     if not mine or not is_later(known, walker):
@@ -158,7 +162,11 @@ def meetable(trails, rules, i, topic, member, known, status, now):
     found, age = NO_PLACE, np.inf
     for k in range(trails.trails.shape[2]):
         other = trails.trails[i, topic, k]
-        if other.status == status and other.member != member and (known & bit_of(other.member)) == 0:
+        if (
+            other.status == status
+            and other.member != member
+            and (known & bit_of(other.member)) == 0
+        ):
             since = now - other.since
             if since <= rules.refresh_s and since < age:
                 found, age = np.int64(k), since

@@ -80,9 +80,7 @@ UNMATCHED = KINDS.report(
     f"topic {EVENT_ID}",
 )  # fmt: skip
 SUBSCRIBE = KINDS.command(10, "subscribe", "the application subscribes to `topic`", "topic")
-WITHDRAW = KINDS.command(
-    11, "withdraw", "the application will publish no more on `topic`", "topic"
-)
+WITHDRAW = KINDS.command(11, "withdraw", "the application will publish no more on `topic`", "topic")
 _LAUNCH = {**_WALK, "unanswered": UNANSWERED}
 RELAUNCH = KINDS.timer(
     12, "relaunch", "the node launches its walk again unless the walk has met another walk",

@@ -7,14 +7,9 @@ from halfway.core.message import START
 from halfway.core.missing import NO_PLACE
 from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
+from halfway.protocols.walks.answers import receive_extend, receive_invite, receive_match
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
-from halfway.protocols.walks.following import (
-    receive_broken,
-    receive_extend,
-    receive_follow,
-    receive_invite,
-    receive_match,
-)
+from halfway.protocols.walks.following import receive_broken, receive_follow
 from halfway.protocols.walks.launch import hear_trail
 from halfway.protocols.walks.meeting import can_redraw, step_arrived
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
@@ -71,39 +66,50 @@ def receive(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_other(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of the walk systems that belongs to paths, or a command or timer."""
+    """Receive a message of the walk systems that belongs to events or paths, or any other one."""
     kind = message.kind
     if kind == messages.DATA:
         receive_data(trails, rules, i, message, out)
+    elif kind == messages.CATCH_UP:
+        receive_catch_up(trails, rules, i, message, out)
     elif kind == messages.MATCH:
         receive_match(trails, rules, i, message, out)
     elif kind == messages.FOLLOW:
         receive_follow(trails, rules, i, message, out)
     elif kind == messages.ROUTE:
         receive_route(trails, rules, i, message, out)
-    elif kind == messages.BROKEN:
-        receive_broken(trails, rules, i, message, out)
     elif kind == messages.EXTEND:
         receive_extend(trails, rules, i, message, out)
     elif kind == messages.INVITE:
         receive_invite(trails, rules, i, message, out)
-    elif kind == messages.CATCH_UP:
-        receive_catch_up(trails, rules, i, message, out)
+    elif kind == messages.BROKEN:
+        receive_broken(trails, rules, i, message, out)
     elif kind == messages.END:
         end_path(trails, rules, i, walker_of(message), message.source, message.at, out)
-    elif kind in (messages.RELAUNCH, messages.REFRESH):
+    else:
+        receive_own(trails, rules, neighbourhood, i, message, out)
+
+
+@apart
+def receive_own(trails, rules, neighbourhood, i, message, out):
+    """Receive a timer of a walks' node, a command of its application, or its start event."""
+    kind = message.kind
+    if kind in (messages.RELAUNCH, messages.REFRESH):
         launch_again(trails, rules, neighbourhood, i, message, out)
     elif kind == messages.SEARCH:
         search(trails, rules, neighbourhood, i, message, out)
     elif kind == messages.RESUME:
         resume(trails, rules, neighbourhood, i, message, out)
+    elif kind == START:
+        reliable_hop.restart_timers(trails.hops, rules, i, out)
+        restart(trails, rules, i, out)
     else:
         receive_command(trails, rules, neighbourhood, i, message, out)
 
 
 @apart
 def receive_command(trails, rules, neighbourhood, i, message, out):
-    """Receive a command of the application of a walks' node, or its start event."""
+    """Receive a command of the application of a walks' node."""
     kind = message.kind
     if kind == messages.PUBLISH:
         begin_role(trails, rules, neighbourhood, i, message, PUBLISHES, out)
@@ -116,6 +122,3 @@ def receive_command(trails, rules, neighbourhood, i, message, out):
         end_role(trails, rules, neighbourhood, i, message, PUBLISHES, out)
     elif kind == messages.UNSUBSCRIBE:
         end_role(trails, rules, neighbourhood, i, message, SUBSCRIBES, out)
-    elif kind == START:
-        reliable_hop.restart_timers(trails.hops, rules, i, out)
-        restart(trails, rules, i, out)

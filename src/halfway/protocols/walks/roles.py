@@ -7,7 +7,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.following import DONE, extend, others_end_here
+from halfway.protocols.walks.answers import DONE, extend, others_end_here
 from halfway.protocols.walks.launch import (
     begin_path,
     first_step,

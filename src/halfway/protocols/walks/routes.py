@@ -39,9 +39,9 @@ def join(trails, rules, i, topic, place, new, now, out):
         return
     for k in range(trails.paths.shape[2]):
         other = trails.paths[i, topic, k]
-        if other.side == SUBSCRIBES and other.back != path.back:
-            if is_open(trails, rules, i, other, now):
-                send_route(trails, rules, i, topic, k, path.back, out)
+        due = other.side == SUBSCRIBES and other.back != path.back
+        if due and is_open(trails, rules, i, other, now):
+            send_route(trails, rules, i, topic, k, path.back, out)
 
 
 @apart
@@ -66,9 +66,9 @@ def is_earliest(trails, rules, i, topic, place, now):
     path = trails.paths[i, topic, place]
     for k in range(place):
         other = trails.paths[i, topic, k]
-        if other.side == path.side and other.back == path.back:
-            if is_open(trails, rules, i, other, now):
-                return False
+        same = other.side == path.side and other.back == path.back
+        if same and is_open(trails, rules, i, other, now):
+            return False
     return True
 
 
@@ -78,9 +78,9 @@ def is_first(trails, rules, i, topic, place, now):
     path = trails.paths[i, topic, place]
     for k in range(trails.paths.shape[2]):
         other = trails.paths[i, topic, k]
-        if k != place and other.side == path.side and other.back == path.back:
-            if is_open(trails, rules, i, other, now):
-                return False
+        same = k != place and other.side == path.side and other.back == path.back
+        if same and is_open(trails, rules, i, other, now):
+            return False
     return True
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
@@ -244,9 +244,7 @@ def claim_path(trails, rules, i, topic, side, member, now):
 @inlined
 def walker_of(message):
     """The walker that a record of the walks is about."""
-    return Walker(
-        message.topic, message.args[2], message.publisher, message.epoch, message.args[4]
-    )
+    return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
 
 
 @inlined
@@ -257,6 +255,23 @@ def write_member(o, walker):
     o.epoch = walker.incarnation
     o.args[2] = walker.side
     o.args[4] = walker.generation
+
+
+@inlined
+def write_way(o, walker, way, hops):
+    """Write a walker, and what its record follows, into the record."""
+    write_member(o, walker)
+    o.args[1] = way[0]
+    o.target = way[1]
+    o.args[0] = way[2]
+    o.args[3] = hops
+
+
+@inlined
+def is_via_of(path, walker):
+    """Whether a walks' path knows where the news of that launch's meeting came from."""
+    same = path.via_incarnation == walker.incarnation
+    return same and path.via_generation == walker.generation
 
 
 @inlined
