@@ -134,16 +134,17 @@ def _weigh(row, graph, x, y):
     views, reach = graph.views, graph.radius * graph.radius
     a, b = view(graph, x), view(graph, y)
     behind, degree = np.int64(views.count[a]), np.int64(views.count[b])
+    behind_x, behind_y, own_x, own_y = views.x[a], views.y[a], views.own[a, 0], views.own[a, 1]
     for p in range(degree):
         z_x, z_y = views.x[b, p], views.y[b, p]
         common = np.int64(0)
         for q in range(behind):
-            dx, dy = views.x[a, q] - z_x, views.y[a, q] - z_y
+            dx, dy = behind_x[q] - z_x, behind_y[q] - z_y
             common += np.int64(dx * dx + dy * dy < reach)
-        dx, dy = views.own[a, 0] - z_x, views.own[a, 1] - z_y
-        if dx * dx + dy * dy < reach and views.who[b, p] != x:
-            common += behind - 1  # z is one of N(x), at distance 0 from itself
-        row[p] = np.float32(common)
+        dx, dy = own_x - z_x, own_y - z_y
+        # z is one of N(x), at distance 0 from itself.
+        inside = (dx * dx + dy * dy < reach) & (views.who[b, p] != x)
+        row[p] = np.float32(common + np.int64(inside) * (behind - 1))
     return behind, degree
 
 

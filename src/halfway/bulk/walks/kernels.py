@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.walks.choices import next_position
-from halfway.bulk.walks.networks import degree_of, end_of, link_of, neighbour_of
+from halfway.bulk.walks.networks import degree_of, end_of, link_of, neighbours_of
 from halfway.bulk.walks.trails import back_of, hears, leave_trail, passage
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
@@ -39,8 +39,8 @@ def last_advertiser(trails, graph, stamp, w, y):
     """The neighbour that last advertised bulk walk w to node y: the one that it passed last."""
     latest = np.int64(0)
     v = np.uint32(0)
-    for p in range(degree_of(graph, y)):
-        u = neighbour_of(graph, y, p)
+    for neighbour in neighbours_of(graph, y):
+        u = np.uint32(neighbour)
         order = passage(trails, stamp, w, u)
         if order > 0 and order >= latest:
             latest = order

@@ -30,9 +30,9 @@ def degree_of(graph: Any, x: Any) -> Any:
     return _DEGREE[type(graph)](graph, x)
 
 
-def neighbour_of(graph: Any, x: Any, p: Any) -> Any:
-    """The neighbour at position p of a bulk walk's node x; neighbours ascend."""
-    return _NEIGHBOUR[type(graph)](graph, x, p)
+def neighbours_of(graph: Any, x: Any) -> Any:
+    """The neighbours of a bulk walk's node x, ascending; of a lazy graph, to be used at once."""
+    return _NEIGHBOURS[type(graph)](graph, x)
 
 
 def link_of(graph: Any, x: Any, p: Any) -> Any:
@@ -51,8 +51,8 @@ def _degree(graph, x):
 
 
 @inlined
-def _neighbour(graph, x, p):
-    return np.uint32(graph.who[np.uint32(graph.start[x] + p)])
+def _neighbours(graph, x):
+    return graph.who[graph.start[x] : graph.start[np.uint32(x + 1)]]
 
 
 @inlined
@@ -71,8 +71,9 @@ def _lazy_degree(graph, x):
 
 
 @inlined
-def _lazy_neighbour(graph, x, p):
-    return graph.views.who[view(graph, x), p]
+def _lazy_neighbours(graph, x):
+    slot = view(graph, x)
+    return graph.views.who[slot, : graph.views.count[slot]]
 
 
 @inlined
@@ -90,10 +91,10 @@ def _lazy_end(graph, e):
 
 
 _DEGREE = {Graph: _degree, LazyGraph: _lazy_degree}
-_NEIGHBOUR = {Graph: _neighbour, LazyGraph: _lazy_neighbour}
+_NEIGHBOURS = {Graph: _neighbours, LazyGraph: _lazy_neighbours}
 _LINK = {Graph: _link, LazyGraph: _lazy_link}
 _END = {Graph: _end, LazyGraph: _lazy_end}
 chosen_by_type(degree_of, 0, _DEGREE)
-chosen_by_type(neighbour_of, 0, _NEIGHBOUR)
+chosen_by_type(neighbours_of, 0, _NEIGHBOURS)
 chosen_by_type(link_of, 0, _LINK)
 chosen_by_type(end_of, 0, _END)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks.networks import degree_of, neighbour_of
+from halfway.bulk.walks.networks import neighbours_of
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.by_type import chosen_by_type
@@ -91,8 +91,8 @@ def _leave(trails, graph, stamp, w, y, came_from, passed, advertise):
     trails.back[y, w] = came_from
     trails.order[y, w] = passed
     if advertise:
-        for p in range(degree_of(graph, y)):
-            trails.mark[neighbour_of(graph, y, p), 2 + w] = stamp
+        for neighbour in neighbours_of(graph, y):
+            trails.mark[np.uint32(neighbour), 2 + w] = stamp
 
 
 @inlined
@@ -146,8 +146,8 @@ def _hears_visited(visited, graph, stamp, w, y, order):
     # neighbours is the one that hears. Next to each other, the walk must be on its initiator.
     if order > 0 and order + 1 < visited.count[1 - w]:
         return False
-    for p in range(degree_of(graph, y)):
-        if _passage_visited(visited, stamp, w, neighbour_of(graph, y, p)) > 0:
+    for neighbour in neighbours_of(graph, y):
+        if _passage_visited(visited, stamp, w, neighbour) > 0:
             return True
     return False
 

@@ -62,6 +62,7 @@ class LazyGraph(NamedTuple):
     views: CachedViews
     clock: npt.NDArray[np.int64]  # [1] uses of the caches
     drawn: npt.NDArray[np.int64]  # [2] cells and neighbour lists drawn so far
+    near: npt.NDArray[np.int64]  # [9] slots of the cells around a node
 
 
 @inlined
@@ -156,11 +157,10 @@ def _cell_of(graph, i):
 
 
 @inlined
-def _slot(cache, clock, key):
+def _slot(cache, clock, key, hashed):
     """The slot of a key in a cache, or the one to replace, and whether it has the key."""
     clock[0] += 1
-    sets = _u8(cache.key.shape[0] // WAYS)
-    begin = np.int64(mixed(_u8(key)) & (sets - _1)) * WAYS
+    begin = (np.int64(hashed) & (cache.key.shape[0] // WAYS - 1)) * WAYS
     oldest = begin
     for slot in range(begin, begin + WAYS):
         if cache.key[slot] == key:
@@ -174,13 +174,15 @@ def _slot(cache, clock, key):
 
 @inlined
 def cell_slot(graph, column, row):
-    """The slot of a lazy graph's cell in the cache, with its nodes.
+    """The slot of a lazy graph's cell in the cache, with its nodes; valid while no cell is asked
+    that is 16 columns or rows away.
 
     Raises OverflowError if the cell has more nodes than a slot has room for.
     """
     cells = graph.cells
     cell = _interleaved(column, row, graph.bits)
-    slot, known = _slot(cells, graph.clock, cell)
+    # Cells next to each other are in different sets, so that none replaces another.
+    slot, known = _slot(cells, graph.clock, cell, (row & 15) << 4 | (column & 15))
     if known:
         return slot
     first, count = _nodes_of(graph, cell)
@@ -206,17 +208,22 @@ def place_in_cells(graph, value):
 
 
 @inlined
-def _insert(views, slot, count, node, x, y):
-    """Insert a neighbour in the order of the ids: the cells do not come in this order."""
-    place = np.int64(count)
-    while place > 0 and views.who[slot, place - 1] > node:
-        views.who[slot, place] = views.who[slot, place - 1]
-        views.x[slot, place] = views.x[slot, place - 1]
-        views.y[slot, place] = views.y[slot, place - 1]
-        place -= 1
-    views.who[slot, place] = node
-    views.x[slot, place] = x
-    views.y[slot, place] = y
+def _window(graph, x, y):
+    """Find the slots of the cells that the disk around (x, y) may reach, in the order of their ids:
+    `graph.near`. Returns their number, nine at most."""
+    left, right = place_in_cells(graph, x - graph.radius), place_in_cells(graph, x + graph.radius)
+    low, high = place_in_cells(graph, y - graph.radius), place_in_cells(graph, y + graph.radius)
+    count = np.int64(0)
+    for row in range(low, high + 1):
+        for column in range(left, right + 1):
+            slot = cell_slot(graph, column, row)
+            key, place = graph.cells.key[slot], count
+            while place > 0 and graph.cells.key[graph.near[place - 1]] > key:
+                graph.near[place] = graph.near[place - 1]
+                place -= 1
+            graph.near[place] = slot
+            count += 1
+    return count
 
 
 @inlined
@@ -227,24 +234,25 @@ def view_at(graph, i, x, y):
     neighbours than a slot has room for.
     """
     views, cells, reach = graph.views, graph.cells, graph.radius * graph.radius
-    slot, known = _slot(views, graph.clock, np.int64(i))
+    slot, known = _slot(views, graph.clock, np.int64(i), mixed(_u8(i)))
     if known:
         return slot
     views.key[slot] = _NO_NODE
-    found = np.int64(0)
-    left, right = place_in_cells(graph, x - graph.radius), place_in_cells(graph, x + graph.radius)
-    low, high = place_in_cells(graph, y - graph.radius), place_in_cells(graph, y + graph.radius)
-    for row in range(low, high + 1):
-        for column in range(left, right + 1):
-            cell = cell_slot(graph, column, row)
-            first = cells.first[cell]
-            for k in range(cells.count[cell]):
-                dx, dy = cells.x[cell, k] - x, cells.y[cell, k] - y
-                if dx * dx + dy * dy < reach and first + k != i:
-                    if found == views.who.shape[1]:
-                        raise OverflowError("a node has more neighbours than the cache has room for")
-                    _insert(views, slot, found, _u4(first + k), cells.x[cell, k], cells.y[cell, k])
-                    found += 1
+    who, near_x, near_y = views.who[slot], views.x[slot], views.y[slot]
+    found, own = _u4(0), _u4(i)
+    for near in range(_window(graph, x, y)):
+        cell = graph.near[near]
+        node, count = _u4(cells.first[cell]), _u4(cells.count[cell])
+        if np.int64(found) + np.int64(count) > who.shape[0]:
+            raise OverflowError("a node has more neighbours than the cache has room for")
+        cell_x, cell_y = cells.x[cell], cells.y[cell]
+        for k in range(count):
+            # Written first and kept if near: no branch to mispredict.
+            near_x[found], near_y[found] = cell_x[k], cell_y[k]
+            dx, dy = cell_x[k] - x, cell_y[k] - y
+            who[found] = node
+            found += _u4((dx * dx + dy * dy < reach) & (node != own))
+            node += _u4(1)
     views.key[slot], views.count[slot] = i, found
     views.own[slot, 0], views.own[slot, 1] = x, y
     graph.drawn[1] += 1
@@ -267,7 +275,7 @@ def position_of(graph, i):
 @inlined
 def view(graph, i):
     """The slot of the neighbours of a lazy graph's node; see `view_at`."""
-    slot, known = _slot(graph.views, graph.clock, np.int64(i))
+    slot, known = _slot(graph.views, graph.clock, np.int64(i), mixed(_u8(i)))
     if known:
         return slot
     x, y = position_of(graph, i)

@@ -18,7 +18,7 @@ MOST_NODES = 2**31 - 1  # a node id has 31 bits
 GIANT = 1000  # nodes that a search must reach from a node of the giant component
 _MOST_BITS = 15  # of a cell's column: 2^30 cells
 _MOST_LEVELS = 20  # of halvings kept in memory: 8 MB
-_CELLS, _VIEWS = 4096, 1024  # slots of the caches: their use is local
+_CELLS, _VIEWS = 1024, 1024  # slots of the caches: their use is local
 _MOST_DRAWS = 1000  # of a start node
 
 
@@ -44,8 +44,9 @@ class LazyDisk:
             np.uint64(seed), np.float64(radius), np.int64(bits), np.int64(levels),
             lazy_cells.first_ids(np.uint64(seed), n, levels),
             _cells(_room(n, n / 4.0**bits)),
-            _views(_room(n, n * math.pi * self.radius**2)),
-            np.zeros(1, np.int64), np.zeros(2, np.int64),
+            # A cell is written whole before its far nodes are left out.
+            _views(_room(n, n * math.pi * self.radius**2) + _room(n, n / 4.0**bits)),
+            np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(9, np.int64),
         )  # fmt: skip
 
     @property
