@@ -6,6 +6,7 @@ python bench/lazy_walks.py [--n 1000000000] [--degree 15] [--pairs 100] [--syste
 import argparse
 import json
 import resource
+import sys
 import time
 
 import numpy as np
@@ -20,6 +21,12 @@ SEED = 1
 def peak_mib() -> int:
     """The most memory that this process has had, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def write(row: dict[str, object]) -> None:
+    """Write one object on a line, at once: the next one may take a minute."""
+    sys.stdout.write(f"{json.dumps(row)}\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
@@ -37,7 +44,7 @@ def main() -> None:
     made_s = time.process_time() - begun
     pairs, again = disk.giant_pairs(chosen.pairs, SEED)
     walkers, steps, seconds = LazyWalkers(disk, chosen.system), [], []
-    print(json.dumps({"graph_s": round(made_s, 3), "ends_drawn_again": again}), flush=True)
+    write({"graph_s": round(made_s, 3), "ends_drawn_again": again})
     for topic, (source, target) in enumerate(pairs.tolist()):
         begun = time.process_time()
         met = walkers.pair(source, target, seed=SEED, topic=topic)
@@ -48,14 +55,14 @@ def main() -> None:
             "visited": sum(met.visited), "raised": met.raised,
             "tables_mib": met.memory_bytes >> 20, "cpu_s": round(seconds[-1], 3),
         }  # fmt: skip
-        print(json.dumps(row), flush=True)
+        write(row)
     whole = {
         "n": chosen.n, "degree": chosen.degree, "system": chosen.system, "pairs": len(steps),
         "median_steps": float(np.median(steps)), "mean_steps": float(np.mean(steps)),
         "cpu_s": round(sum(seconds), 1), "peak_mib": peak_mib(),
         "ns_a_step": round(1e9 * sum(seconds) / sum(steps)),
     }  # fmt: skip
-    print(json.dumps(whole))
+    write(whole)
 
 
 if __name__ == "__main__":

@@ -63,9 +63,7 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
 def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
     """Pairs of walks until they meet ('heard', equal speed), warm tables."""
     table = weight_table(network) if system == "directional" else None
-    memory = (
-        choices.directional_memory(table) if table else choices.pure_memory()
-    )
+    memory = choices.directional_memory(table) if table else choices.pure_memory()
     trails, graph = new_trails(network.n), Graph(network.start, network.who)
     walks, ends = kernels.pair_of_walks(), distinct_pairs(network.n, PAIRS, SEED)
     steps, nodes = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64)

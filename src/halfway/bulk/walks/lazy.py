@@ -95,9 +95,7 @@ class LazyWalkers:
                 raise Problem(what, where=self.disk.name, remedy="use another node, or more range")
 
 
-def _room(
-    visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory
-) -> int:
+def _room(visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory) -> int:
     """The steps that both tables have room for, at half of their places."""
     room = visited.entry.shape[1] // 2 - int(visited.count.max())
     if isinstance(memory, choices.LazyMemory):
