@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 
 import ensemble
-from halfway.bulk.walks import kernels
+from halfway.bulk.walks import choices, kernels
+from halfway.bulk.walks.networks import Graph
+from halfway.bulk.walks.trails import trails as new_trails
 from halfway.bulk.walks.weights import WeightTable, weight_table
 from halfway.core.prng import seeded
 from halfway.world.graphs.network import Network
@@ -28,7 +30,7 @@ NOT_MET = 10**9
 
 def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
     """One pure walk, and many in flight together, with the same number of steps in all."""
-    graph, spans = kernels.Graph(network.start, network.who), ensemble.spans_of(network)
+    graph, spans = Graph(network.start, network.who), ensemble.spans_of(network)
     random = np.uint64(seeded(np.uint64(SEED), 0))
     randoms = np.array([seeded(np.uint64(SEED), w) for w in range(ensemble.IN_FLIGHT)], np.uint64)
 
@@ -61,16 +63,14 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
 def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
     """Pairs of walks until they meet ('heard', equal speed), warm tables."""
     table = weight_table(network) if system == "directional" else None
-    memory = (
-        kernels.directional_memory(table) if table else kernels.PureMemory(np.zeros(1, np.uint8))
-    )
-    trails, graph = kernels.trails(network.n), kernels.Graph(network.start, network.who)
-    ends = distinct_pairs(network.n, PAIRS, SEED)
+    memory = choices.directional_memory(table) if table else choices.pure_memory()
+    trails, graph = new_trails(network.n), Graph(network.start, network.who)
+    walks, ends = kernels.pair_of_walks(), distinct_pairs(network.n, PAIRS, SEED)
     steps, nodes = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64)
 
     def in_numba() -> None:
         kernels.meetings(
-            memory, trails, graph, ends, np.uint64(SEED), 1, True, NOT_MET, steps, nodes
+            memory, trails, graph, walks, ends, np.uint64(SEED), 1, True, NOT_MET, steps, nodes
         )
 
     in_numba()
@@ -93,10 +93,10 @@ def in_c(
     nodes: np.ndarray,
 ) -> Callable[[], object]:
     """The same pairs in C, with arrays of its own."""
-    mine, stamp = kernels.trails(network.n), [0]
+    mine, stamp = new_trails(network.n), [0]
     tables: list[np.ndarray | None] = [None] * 7
     if table:
-        own = kernels.directional_memory(table)
+        own = choices.directional_memory(table)
         tables = [
             table.base_at,
             table.ties_at,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bench.ensemble import IN_FLIGHT, one_walk, rows_after
 
-from halfway.bulk.walks.kernels import Graph
+from halfway.bulk.walks.networks import Graph
 from halfway.core.prng import seeded
 from tests.core.test_prng import splitmix64
 from tests.networks import disk

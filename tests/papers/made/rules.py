@@ -51,6 +51,27 @@ def _walk_balance(metric: str, point: Parameters) -> float | dict[str, float]:
     return {"random-walk": 1.0, "directional-walk": 1.05}.get(str(system), 3.0)
 
 
+def _growing(steps: float, path: float) -> Rule:
+    """A rule with these exponents of directional steps and of paths; pure steps grow as n."""
+
+    def rule(metric: str, point: Parameters) -> float:
+        n = float(point["n"])
+        if metric == "unmet":
+            return 0.0
+        if metric == "path":
+            return float(n ** (0.5 if point["system"] == "georendezvous" else path))
+        return float(n ** (steps if point["system"] == _DIRECTED else 1.0))
+
+    return rule
+
+
+def _uneven(metric: str, point: Parameters) -> float:
+    """Paths, state and messages that do not grow as expected, pure steps as √n, and lost pairs."""
+    n = float(point["n"])
+    exponents = {"path": 0.9, "state": 0.7, "messages": 1.3, "steps": 0.5}
+    return float(n ** exponents[metric]) if metric in exponents else 0.5
+
+
 def _recipes(metric: str, point: Parameters) -> float:
     if metric == "reach":
         return 0.5 - 0.1 * float(point["beta"])
@@ -174,8 +195,8 @@ def _exchanged(rule: Rule) -> Rule:
 
 # Rules by which claims fail that the general spoilers leave.
 TWINS: dict[str, tuple[Rule, ...]] = {
-    f"walk-overlay/figure-8{panel}": (_exchanged(_overlays),) for panel in ("", "ab", "cd", "ef")
-}
+    "directional-walks/growth": (_growing(0.9, 0.6), _uneven),
+} | {f"walk-overlay/figure-8{panel}": (_exchanged(_overlays),) for panel in ("", "ab", "cd", "ef")}
 RULES: dict[str, Rule] = {
     "directional-walks/section-3": lambda _metric, _point: 1.0,
     "directional-walks/section-4": _walk_networks,
@@ -185,6 +206,7 @@ RULES: dict[str, Rule] = {
     "directional-walks/figure-7": _walk_loads,
     "directional-walks/figure-8": _walk_loads,
     "directional-walks/figure-9": _walk_balance,
+    "directional-walks/growth": _growing(0.5, 0.6),
     "walk-overlay/section-4": _recipes,
     "walk-overlay/section-6": _overlays,
     "walk-overlay/figure-8ab": _overlays,

@@ -5,6 +5,7 @@ Twin of the message-level protocol: a message that no join or leave disturbs tak
 
 import numpy as np
 
+from halfway.bulk.georendezvous.maps import CellMap, mask_at
 from halfway.core.compiled import inlined, kernel
 from halfway.protocols.georendezvous.cells import (
     HOME,
@@ -35,26 +36,23 @@ def masks_of(populated, mask):
 
 
 @inlined
-def route(mask, x, y, dx, dy, path):
-    """Route one message in the bulk kernels from cell (x, y) for d. (home's x, y, hops until its
-    first arrival there, all hops).
+def route_over(cells, x, y, dx, dy, path, columns, most):
+    """Route one message in the bulk kernels from cell (x, y) of a map for d. (home's x, y, hops
+    until its first arrival there, all hops).
 
     All hops include the traversal of the home perimeter, if there was one. `path` [places]
-    receives the cells, y * columns + x, of all hops, as far as there are places. No route has more
-    hops than the loop allows; a route that would is (-1, -1, -1, -1).
+    receives the cells, y * columns + x, of all hops, as far as there are places. A route of more
+    than `most` hops is (-1, -1, -1, -1).
     """
-    rows, columns = mask.shape
     on_perimeter, entry_x, entry_y, first, back = 0, x, y, 0, 0
     hops, arrived = np.int64(0), np.int64(0)
-    # Each traversal crosses a directed edge at most once, and no two begin at one cell.
-    most = np.int64(8) * rows * columns * rows * columns + 1
     while hops < most:
         if hops < path.shape[0]:
             path[hops] = y * columns + x
         if on_perimeter == 0 or closer(x, y, entry_x, entry_y, dx, dy):
             arrived = hops
         direction, on_perimeter, entry_x, entry_y, first = decide(
-            mask[y, x], x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back
+            mask_at(cells, x, y), x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back
         )
         if direction == HOME:
             return x, y, arrived, hops
@@ -62,6 +60,18 @@ def route(mask, x, y, dx, dy, path):
         back = (direction + 4) & 7
         hops += 1
     return np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-1)
+
+
+@inlined
+def route(mask, x, y, dx, dy, path):
+    """Route one message in the bulk kernels over a mask [rows, columns]; as `route_over`.
+
+    No route has more hops than the loop allows.
+    """
+    rows, columns = mask.shape
+    # Each traversal crosses a directed edge at most once, and no two begin at one cell.
+    most = np.int64(8) * rows * columns * rows * columns + 1
+    return route_over(CellMap(mask), x, y, dx, dy, path, columns, most)
 
 
 @kernel

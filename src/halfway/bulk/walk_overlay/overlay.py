@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.walk_overlay import kernels
-from halfway.bulk.walks.kernels import Graph
+from halfway.bulk.walks.networks import Graph
 from halfway.bulk.walks.walks import WalkSystem
 from halfway.problem import Problem
 from halfway.world.graphs.extent import farthest

@@ -6,7 +6,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.walks import kernels
+from halfway.bulk.walks import choices, kernels
+from halfway.bulk.walks.networks import Graph
+from halfway.bulk.walks.trails import trails
 from halfway.bulk.walks.weights import weight_table
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
@@ -49,12 +51,13 @@ class Walkers:
                 remedy="use the largest component, or more range",
             )
         self.network, self.system = network, system
-        self._graph = kernels.Graph(network.start, network.who)
-        self._trails = kernels.trails(network.n)
-        self._memory: kernels.DirectionalMemory | kernels.PureMemory = (
-            kernels.directional_memory(weight_table(network))
+        self._graph = Graph(network.start, network.who)
+        self._trails = trails(network.n)
+        self._walks = kernels.pair_of_walks()
+        self._memory: choices.DirectionalMemory | choices.PureMemory = (
+            choices.directional_memory(weight_table(network))
             if system == "directional-walk"
-            else kernels.PureMemory(np.zeros(1, np.uint8))
+            else choices.pure_memory()
         )
         self.most_steps = MOST_STEPS_PER_NODE * network.n
 
@@ -74,7 +77,7 @@ class Walkers:
         pairs = checked_pairs(self.network, pairs)
         steps, nodes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
         kernels.meetings(
-            self._memory, self._trails, self._graph, pairs, np.uint64(seed), k,
+            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed), k,
             interpretation == "heard", self.most_steps, steps, nodes,
         )  # fmt: skip
         return steps, nodes
@@ -86,7 +89,7 @@ class Walkers:
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
         unmet = kernels.path_loads(
-            self._memory, self._trails, self._graph, pairs, np.uint64(seed),
+            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
             interpretation == "heard", self.most_steps, load,
         )  # fmt: skip
         return load, int(unmet)
@@ -97,8 +100,8 @@ class Walkers:
         pairs = checked_pairs(self.network, np.array([[start, other]]))
         steps, nodes = np.empty((2, 1), np.int64)
         kernels.meetings(
-            self._memory, self._trails, self._graph, pairs, np.uint64(seed), 1, True, most_steps,
-            steps, nodes,
+            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed), 1, True,
+            most_steps, steps, nodes,
         )  # fmt: skip
         return int(np.count_nonzero(self._trails.mark[:, 0] == self._trails.stamp[0]))
 
@@ -111,49 +114,29 @@ class Walkers:
         checked_pairs(self.network, np.array([[source, target]]))
         advertise = interpretation == "heard"
         limit = self.most_steps if most_steps is None else most_steps
-        ends = (np.uint32(source), np.uint32(target))
-        stamp, *starts = kernels.begin_pair(
-            self._trails, self._graph, *ends, np.uint64(seed), topic, advertise
-        )
-        walks = [
-            _Walk(w, ends[w], np.uint64(random), np.uint32(link))
-            for w, (random, link) in enumerate(starts)
-        ]
+        stamp = np.uint32(
+            kernels.begin_pair(
+                self._trails, self._graph, self._walks, source, target, np.uint64(seed), topic,
+                advertise,
+            )
+        )  # fmt: skip
+        rows, steps = ([source], [target]), [0, 0]
         met, turn = -1, 0
-        while met < 0 and sum(walk.steps for walk in walks) < limit:
-            walk = walks[0 if turn % (k + 1) == 0 else 1]
-            met = self._stride(walk, np.uint32(stamp), advertise)
+        while met < 0 and sum(steps) < limit:
+            w = 0 if turn % (k + 1) == 0 else 1
+            met, made = kernels.stride(
+                self._memory, self._trails, self._graph, stamp, self._walks, w, advertise
+            )
+            rows[w].extend([int(self._walks.at[w]), int(met)][:made])
+            steps[w] += int(made)
             turn += 1
         return Meeting(
-            steps=sum(walk.steps for walk in walks),
-            steps_each=(walks[0].steps, walks[1].steps),
-            node=met,
-            path=self._path(met),
-            trails=(np.array(walks[0].rows, np.int64), np.array(walks[1].rows, np.int64)),
+            steps=sum(steps),
+            steps_each=(steps[0], steps[1]),
+            node=int(met),
+            path=kernels.path(self._trails, int(met)),
+            trails=(np.array(rows[0], np.int64), np.array(rows[1], np.int64)),
         )
-
-    def _stride(self, walk: "_Walk", stamp: np.uint32, advertise: bool) -> int:
-        onto = self._graph.who[walk.link]
-        met, extra, passed, random, link = kernels.stride(
-            self._memory, self._trails, self._graph, stamp, walk.number, walk.at, walk.link,
-            walk.random, walk.passed, advertise,
-        )  # fmt: skip
-        walk.at, walk.link = np.uint32(onto), np.uint32(link)
-        walk.random, walk.passed = np.uint64(random), np.uint32(passed)
-        walk.rows += [int(onto), int(met)][: 1 + extra]
-        walk.steps += 1 + extra
-        return int(met)
-
-    def _path(self, met: int) -> npt.NDArray[np.int64]:
-        if met < 0:
-            return np.empty(0, np.int64)
-        legs: list[list[int]] = []
-        for w in (0, 1):
-            leg = [met]
-            while self._trails.back[leg[-1], w] != leg[-1]:
-                leg.append(int(self._trails.back[leg[-1], w]))
-            legs.append(leg)
-        return np.array(legs[0][::-1] + legs[1][1:], np.int64)
 
     def _check(self, k: int) -> None:
         if k < 1:
@@ -175,21 +158,6 @@ def checked_pairs(network: Network, pairs: npt.ArrayLike) -> npt.NDArray[np.int6
     if (rows[:, 0] == rows[:, 1]).any():
         raise Problem("the publisher and the subscriber are the same node", remedy="use two nodes")
     return rows
-
-
-@dataclass
-class _Walk:
-    """One bulk walk of a pair between two strides."""
-
-    number: int
-    at: np.uint32
-    random: np.uint64
-    link: np.uint32
-    steps: int = 0
-
-    def __post_init__(self) -> None:
-        self.passed = np.uint32(1)
-        self.rows = [int(self.at)]
 
 
 def walk_pair(

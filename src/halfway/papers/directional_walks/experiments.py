@@ -2,8 +2,10 @@
 
 from typing import Any, Literal
 
-from halfway.papers.directional_walks import claims
+from halfway.papers.directional_walks import claims, claims_growth
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
+from halfway.papers.directional_walks.growth_points import REPLICATES as GROWTH_REPLICATES
+from halfway.papers.directional_walks.growth_points import growth_points
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 from halfway.pipeline.reproduction.published import published
@@ -35,6 +37,19 @@ ROUTED = (
     "a permutation without fixed points: every node is once a source and once a target; a path is "
     "publisher - meeting - subscriber along back pointers, ends included, walks at equal speed"
 )
+LAZY = (
+    "networks: exactly n points uniform in the unit square (no torus), linked below the radius of "
+    "a mean degree with borders; drawn lazily, not redrawn, and not connected"
+)
+GIANT_ENDS = (
+    "ends: uniform among the nodes from which a breadth-first search reaches 1,000 nodes, or more "
+    "than half of all: nodes of the giant component; the same pairs for all systems"
+)
+CENSORED = (
+    "cut: a pair of walks that makes 50 n steps, and a route of 100 hops for each column of cells, "
+    "has not met; pure walks run up to 10^7 nodes, because a pair takes about 0.4 n steps"
+)
+EXPONENTS = "exponents: least squares over the logarithms of n and of the medians at each n"
 INTERVALS = (
     "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
     "Student's t with one degree less than there are networks"
@@ -119,6 +134,11 @@ def _plot(form: Literal["boxplot", "bars"], metric: str, y_title: str, **given: 
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
 
+def _growth_plot(metric: str, y_title: str) -> Plot:
+    """A plot of directional walks' growth study: both axes logarithmic, a curve a degree."""
+    return _plot("curves", metric, y_title, colour="degree", log=True, log_x=True)
+
+
 MANY: dict[Scale, int] = {"quick": 12, "paper": 100}
 FEW: dict[Scale, int] = {"quick": 4, "paper": 10}
 STEPS_TITLE = "steps of both walks until they meet"
@@ -201,6 +221,16 @@ PAPER = Paper(
             "figure-9", "Loads of all nodes for the ways of building paths",
             _figure_load, FEW, claims.judge_figure_9, (UNIFORM, HEARD, ROUTED, INTERVALS),
             (_plot("boxplot", "load", "paths through a node", log=True),),
+        ),
+        Figure(
+            "growth", "Growth with the number of nodes at a fixed mean degree",
+            growth_points, GROWTH_REPLICATES, claims_growth.judge_growth,
+            (LAZY, GIANT_ENDS, HEARD, CENSORED, EXPONENTS, INTERVALS),
+            (
+                _growth_plot("steps", "median steps until two walks meet"),
+                _growth_plot("path", "median hops of the path"),
+                _growth_plot("state", "median back pointers of both walks"),
+            ),
         ),
     ),
 )  # fmt: skip

@@ -74,6 +74,7 @@ class Plot:
     where: dict[str, Scalar] = field(default_factory=dict)  # only points with these parameters
     statistic: Literal["median", "mean", "maximum"] = "median"  # not of boxes
     log: bool = False
+    log_x: bool = False  # of curves
     # Published values to draw: (x value, panel value, colour value or None, published value).
     published: tuple[tuple[Scalar, Scalar, Scalar | None, float], ...] = ()
 

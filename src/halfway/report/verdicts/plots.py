@@ -218,8 +218,9 @@ def _chart(
 def _place(plot: Plot, series: Sequence[str]) -> dict[str, Any]:
     """The horizontal channels of a reproduced figure's marks."""
     if plot.form == "curves":
-        axis = alt.Axis(grid=False, tickCount=8, format="~g")
-        scale = alt.Scale(zero=False, nice=False, padding=12)
+        kind = "log" if plot.log_x else "linear"
+        axis = alt.Axis(grid=False, tickCount=8, format=".0e" if plot.log_x else "~g")
+        scale = alt.Scale(type=kind, zero=False, nice=False, padding=12)
         return {"x": alt.X("x:Q", title=plot.x_title, scale=scale, axis=axis)}
     return {
         "x": alt.X("x:O", title=plot.x_title, sort=None, axis=alt.Axis(labelAngle=0)),

@@ -1,0 +1,199 @@
+"""The next node of a bulk walk: of a directional walk with or without a table of weights, and of a
+pure walk. The protocols' own `least`, `nth`, `penalty` and `pick` decide.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.bulk.walks.networks import degree_of, end_of
+from halfway.bulk.walks.weights import WeightTable
+from halfway.core.borrowed import borrowed
+from halfway.core.compiled import inlined, kernel
+from halfway.core.compiler.by_type import chosen_by_type
+from halfway.core.prng import mixed, pick
+from halfway.protocols.walks.directional_walk import least, nth, penalty
+from halfway.world.graphs.lazy_cells import view
+
+_1, _32 = np.uint64(1), np.uint64(32)
+_PASSED_TWICE = np.uint64(1 << 16)
+_POSITION = np.uint64(0xFFFF)
+_LEAST_PLACES = 1 << 10
+_NO_RAISE = np.uint32(0xFFFFFFFF)
+
+
+class DirectionalMemory(NamedTuple):
+    """The state of bulk directional walks: the weight table, and its raised weights."""
+
+    table: WeightTable
+    # [2m] stamp << 32 | twice bit | first position chosen, by link and walk
+    passed: npt.NDArray[np.uint64]
+    behind: npt.NDArray[np.float32]  # [2m] by how much that raised its weight
+    row: npt.NDArray[np.float32]  # [2 Σ deg²] all weights, valid from the second passage on
+
+
+class LazyMemory(NamedTuple):
+    """The state of one pair of bulk directional walks on a lazy graph: the raised weights, in a
+    hash table of the links passed."""
+
+    link: npt.NDArray[np.uint64]  # [places] (link, walk) + 1; 0: empty
+    first: npt.NDArray[np.uint32]  # [places] the first raise over the link
+    position: npt.NDArray[np.uint16]  # [raises] which neighbour
+    by: npt.NDArray[np.float32]  # [raises] by how much
+    after: npt.NDArray[np.uint32]  # [raises] the next raise over the same link, or the largest
+    count: npt.NDArray[np.int64]  # [1] raises
+    row: npt.NDArray[np.float32]  # [degree] the weights of the decision at hand
+
+
+class PureMemory(NamedTuple):
+    """The state of bulk pure walks, which is empty."""
+
+    nothing: npt.NDArray[np.uint8]
+
+
+def directional_memory(table: WeightTable) -> DirectionalMemory:
+    """The state of two bulk directional walks; untouched pages of `row` take no memory."""
+    links = len(table.base_at) - 1
+    return DirectionalMemory(
+        table,
+        np.zeros(2 * links, np.uint64),
+        np.empty(2 * links, np.float32),
+        np.empty(2 * len(table.base), np.float32),
+    )
+
+
+def pure_memory() -> PureMemory:
+    """The state of bulk pure walks."""
+    return PureMemory(np.zeros(1, np.uint8))
+
+
+def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
+    """The state of a pair of bulk directional walks before the first step; `degree` is the largest,
+    places: a power of two, twice the raises that fit."""
+    raises = places // 2
+    return LazyMemory(
+        np.zeros(places, np.uint64), np.empty(places, np.uint32), np.empty(raises, np.uint16),
+        np.empty(raises, np.float32), np.empty(raises, np.uint32), np.zeros(1, np.int64),
+        np.empty(degree, np.float32),
+    )  # fmt: skip
+
+
+def grown_memory(memory: LazyMemory) -> LazyMemory:
+    """The same state of bulk directional walks with twice the places."""
+    larger = lazy_memory(len(memory.row), 2 * len(memory.link))
+    count = int(memory.count[0])
+    for name in ("position", "by", "after", "count"):
+        getattr(larger, name)[: max(count, 1)] = getattr(memory, name)[: max(count, 1)]
+    _copy(memory, larger)
+    return larger
+
+
+def next_position(memory: Any, graph: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
+    """Bulk walk w's choice of its next node: the position among the neighbours of the node that
+    link e, which begins at x, leads to.
+
+    Chosen at compile time by the type of `memory`.
+    """
+    return _CHOICES[type(memory)](memory, graph, stamp, w, e, x, value)
+
+
+@inlined
+def _directional(memory, graph, stamp, w, e, x, value):
+    base_at = memory.table.base_at
+    link = np.uint32(2 * e + w)
+    behind = penalty(value, degree_of(graph, x))
+    passage = memory.passed[link]
+    if passage >> _32 != stamp:
+        ties_at = memory.table.ties_at[e]
+        ties = memory.table.ties_at[np.uint32(e + 1)] - ties_at
+        p = memory.table.ties[np.uint32(ties_at + pick(value, ties))]
+        memory.passed[link] = (np.uint64(stamp) << _32) | np.uint64(p)
+        memory.behind[link] = behind
+        return np.uint32(p)
+    degree = np.uint32(base_at[np.uint32(e + 1)] - base_at[e])
+    begin = np.int64(base_at[e]) * 2 + np.int64(w) * np.int64(degree)
+    row = memory.row[begin : begin + np.int64(degree)]
+    if passage & _PASSED_TWICE == 0:
+        for q in range(degree):
+            row[q] = memory.table.base[np.uint32(base_at[e] + q)]
+        row[np.uint32(passage & _POSITION)] += memory.behind[link]
+        memory.passed[link] = passage | _PASSED_TWICE
+    minimum, ties = least(row, degree)
+    p = np.uint32(nth(row, minimum, pick(value, ties)))
+    row[p] += behind
+    return p
+
+
+@inlined
+def _weigh(row, graph, x, y):
+    """Fill a row with the weights of y's neighbours for a walk from x; (degrees of x and y).
+
+    [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)], by the distances of N(x) from z.
+    """
+    views, reach = graph.views, graph.radius * graph.radius
+    a, b = view(graph, x), view(graph, y)
+    behind, degree = np.int64(views.count[a]), np.int64(views.count[b])
+    behind_x, behind_y, own_x, own_y = views.x[a], views.y[a], views.own[a, 0], views.own[a, 1]
+    for p in range(degree):
+        z_x, z_y = views.x[b, p], views.y[b, p]
+        common = np.int64(0)
+        for q in range(behind):
+            dx, dy = behind_x[q] - z_x, behind_y[q] - z_y
+            common += np.int64(dx * dx + dy * dy < reach)
+        dx, dy = own_x - z_x, own_y - z_y
+        # z is one of N(x), at distance 0 from itself.
+        inside = (dx * dx + dy * dy < reach) & (views.who[b, p] != x)
+        row[p] = np.float32(common + np.int64(inside) * (behind - 1))
+    return behind, degree
+
+
+@inlined
+def _place(memory, name):
+    most = np.int64(memory.link.shape[0] - 1)
+    place = np.int64(mixed(name) & np.uint64(most))
+    while memory.link[place] != 0 and memory.link[place] != name:
+        place = (place + 1) & most
+    return place
+
+
+@inlined
+def _lazy(memory, graph, stamp, w, e, x, value):
+    behind, degree = _weigh(memory.row, graph, x, end_of(graph, e))
+    name = np.uint64(((e << _1) | np.uint64(w)) + _1)
+    place = _place(memory, name)
+    new = np.uint32(memory.count[0])
+    if memory.link[place] == 0:
+        memory.link[place] = name
+        memory.first[place] = new
+    else:
+        at = memory.first[place]
+        memory.row[memory.position[at]] += memory.by[at]
+        while memory.after[at] != _NO_RAISE:
+            at = memory.after[at]
+            memory.row[memory.position[at]] += memory.by[at]
+        memory.after[at] = new
+    minimum, ties = least(memory.row, degree)
+    p = np.uint32(nth(memory.row, minimum, pick(value, ties)))
+    memory.position[new], memory.by[new] = p, penalty(value, behind)
+    memory.after[new] = _NO_RAISE
+    memory.count[0] += 1
+    return p
+
+
+@inlined
+def _pure(memory, graph, stamp, w, e, x, value):
+    return pick(value, degree_of(graph, end_of(graph, e)))
+
+
+@kernel
+def _copy(memory, larger):
+    memory, larger = borrowed(memory), borrowed(larger)
+    for place in range(memory.link.shape[0]):
+        if memory.link[place] != 0:
+            onto = _place(larger, memory.link[place])
+            larger.link[onto], larger.first[onto] = memory.link[place], memory.first[place]
+
+
+_CHOICES = {DirectionalMemory: _directional, LazyMemory: _lazy, PureMemory: _pure}
+chosen_by_type(next_position, 0, _CHOICES)

@@ -1,0 +1,114 @@
+"""Bulk walks on a lazy unit disk graph: pairs, with memory for the nodes and links they visit."""
+
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.bulk.walks import choices, kernels, trails
+from halfway.bulk.walks.walks import Interpretation, WalkSystem
+from halfway.problem import Problem
+from halfway.world.graphs.lazy_disk import LazyDisk
+
+
+@dataclass(frozen=True)
+class LazyMeeting:
+    """The meeting of one pair of bulk walks on a lazy graph."""
+
+    steps: int  # total of both walks
+    node: int  # where they met, -1 if they did not
+    path: npt.NDArray[np.int64]  # nodes source … meeting … target, loop-erased; empty if not met
+    visited: tuple[int, int]  # nodes that carry a back pointer of each walk
+    raised: int  # weights that both walks raised; 0 for pure walks
+    memory_bytes: int  # of the tables of visited nodes and raised weights, at the end
+
+
+class LazyWalkers:
+    """The bulk walks of one system on one lazy graph. The walks are those of `Walkers` on the same
+    network in memory, node by node.
+
+    Raises Problem for an unknown system.
+    """
+
+    def __init__(self, disk: LazyDisk, system: WalkSystem = "directional-walk") -> None:
+        if system not in get_args(WalkSystem):
+            remedy = f"use one of {', '.join(get_args(WalkSystem))}"
+            raise Problem(f"'{system}' is not a walk", remedy=remedy)
+        self.disk, self.system = disk, system
+
+    def pair(
+        self, source: int, target: int, *, seed: int, topic: int = 0, k: int = 1,
+        interpretation: Interpretation = "heard", most_steps: int | None = None,
+    ) -> LazyMeeting:  # fmt: skip
+        """Step one pair of bulk walks until they meet, or have made `most_steps` steps together.
+
+        The first walk makes one step, then the second `k`, and so on [drw §4.2]. Without
+        `most_steps`, walks in different components would never end: `LazyDisk.giant_pairs` draws
+        ends of the giant component. Raises Problem for ends that are equal, do not exist or have no
+        neighbour, and for k < 1.
+        """
+        self._check(source, target, k)
+        graph, advertise = self.disk.graph, interpretation == "heard"
+        limit = np.iinfo(np.int64).max // 2 if most_steps is None else most_steps
+        visited, walks = trails.visited_nodes(), kernels.pair_of_walks()
+        memory = self._memory()
+        stamp = np.uint32(
+            kernels.begin_pair(
+                visited, graph, walks, source, target, np.uint64(seed), topic, advertise
+            )
+        )
+        met = -1
+        while met < 0 and walks.steps[0] < limit:
+            # A step adds at most one node, or two where walks meet, and one raise.
+            while (room := _room(visited, memory)) <= k + 4:
+                visited, memory = _grown(visited, memory, k + 4)
+            pause = int(walks.steps[0]) + room
+            met = int(
+                kernels.continue_pair(
+                    memory, visited, graph, stamp, walks, k, advertise, limit, pause
+                )
+            )
+        return LazyMeeting(
+            int(walks.steps[0]), met, kernels.path(visited, met),
+            (int(visited.count[0]), int(visited.count[1])),
+            int(memory.count[0]) if isinstance(memory, choices.LazyMemory) else 0,
+            sum(table.nbytes for table in (*visited, *memory)),
+        )  # fmt: skip
+
+    def _memory(self) -> choices.LazyMemory | choices.PureMemory:
+        if self.system == "random-walk":
+            return choices.pure_memory()
+        return choices.lazy_memory(self.disk.graph.views.who.shape[1])
+
+    def _check(self, source: int, target: int, k: int) -> None:
+        self.disk.check(np.array([source, target]))
+        if k < 1:
+            remedy = "give the steps of one walk to one of the other"
+            raise Problem(f"k = {k}: expected at least 1", remedy=remedy)
+        if source == target:
+            what = "the publisher and the subscriber are the same node"
+            raise Problem(what, remedy="use two nodes")
+        for node in (source, target):
+            if not len(self.disk.neighbours(node)):
+                what = f"a walk cannot leave node {node}, which has no neighbours"
+                raise Problem(what, where=self.disk.name, remedy="use another node, or more range")
+
+
+def _room(visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory) -> int:
+    """The steps that both tables have room for, at half of their places."""
+    room = visited.entry.shape[1] // 2 - int(visited.count.max())
+    if isinstance(memory, choices.LazyMemory):
+        room = min(room, len(memory.by) - int(memory.count[0]))
+    return room
+
+
+def _grown(
+    visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory, least: int
+) -> tuple[trails.VisitedNodes, choices.LazyMemory | choices.PureMemory]:
+    """The tables, those that are full with twice the places."""
+    if visited.entry.shape[1] // 2 - int(visited.count.max()) <= least:
+        visited = trails.grown(visited)
+    if isinstance(memory, choices.LazyMemory) and len(memory.by) - memory.count[0] <= least:
+        memory = choices.grown_memory(memory)
+    return visited, memory

@@ -1,0 +1,142 @@
+"""Judge of paper 1's growth study: how steps, path, state and messages grow with the number of
+nodes, at a fixed mean degree."""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.papers.claims.thresholds import NEAR, TOO_SENSITIVE, VERY_NEAR, percent
+from halfway.papers.directional_walks.claims import WALKS
+from halfway.papers.directional_walks.growth_points import CELLS, DEGREES
+from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.reproduction.estimates import around
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import Judged, judge_range, ours
+from halfway.pipeline.reproduction.verdict import Verdict
+
+_row = partial(Verdict, "directional-walks", "growth")
+_CLAUSE = "be too sensitive to the total number of nodes in the network"
+_DECADES = 3  # sizes of the last two decades
+_Estimate = tuple[float, float, float]  # value and its 95 % interval
+# A straight line of n^(1/2) hops; a loop-erased random walk in the plane has dimension 5/4
+# (Kenyon, Acta Math. 185, 2000), and the back pointers of a random walk lead along one.
+_STRAIGHT, _LOOP_ERASED = 1 / 2, 5 / 8
+
+
+def judge_growth(found: Summaries) -> Iterator[Verdict]:
+    """Judge the growth of directional walks [drw §1] with the number of nodes, and of their rivals,
+    by exponents fitted to the medians."""
+    for degree in DEGREES:
+        at = partial(_sizes, found, degree=degree)
+        for steps, span in _spans(at("steps", system=WALKS[0])):
+            slope = exponent(steps)
+            yield _row(
+                {"degree": degree, "system": WALKS[0], "sizes": span},
+                "exponent of n, median steps", _CLAUSE, *slope, steps[0].networks,
+                f"heard; too sensitive: an exponent above {TOO_SENSITIVE:g}; 1: as flooding",
+                *_judged_sensitivity(slope),
+            )  # fmt: skip
+        pure = at("steps", system=WALKS[1])
+        yield _expected(pure, degree, WALKS[1], "median steps", 1 - NEAR, 1 + NEAR,
+                        "proportional to n: a share of all nodes")  # fmt: skip
+        low, high = _STRAIGHT * (1 - VERY_NEAR), _LOOP_ERASED * (1 + VERY_NEAR)
+        for system in WALKS:
+            yield _expected(at("path", system=system), degree, system, "median path", low, high,
+                            "between a straight line, 1/2, and a loop-erased walk, 5/8; "
+                            f"{percent(VERY_NEAR)} for small n")  # fmt: skip
+            yield from _with_steps(found, degree, system)
+        yield _joined(found, degree)
+    dense = _sizes(found, "path", degree=DEGREES[-1], system=CELLS)
+    yield _expected(dense, DEGREES[-1], CELLS, "median path", _STRAIGHT * (1 - NEAR),
+                    _STRAIGHT * (1 + NEAR), "a straight line")  # fmt: skip
+
+
+def exponent(sizes: Sequence[Summary]) -> _Estimate:
+    """The exponent of n in the medians of summaries of growing directional walks' networks: the
+    least squares slope of the logarithms, with its 95 % interval over networks."""
+    value, boot = _slopes(sizes)
+    return value, *around(value, boot, min(one.networks for one in sizes))
+
+
+def _slopes(sizes: Sequence[Summary]) -> tuple[float, npt.NDArray[np.float64]]:
+    """The slope of directional walks' medians, and of each bootstrap resample of them."""
+    x = np.log([float(one.parameters["n"]) for one in sizes])
+    weight = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    medians = np.array([one.median for one in sizes])
+    resampled = np.array([one.boot_median for one in sizes])
+    if not medians.min() > 0.0:
+        return math.nan, np.array([])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(weight @ np.log(medians)), np.asarray(weight @ np.log(resampled))
+
+
+def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
+    """The summaries of a metric of growing directional walks' networks, in the order of n."""
+    rows = found.select(metric, **where)
+    return sorted(rows, key=lambda row: float(row.parameters["n"]))
+
+
+def _spans(sizes: list[Summary]) -> Iterator[tuple[list[Summary], str]]:
+    """All sizes of directional walks' networks, and those of the last two decades."""
+    for some in (sizes, sizes[-_DECADES:]):
+        first, last = (math.log10(float(one.parameters["n"])) for one in (some[0], some[-1]))
+        yield some, f"10^{first:.0f} to 10^{last:.0f}"
+
+
+def _judged_sensitivity(slope: _Estimate) -> Judged:
+    value, low, high = slope
+    shown = f"steps grow as n^{value:.2f} [{low:.2f}, {high:.2f}]"
+    if high < TOO_SENSITIVE:
+        return "agrees", f"{shown}, below {TOO_SENSITIVE:g}"
+    if low > TOO_SENSITIVE:
+        return "differs", f"{shown}, above {TOO_SENSITIVE:g}"
+    if value < TOO_SENSITIVE:
+        return "same trend", f"{shown}, does not exclude {TOO_SENSITIVE:g}"
+    return "not comparable", f"{shown}, does not differ significantly from {TOO_SENSITIVE:g}"
+
+
+def _expected(
+    sizes: list[Summary], degree: int, system: str, what: str, least: float, most: float,
+    meaning: str,
+) -> Verdict:  # fmt: skip
+    """Our expectation of an exponent of directional walks or a rival, as a verdict."""
+    slope = exponent(sizes)
+    return _row(
+        {"degree": degree, "system": system}, f"exponent of n, {what}", None, *slope,
+        sizes[0].networks, f"ours: {meaning}",
+        *ours(judge_range(least, most, *slope, rounding=0.0)),
+    )  # fmt: skip
+
+
+def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]:
+    """Our expectation that state and messages of directional walks grow as the steps do."""
+    steps, boot_steps = _slopes(_sizes(found, "steps", degree=degree, system=system))
+    for metric in ("state", "messages"):
+        sizes = _sizes(found, metric, degree=degree, system=system)
+        value, boot = _slopes(sizes)
+        apart = value - steps
+        interval = around(apart, boot - boot_steps, sizes[0].networks)
+        yield _row(
+            {"degree": degree, "system": system}, f"exponent of n, median {metric} minus steps",
+            None, apart, *interval, sizes[0].networks,
+            f"ours: {metric} grow as the steps, within {percent(VERY_NEAR)}; the exponent of "
+            f"{metric} is {value:.3f}",
+            *ours(judge_range(-VERY_NEAR, VERY_NEAR, apart, *interval, rounding=0.0)),
+        )  # fmt: skip
+
+
+def _joined(found: Summaries, degree: int) -> Verdict:
+    """Our expectation that cell routing, a rival of directional walks, joins pairs on the largest
+    network."""
+    lost = _sizes(found, "unmet", degree=degree, system=CELLS)[-1]
+    estimate = (lost.mean, lost.mean_low, lost.mean_high)
+    n = lost.parameters["n"]
+    return _row(
+        {"degree": degree, "system": CELLS, "n": n}, "share of the pairs without a path", None,
+        *estimate, lost.networks,
+        f"ours: at most {percent(VERY_NEAR)}; cells of a populated component must percolate",
+        *ours(judge_range(0.0, VERY_NEAR, *estimate, rounding=0.0)),
+    )  # fmt: skip

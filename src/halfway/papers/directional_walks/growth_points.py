@@ -1,0 +1,35 @@
+"""The points of paper 1's growth study: systems, mean degrees and numbers of nodes."""
+
+from halfway.pipeline.plan.run import Point, Scalar
+from halfway.pipeline.reproduction.figures import Scale
+
+GROWTH = "halfway.papers.directional_walks.growth:growth"
+CELLS = "georendezvous"
+DEGREES = (12, 15, 20)
+# A pure walk of 10^8 nodes makes 3 10^7 steps a pair, and its exponent is known before.
+_LARGEST: dict[Scale, dict[str, int]] = {
+    "quick": {"directional-walk": 6, "random-walk": 5, CELLS: 6},
+    "paper": {"directional-walk": 9, "random-walk": 7, CELLS: 9},
+}
+REPLICATES: dict[Scale, int] = {"quick": 6, "paper": 20}
+_PAIRS, _FEW_PAIRS = 5, 1  # of a network; few from 10^8 nodes on
+# Steps a node times the microseconds of one.
+_US_A_NODE = {"directional-walk": 0.03 * 2.5, "random-walk": 0.4 * 0.8}
+
+
+def growth_point(n: int, degree: int, system: str) -> Point:
+    """The experiment point of paper 1's growth study: pairs on lazy networks of n nodes."""
+    pairs = _PAIRS if n < 10**8 else _FEW_PAIRS
+    parameters: dict[str, Scalar] = {"n": n, "degree": degree, "system": system, "pairs": pairs}
+    cost_ms = 1.0 + pairs * _US_A_NODE.get(system, 0.0) * n / 1e3 + n / 1e6
+    return Point(GROWTH, parameters, ("n", "degree"), cost_ms)
+
+
+def growth_points(scale: Scale) -> list[Point]:
+    """The points of paper 1's growth study at a scale, from 10^3 nodes in powers of ten."""
+    return [
+        growth_point(10**power, degree, system)
+        for system, largest in _LARGEST[scale].items()
+        for degree in DEGREES
+        for power in range(3, largest + 1)
+    ]

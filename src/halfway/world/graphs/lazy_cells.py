@@ -1,0 +1,349 @@
+"""Kernels of the lazy unit disk graph: nodes of a cell, the cell of a node, neighbours of a node.
+
+A part of the unit square is a number as in a heap: 1 is the square, and the halves of part p are
+2p and 2p + 1, split across x and y in turn. The nodes of a part are divided among its halves by
+fair coins, one a node: the number of ones among as many random bits of the stream p. The parts of
+the last level are the cells. The nodes of cell c are uniform in it, from the stream c. So all nodes
+are independent and uniform in the square, and their number is exact. Node ids are ranks in the
+order of the cells. The public API is `lazy_disk.py`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.borrowed import borrowed
+from halfway.core.compiled import inlined, kernel
+from halfway.core.prng import advanced, mixed, pick, seeded
+
+WAYS = 4  # slots of a set of a cache; the least recently used one is replaced
+
+_u4, _u8 = np.uint32, np.uint64
+_PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+_EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+_1, _2, _4, _27, _56, _64 = (np.uint64(k) for k in (1, 2, 4, 27, 56, 64))
+_TO_UNIT_37 = 2.0**-37  # a cell's number has 15 bits at most, so a coordinate is exact
+_NO_NODE = np.int64(-1)
+
+
+class CachedCells(NamedTuple):
+    """The nodes of the cells of a lazy graph that were asked last."""
+
+    key: npt.NDArray[np.int64]  # [slots] number of the cell; -1: empty
+    used: npt.NDArray[np.int64]  # [slots] time of the last use
+    first: npt.NDArray[np.int64]  # [slots] id of the first node
+    count: npt.NDArray[np.int64]  # [slots]
+    x: npt.NDArray[np.float64]  # [slots, room]
+    y: npt.NDArray[np.float64]
+
+
+class CachedViews(NamedTuple):
+    """The neighbours of the nodes of a lazy graph that were asked last."""
+
+    key: npt.NDArray[np.int64]  # [slots] id of the node; -1: empty
+    used: npt.NDArray[np.int64]  # [slots] time of the last use
+    count: npt.NDArray[np.uint32]  # [slots] degree
+    own: npt.NDArray[np.float64]  # [slots, 2] position of the node
+    who: npt.NDArray[np.uint32]  # [slots, room] ids of the neighbours, ascending
+    x: npt.NDArray[np.float64]  # [slots, room] their positions
+    y: npt.NDArray[np.float64]
+
+
+class LazyGraph(NamedTuple):
+    """A lazy unit disk graph: what determines it, the ids of its large parts, and its caches."""
+
+    seed: np.uint64
+    radius: np.float64
+    bits: np.int64  # of a cell's column, and of its row
+    levels: np.int64  # of halvings whose result is known
+    first: npt.NDArray[np.int64]  # [2^levels + 1] id of the first node of each part of that level
+    cells: CachedCells
+    views: CachedViews
+    clock: npt.NDArray[np.int64]  # [1] uses of the caches
+    drawn: npt.NDArray[np.int64]  # [2] cells and neighbour lists drawn so far
+    near: npt.NDArray[np.int64]  # [9] slots of the cells around a node
+
+
+@inlined
+def _ones(bits):
+    # LLVM makes this one instruction.
+    bits = bits - ((bits >> _1) & _PAIRS)
+    bits = (bits & _FOURS) + ((bits >> _2) & _FOURS)
+    return np.int64(_u8(((bits + (bits >> _4)) & _EIGHTS) * _BYTES) >> _56)
+
+
+@inlined
+def in_first_half(seed, part, count):
+    """How many of the `count` nodes of a lazy graph's part are in its first half: fair coins."""
+    word = seeded(seed, part)
+    found = np.int64(0)
+    for _ in range(count >> 6):
+        word = advanced(word)
+        found += _ones(mixed(word))
+    rest = np.int64(count & 63)
+    if rest > 0:
+        found += _ones(mixed(advanced(word)) >> (_64 - _u8(rest)))
+    return found
+
+
+@kernel
+def first_ids(seed, n, levels):
+    """The first id of each of the 2^levels parts of a lazy graph's level, and n: [2^levels + 1]."""
+    parts = np.int64(1) << levels
+    count = np.zeros(parts + 1, np.int64)
+    count[0] = n
+    for level in range(levels):
+        for part in range((np.int64(1) << level) - 1, -1, -1):  # backwards: a part becomes two
+            whole = count[part]
+            half = in_first_half(seed, (np.int64(1) << level) + part, whole)
+            count[2 * part], count[2 * part + 1] = half, whole - half
+    total = np.int64(0)
+    for part in range(parts + 1):
+        count[part], total = total, total + count[part]
+    return count
+
+
+@inlined
+def _interleaved(column, row, bits):
+    number = np.int64(0)
+    for bit in range(bits - 1, -1, -1):
+        number = (number << 2) | (((column >> bit) & 1) << 1) | ((row >> bit) & 1)
+    return number
+
+
+@inlined
+def _nodes_of(graph, cell):
+    """The first id and the number of the nodes of a cell, by its number."""
+    below = 2 * graph.bits - graph.levels
+    large = cell >> below
+    first = graph.first[large]
+    count = graph.first[large + 1] - first
+    part = (np.int64(1) << graph.levels) + large
+    for level in range(below - 1, -1, -1):
+        half = in_first_half(graph.seed, part, count)
+        onto = (cell >> level) & 1
+        if onto == 1:
+            first += half
+            count -= half
+        else:
+            count = half
+        part = 2 * part + onto
+    return first, count
+
+
+@inlined
+def _cell_of(graph, i):
+    """The number of the cell of a node."""
+    low, high = np.int64(0), np.int64(1) << graph.levels
+    while high - low > 1:  # the last part that begins at or below i
+        middle = (low + high) >> 1
+        if graph.first[middle] <= i:
+            low = middle
+        else:
+            high = middle
+    first, count = graph.first[low], graph.first[low + 1] - graph.first[low]
+    part = (np.int64(1) << graph.levels) + low
+    for _ in range(2 * graph.bits - graph.levels):
+        half = in_first_half(graph.seed, part, count)
+        second = np.int64(i >= first + half)
+        if second == 1:
+            first += half
+            count -= half
+        else:
+            count = half
+        part = 2 * part + second
+    return part - (np.int64(1) << (2 * graph.bits))
+
+
+@inlined
+def _slot(cache, clock, key, hashed):
+    """The slot of a key in a cache, or the one to replace, and whether it has the key."""
+    clock[0] += 1
+    begin = (np.int64(hashed) & (cache.key.shape[0] // WAYS - 1)) * WAYS
+    oldest = begin
+    for slot in range(begin, begin + WAYS):
+        if cache.key[slot] == key:
+            cache.used[slot] = clock[0]
+            return slot, True
+        if cache.used[slot] < cache.used[oldest]:
+            oldest = slot
+    cache.used[oldest] = clock[0]
+    return oldest, False
+
+
+@inlined
+def cell_slot(graph, column, row):
+    """The slot of a lazy graph's cell in the cache, with its nodes; valid while no cell is asked
+    that is 16 columns or rows away.
+
+    Raises OverflowError if the cell has more nodes than a slot has room for.
+    """
+    cells = graph.cells
+    cell = _interleaved(column, row, graph.bits)
+    # Cells next to each other are in different sets, so that none replaces another.
+    slot, known = _slot(cells, graph.clock, cell, (row & 15) << 4 | (column & 15))
+    if known:
+        return slot
+    first, count = _nodes_of(graph, cell)
+    if count > cells.x.shape[1]:
+        raise OverflowError("a cell has more nodes than the cache has room for")
+    side = 1.0 / float(np.int64(1) << graph.bits)
+    word = seeded(graph.seed, (np.int64(1) << (2 * graph.bits)) + cell)
+    for k in range(count):
+        word = advanced(word)
+        cells.x[slot, k] = (column + float(mixed(word) >> _27) * _TO_UNIT_37) * side
+        word = advanced(word)
+        cells.y[slot, k] = (row + float(mixed(word) >> _27) * _TO_UNIT_37) * side
+    cells.key[slot], cells.first[slot], cells.count[slot] = cell, first, count
+    graph.drawn[0] += 1
+    return slot
+
+
+@inlined
+def place_in_cells(graph, value):
+    """The column of an x, or the row of a y, in a lazy graph; of the nearest cell, if outside."""
+    most = (np.int64(1) << graph.bits) - 1
+    return min(max(np.int64(np.floor(value * float(most + 1))), 0), most)
+
+
+@inlined
+def _window(graph, x, y):
+    """Find the slots of the cells that the disk around (x, y) may reach, in the order of their ids:
+    `graph.near`. Returns their number, nine at most."""
+    left, right = place_in_cells(graph, x - graph.radius), place_in_cells(graph, x + graph.radius)
+    low, high = place_in_cells(graph, y - graph.radius), place_in_cells(graph, y + graph.radius)
+    count = np.int64(0)
+    for row in range(low, high + 1):
+        for column in range(left, right + 1):
+            slot = cell_slot(graph, column, row)
+            key, place = graph.cells.key[slot], count
+            while place > 0 and graph.cells.key[graph.near[place - 1]] > key:
+                graph.near[place] = graph.near[place - 1]
+                place -= 1
+            graph.near[place] = slot
+            count += 1
+    return count
+
+
+@inlined
+def view_at(graph, i, x, y):
+    """The slot of the neighbours of a lazy graph's node i, whose position is (x, y).
+
+    The slot stays valid for the next two calls at least. Raises OverflowError if the node has more
+    neighbours than a slot has room for.
+    """
+    views, cells, reach = graph.views, graph.cells, graph.radius * graph.radius
+    slot, known = _slot(views, graph.clock, np.int64(i), mixed(_u8(i)))
+    if known:
+        return slot
+    views.key[slot] = _NO_NODE
+    who, near_x, near_y = views.who[slot], views.x[slot], views.y[slot]
+    found, own = _u4(0), _u4(i)
+    for near in range(_window(graph, x, y)):
+        cell = graph.near[near]
+        node, count = _u4(cells.first[cell]), _u4(cells.count[cell])
+        if np.int64(found) + np.int64(count) > who.shape[0]:
+            raise OverflowError("a node has more neighbours than the cache has room for")
+        cell_x, cell_y = cells.x[cell], cells.y[cell]
+        for k in range(count):
+            # Written first and kept if near: no branch to mispredict.
+            near_x[found], near_y[found] = cell_x[k], cell_y[k]
+            dx, dy = cell_x[k] - x, cell_y[k] - y
+            who[found] = node
+            found += _u4((dx * dx + dy * dy < reach) & (node != own))
+            node += _u4(1)
+    views.key[slot], views.count[slot] = i, found
+    views.own[slot, 0], views.own[slot, 1] = x, y
+    graph.drawn[1] += 1
+    return slot
+
+
+@inlined
+def position_of(graph, i):
+    """The position (x, y) of a lazy graph's node, by its id alone."""
+    cell = _cell_of(graph, np.int64(i))
+    column, row = np.int64(0), np.int64(0)
+    for bit in range(graph.bits):
+        column |= ((cell >> (2 * bit + 1)) & 1) << bit
+        row |= ((cell >> (2 * bit)) & 1) << bit
+    slot = cell_slot(graph, column, row)
+    k = np.int64(i) - graph.cells.first[slot]
+    return graph.cells.x[slot, k], graph.cells.y[slot, k]
+
+
+@inlined
+def view(graph, i):
+    """The slot of the neighbours of a lazy graph's node; see `view_at`."""
+    slot, known = _slot(graph.views, graph.clock, np.int64(i), mixed(_u8(i)))
+    if known:
+        return slot
+    x, y = position_of(graph, i)
+    return view_at(graph, i, x, y)
+
+
+@kernel
+def positions(graph, nodes, position):
+    """Fill position [k, 2] for the nodes [k] of a lazy graph."""
+    graph = borrowed(graph)
+    for k in range(nodes.shape[0]):
+        position[k, 0], position[k, 1] = position_of(graph, nodes[k])
+
+
+@kernel
+def neighbours(graph, i):
+    """The neighbours of a lazy graph's node, ascending: [degree] ids."""
+    graph = borrowed(graph)
+    slot = view(graph, i)
+    return graph.views.who[slot, : graph.views.count[slot]].copy()
+
+
+@kernel
+def reached(graph, i, most):
+    """How many nodes of a lazy graph a breadth-first search from node i reaches, `most` at most."""
+    graph = borrowed(graph)
+    places = np.int64(8)
+    while places < 4 * most:
+        places *= 2
+    known = np.full(places, _NO_NODE, np.int64)
+    queue = np.empty(most, np.int64)
+    queue[0] = i
+    known[np.int64(mixed(_u8(i)) & _u8(places - 1))] = i
+    head, tail = 0, 1
+    while head < tail < most:
+        slot = view(graph, queue[head])
+        head += 1
+        for k in range(graph.views.count[slot]):
+            node = np.int64(graph.views.who[slot, k])
+            place = np.int64(mixed(_u8(node)) & _u8(places - 1))
+            while known[place] != _NO_NODE and known[place] != node:
+                place = (place + 1) & (places - 1)
+            if known[place] == _NO_NODE and tail < most:
+                known[place] = node
+                queue[tail] = node
+                tail += 1
+    return tail
+
+
+@kernel
+def draw_giant_pairs(graph, n, enough, most_draws, word, drawn):
+    """Fill `drawn` [pairs, 2] with different nodes of a lazy graph that reach `enough` nodes each.
+
+    Returns how many nodes were drawn again; -1 if `most_draws` nodes in a row did not reach enough.
+    """
+    graph = borrowed(graph)
+    again, in_a_row = np.int64(0), np.int64(0)
+    place = np.int64(0)
+    while place < 2 * drawn.shape[0]:
+        word = advanced(word)
+        node = np.int64(pick(mixed(word), n))
+        same = place % 2 == 1 and node == drawn[place // 2, 0]
+        if not same and reached(graph, node, enough) >= enough:
+            drawn[place // 2, place % 2] = node
+            place, in_a_row = place + 1, np.int64(0)
+            continue
+        again += 1
+        in_a_row += 1
+        if in_a_row == most_draws:
+            return np.int64(-1)
+    return again
