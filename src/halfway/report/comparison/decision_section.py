@@ -99,7 +99,7 @@ def _row(
 
 def _sure(need: NeedResult) -> str:
     """The one-sided confidence that a decision's need is met; the last digit is rounded down."""
-    if need.verdict == "fails":
+    if need.verdict == "fails" or need.confidence == 0.0:  # 0: one replicate
         return ""
     if need.confidence >= 0.999:
         return ", over 99.9 % sure"
