@@ -79,6 +79,10 @@ Positions = Annotated[
         metavar="FILE", help="Read positions of all nodes from a table of id, x, y (or lon, lat)."
     ),
 ]
+PartialPositions = Annotated[
+    bool,
+    typer.Option("--partial-positions", help="Accept nodes without a position, and use none."),
+]
 Radius = Annotated[
     float | None,
     typer.Option(
