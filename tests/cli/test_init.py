@@ -169,7 +169,7 @@ def test_a_network_file_in_which_nodes_have_no_position_is_read_without_position
     assert ready is not None
     assert (ready.n, ready.position) == (6, None)
     file.write_text(file.read_text().replace("partial_positions = true", ""))
-    with pytest.raises(Problem, match=r"mesh.json: no position for 1 of 6 nodes \(c\) .*partial_pos"):
+    with pytest.raises(Problem, match=r"no position for 1 of 6 nodes \(c\) .*partial_positions"):
         prepared(read_scenario(file))
 
 

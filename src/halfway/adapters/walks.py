@@ -20,7 +20,7 @@ from halfway.adapters.interface import (
 )
 from halfway.core.message import MESSAGE
 from halfway.core.options import Value
-from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
 from halfway.protocols.walks.messages import KINDS, LAUNCH, PUBLISH, Rules
 from halfway.protocols.walks.state import DIED, EVICTED, KNOWN_HOPS, LOST
 from halfway.world.workload.demand import Demand, Publications
@@ -125,7 +125,7 @@ def places(context: RunContext, rules: Rules, pairs: npt.NDArray[np.int32], of: 
     # the node before.
     degree = context.start.degree
     passing = 2 * len(pairs) * int(degree.max(initial=0)) / max(int(degree.sum()), 1)
-    published = _most_published(context, (rules.retries + 1) * rules.ack_timeout_s, of)
+    published = _most_published(context, longest_wait_s(rules), of)
     need = launched + published + math.ceil(2 * passing) + _FEW
     fit = int(_MOST_BYTES / (max(context.n, 1) * HOP_BYTES))
     return max(min(need, fit), _FEW)

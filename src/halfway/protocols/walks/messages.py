@@ -12,7 +12,12 @@ from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
 from halfway.core.values.ranges import BITS, COUNT, below
 from halfway.protocols import reliable_hop
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
+from halfway.protocols.reliable_hop import (
+    ACK_BACKOFF_OPTION,
+    ACK_TIMEOUT_OPTION,
+    ACK_TIMEOUT_S,
+    RETRIES_OPTION,
+)
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # the random state of a walk
@@ -110,6 +115,7 @@ OPTIONS = {
     "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 1),
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
+    "ack_backoff": ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
         10.0, "after which a node launches a walk without a meeting again. 0 means never"
     ),
@@ -138,6 +144,7 @@ class Rules(NamedTuple):
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
     retries: int = 0
     ack_timeout_s: float = ACK_TIMEOUT_S
+    ack_backoff: float = 1.0
     relaunch_s: float = math.inf
     launches: int = 1
     refresh_s: float = math.inf  # trails expire after this time
