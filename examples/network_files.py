@@ -92,7 +92,7 @@ def written(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -
         table.writerow(head)
         some = list(rows)
         table.writerows(some)
-    print(f"wrote {path} ({len(some):,} rows)")
+    sys.stdout.write(f"wrote {path} ({len(some):,} rows)\n")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ from pathlib import Path
 
 _REPOSITORY = Path(__file__).parents[1]
 CUT, PROMPT = "…", "$ "
-_BLOCK = re.compile(r"(?:<!-- edit (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)```", re.DOTALL)
+_BLOCK = re.compile(
+    r"(?:<!-- edit (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)```", re.DOTALL
+)
 
 
 def main() -> int:
@@ -62,31 +64,38 @@ def repeated(page: str, folder: Path) -> str:
 
 def edited(text: str, changes: str) -> str:
     """Return a scenario file with the lines of a tutorial's block: replaced, or added."""
-    lines, table = text.splitlines(), ""
+    lines, begin = text.splitlines(), 0
     for change in changes.splitlines():
         if change.startswith("["):
-            table = change
-            if table.startswith("[[") or table not in lines:
-                lines += ["", table]
-            continue
-        if not change.strip():
-            continue
-        lines.insert(*_place(lines, table, change.partition("=")[0].strip()), change)
+            begin = _table(lines, change)
+        elif change.strip():
+            lines.insert(_place(lines, begin, _key(change)), change)
     return "\n".join(lines) + "\n"
 
 
-def _place(lines: list[str], table: str, key: str) -> tuple[int]:
-    """The place of a key's new line in its table; the old line is removed."""
-    begin = 0
-    if table:
-        begin = len(lines) - 1 - lines[::-1].index(table) + 1
-    end = next((k for k in range(begin, len(lines)) if lines[k].startswith("[")), len(lines))
+def _table(lines: list[str], heading: str) -> int:
+    """The first line of a table in a scenario file; a table of an array is always a new one."""
+    tables = [line.partition("#")[0].strip() for line in lines]
+    if heading.startswith("[[") or heading not in tables:
+        lines += ["", heading]
+        return len(lines)
+    return tables.index(heading) + 1
+
+
+def _place(lines: list[str], begin: int, key: str) -> int:
+    """The place of a key's new line in the table that begins there; removes the old line."""
+    ends = (k for k in range(begin, len(lines)) if lines[k].startswith("["))
+    end = next(ends, len(lines))
     for k in range(begin, end):
-        if lines[k].partition("=")[0].strip() == key:
+        if _key(lines[k]) == key:
             del lines[k]
-            return (k,)
+            return k
     filled = [k for k in range(begin, end) if lines[k].strip() and not lines[k].startswith("#")]
-    return (filled[-1] + 1 if filled else begin,)
+    return filled[-1] + 1 if filled else begin
+
+
+def _key(line: str) -> str:
+    return line.partition("=")[0].strip()
 
 
 def _answered(lines: Sequence[str], folder: Path) -> Iterator[str]:
@@ -110,7 +119,7 @@ def _output(command: str, folder: Path) -> list[str]:
     begun = time.monotonic()
     done = subprocess.run(
         [*programs[words[0]], *words[1:]], cwd=folder, env=os.environ | {"PYTHONPATH": places},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     sys.stderr.write(f"{time.monotonic() - begun:6.0f} s  {command}\n")
     if done.returncode:
@@ -119,7 +128,7 @@ def _output(command: str, folder: Path) -> list[str]:
 
 
 def kept(output: Sequence[str], shown: Sequence[str]) -> list[str]:
-    """Return the lines of a command's output that take the place of those on the tutorial's page."""
+    """Return the lines of a command's output that replace those on the tutorial's page."""
     parts: list[list[str]] = [[]]
     for line in shown:
         if line == CUT:

@@ -222,7 +222,10 @@ Most = Annotated[
 Swept = Annotated[
     list[str] | None,
     _completed(
-        "--sweep", "FIELD=A,B,…", "Compare at each value of a field. Repeatable.", completion.fields
+        "--sweep",
+        "FIELD=A,B,…",
+        "Compare at each value of a field, or 5..50:5. Repeatable.",
+        completion.fields,
     ),
 ]
 Needed = Annotated[
