@@ -183,6 +183,12 @@ ResultFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder of results: the --out of another command.")
 ]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Repeat the failed runs.")]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against", metavar="STUDY", help="Compare the study in DIR with an earlier one."
+    ),
+]
 Systems = Annotated[
     list[str] | None,
     _completed(

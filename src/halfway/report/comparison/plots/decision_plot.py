@@ -70,8 +70,8 @@ def pareto(results: Results, decision: Decision) -> str:
     )
     names = ", ".join(one.system for one in front)
     note = (
-        f"{title[:1].upper()}{title[1:]}: means with 95 % intervals. The dashed line is the Pareto front: systems that no "
-        f"other one surpasses in both ({names})."
+        f"{title[:1].upper()}{title[1:]}: means with 95 % intervals. The dashed line is the Pareto "
+        f"front: systems that no other one surpasses in both ({names})."
     )
     return f'<figure class="pareto">{picture}<figcaption>{escape(note)}</figcaption></figure>'
 
