@@ -1,13 +1,13 @@
 """Repeat the commands of a tutorial, and write what they print into its page.
 
-    python tools/tutorial.py docs/tutorial-examples.md [--files FOLDER] [--keep FOLDER]
+    python tools/tutorial.py PAGE [--files FOLDER] [--keep FOLDER] [--only TEXT]
 
 The commands run in a new folder with a copy of the files of --files. A block that begins with `$ `
 holds commands and their output. A line of `…` on the page stands for lines that the page leaves
 out: the tool keeps as many lines of each part as the page has now. It begins a part in the middle
 at the first line with the same first word, and takes the last part from the end. A block of TOML
-below `<!-- edit NAME -->` replaces or adds these lines in the file NAME. An error of a command
-stops the tool, and the page stays as it was.
+below `<!-- edit NAME -->` replaces or adds these lines in the file NAME. The page is written after
+each section. An error of a command stops the tool, and the rest of the page stays as it was.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from pathlib import Path
 
 _REPOSITORY = Path(__file__).parents[1]
 CUT, PROMPT = "…", "$ "
+_HEADING = re.compile(r"^(?=## )", re.MULTILINE)
 _BLOCK = re.compile(
     r"(?:<!-- edit (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)```", re.DOTALL
 )
@@ -34,18 +35,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("page", type=Path)
     parser.add_argument("--files", type=Path, help="files that the first command needs")
+    parser.add_argument("--only", default="", help="only sections whose heading has this text")
     parser.add_argument("--keep", type=Path, help="folder to run in, which stays")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as new:
         folder = given.keep or Path(new)
         shutil.copytree(given.files or Path(new), folder, dirs_exist_ok=True)
-        text = repeated(given.page.read_text("utf-8"), folder.absolute())
-    given.page.write_text(text, "utf-8")
+        parts = _HEADING.split(given.page.read_text("utf-8"))
+        for place, part in enumerate(parts):
+            if given.only in part.partition("\n")[0]:
+                parts[place] = repeated(part, folder.absolute())
+                given.page.write_text("".join(parts), "utf-8")
     return 0
 
 
 def repeated(page: str, folder: Path) -> str:
-    """Return a tutorial's page with what its commands print now, in a folder with their files."""
+    """Return a tutorial's page or section with what its commands print now, in a folder."""
     parts, at = [], 0
     for block in _BLOCK.finditer(page):
         parts.append(page[at : block.start()])
