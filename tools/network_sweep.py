@@ -91,7 +91,7 @@ def networks(folder: Path, some: str) -> Iterator[tuple[str, Network]]:
             site = path.name.split("_")[0]
             given["positions_from"] = path.parent / given["positions_from"].format(site=site)
         try:
-            network = read_network(path, largest=True, **given)
+            network = read_network(path, largest=True, partial_positions=True, **given)
         except Problem as problem:
             sys.stderr.write(f"{path}: {problem}\n")
             continue

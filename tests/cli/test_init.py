@@ -1,5 +1,7 @@
 """Tests of `halfway init`: what it guesses, that the result runs, and what it refuses."""
 
+import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -150,6 +152,25 @@ def test_positions_that_lack_nodes_are_a_comment(tmp_path: Path) -> None:
     missing = "no position for 5 of 6 nodes (n1, n2, n3, n4, n5)"
     assert f"the scenario uses no positions: {missing}" in guesses
     assert '# positions = "../some.csv"' in file.read_text()
+    assert "partial_positions" not in file.read_text()
+
+
+def test_a_network_file_in_which_nodes_have_no_position_is_read_without_positions(
+    tmp_path: Path,
+) -> None:
+    nodes = [{"id": name, "properties": {"x": k, "y": 0}} for k, name in enumerate("abcdef")]
+    nodes[2].pop("properties")
+    links = [{"source": a, "target": b, "cost": 1.0} for a, b in pairwise("abcdef")]
+    graph = {"type": "NetworkGraph", "nodes": nodes, "links": links}
+    file, guesses = began(tmp_path, "mesh.json", json.dumps(graph))
+    assert "the scenario uses no positions: no position for 1 of 6 nodes (c)" in guesses
+    assert "\npartial_positions = true  #" in file.read_text()
+    ready = prepared(read_scenario(file)).network
+    assert ready is not None
+    assert (ready.n, ready.position) == (6, None)
+    file.write_text(file.read_text().replace("partial_positions = true", ""))
+    with pytest.raises(Problem, match=r"no position for 1 of 6 nodes \(c\) .*partial_positions"):
+        prepared(read_scenario(file))
 
 
 def test_movement_gets_a_radius_and_a_beginning(tmp_path: Path) -> None:

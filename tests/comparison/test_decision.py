@@ -183,6 +183,24 @@ def test_one_replicate_decides_nothing() -> None:
     found = decided(ENERGY, flooding=one, gossip=one)
     assert found.chosen is None
     assert found.sentence.startswith("No decision: one replicate says nothing")
+    assert [one.reason for one in found.systems] == ["delivery ratio 0.990 in one replicate"] * 2
+    cost = {"delivery_ratio": [1.0], "messages_per_notification": [9.0]}
+    alone = decided(DecisionRule(), flooding=cost)  # it is its own best
+    assert (alone.chosen, verdicts(alone)) == (None, {"flooding": "open"})
+
+
+def test_too_few_equal_values_are_a_reason() -> None:
+    few = {"delivery_ratio": [1.0] * 3, "messages_per_notification": [5.0, 6.0, 7.0]}
+    lossy = few | {"delivery_ratio": [0.95, 0.97, 0.96]}
+    found = decided(DecisionRule(), flooding=few, siena=few, gossip=lossy)
+    reasons = {one.system: one.reason for one in found.systems}
+    assert reasons["flooding"] == (
+        "delivery ratio 1 ± 0, but 3 equal values are too few to be sure that it is within 0.02 "
+        "of the best"
+    )
+    assert reasons["gossip"].endswith("may be more than 0.02 below the best")
+    needed = decided(DecisionRule((NEED,)), flooding=few).systems[0].reason
+    assert needed.endswith("3 equal values are too few to be sure that it is ≥ 0.95")
 
 
 def test_equal_shares_are_as_sure_as_a_sign_test() -> None:

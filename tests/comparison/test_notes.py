@@ -84,11 +84,9 @@ def test_acknowledgements_are_named_where_records_can_be_lost() -> None:
     assert any("random-walk, georendezvous: 0 or 5; siena: 2." in note for note in both)
 
 
-def test_a_radio_that_repeats_frames_needs_no_acknowledgements() -> None:
+def test_acknowledgements_are_named_on_a_radio_with_contention() -> None:
     notes = on_scenario(PLAIN, "siena", "gossip")
-    assert (
-        "The radio with contention repeats unicast frames, so no system acknowledges hops." in notes
-    )
+    assert "Retries of a hop, as records can be lost: siena: 5." in notes
     assert any("`--sweep options.siena.retries=0,5`" in note for note in notes)
 
 

@@ -1,6 +1,7 @@
 """The trial of a user's protocol: what compiled code cannot report is an error with a line."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 from halfway.adapters.user_errors import user_errors, user_problem
 from halfway.adapters.user_protocol import read_user_system
 from halfway.comparison.plan import SystemSource
-from halfway.comparison.trial import small, try_first
+from halfway.comparison.trial import small, try_first, watched
 from halfway.problem import Problem
+from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from tests.comparison.scenes import SMALL, written
 
@@ -130,3 +132,14 @@ def test_debug_ends_an_endless_loop(tmp_path: Path, line: str) -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert "TimeoutError: the handler did not return" in done.stderr
+
+
+def test_the_timer_of_a_watched_run_ends_with_it(tmp_path: Path) -> None:
+    """A timer that still runs when the process exits ends it with a signal."""
+    run = simulation_of(read_scenario(written(tmp_path)), system="flooding")
+    before = signal.getsignal(signal.SIGVTALRM)
+    with watched(run):
+        assert signal.getitimer(signal.ITIMER_VIRTUAL)[1] == 1.0
+        assert signal.getsignal(signal.SIGVTALRM) != before
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGVTALRM) == before

@@ -9,6 +9,10 @@ import pytest
 
 from halfway.cli.program import run
 from halfway.cli.terminal.screen import USER_ERROR
+from halfway.scenario.build import prepared
+from halfway.scenario.reading import read_scenario
+from halfway.world.importers.network_file import read_network
+from halfway.world.mobility.trace_files import read_motion
 from tests.api.test_pages import made_here
 from tests.house.sources import REPOSITORY
 
@@ -148,3 +152,28 @@ def test_bad_input_is_one_line(
     assert message in err
     assert err.startswith("halfway: ")
     assert err.count("\n") == 1
+
+
+def test_network_files(tmp_path: Path, start: Start) -> None:
+    (tmp_path / "disk.toml").write_text('[network]\nkind = "unit-disk"\nn = 9\nradius = 0.9\n')
+    status, out, _ = start("network_files.py", "disk.toml")
+    assert (status, out.count("wrote disk-")) == (0, 2)
+    given = {"positions_from": tmp_path / "disk-positions.csv"}
+    network = read_network(tmp_path / "disk-links.csv", **given)
+    drawn = prepared(read_scenario(tmp_path / "disk.toml")).network
+    assert drawn is not None
+    assert (network.n, network.links) == (9, drawn.links)
+    row = network.row(f"n{drawn.label(0)}")
+    assert network.position is not None
+    assert drawn.position is not None
+    assert network.position[row] == pytest.approx(drawn.position[0], abs=1e-5)
+    status, _, err = start("network_files.py", "disk.toml")
+    assert (status, "is not replaced" in err) == (USER_ERROR, True)
+    (tmp_path / "team.toml").write_text(
+        'seconds = 4\n[network]\nkind = "random-waypoint"\nn = 5\nwidth = 9\nheight = 9\n'
+        "radius = 5\nspeed = [1, 2]\n"
+    )
+    status, out, _ = start("network_files.py", "team.toml", "--step", "2")
+    assert out == "wrote team-tracks.csv (15 rows)\n"
+    traces = read_motion(tmp_path / "team-tracks.csv")
+    assert (traces.legs.n, float(traces.legs.t1.max())) == (5, 4.0)

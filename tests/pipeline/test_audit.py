@@ -180,9 +180,36 @@ def test_a_damaged_list_of_studies_affects_nothing_else(full):
     file = next(full.studies.iterdir())
     file.write_text("nonsense")
     found = audit(full)
-    assert [damage.file for damage in found.damage] == ["studies"]
+    assert [damage.file for damage in found.damage] == [f"studies/{file.name}"]
     assert found.runs == 20
     assert full.finished_keys()
+
+
+def test_a_changed_bit_of_a_study_is_found_or_changes_nothing(full):
+    file = next(full.studies.iterdir())
+    whole, known = file.read_bytes(), list(read_requests(full.studies))
+    unread = 0
+    for place in range(0, len(whole), 3):
+        file.write_bytes(_flipped(whole, place))
+        try:
+            found = list(read_requests(full.studies))
+        except Problem:
+            unread += 1
+        else:
+            assert found == known
+    assert unread > len(whole) // 10
+
+
+def test_a_changed_bit_of_a_batch_is_damage_and_no_error(full):
+    file = next(full.finished_batches()[0].glob("*.parquet"))
+    whole = file.read_bytes()
+    for place in range(len(whole) - 1, len(whole) - 1500, -50):  # the schema is at the end
+        file.write_bytes(_flipped(whole, place))
+        assert audit(full).damage
+
+
+def _flipped(whole: bytes, place: int) -> bytes:
+    return whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
 
 
 def test_an_unfinished_batch_is_named_and_kept(full, capsys):

@@ -5,7 +5,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from halfway.protocols.reliable_hop import TABLE_FULL, TRACKED
+from halfway.protocols.reliable_hop import TABLE_FULL, TRACKED, longest_wait_s
 from halfway.protocols.walks import directional_walk, random_walk
 from halfway.protocols.walks.messages import DATA, MATCH, MATCHED, SIDE, STEP, STEPS
 from halfway.protocols.walks.state import LOST, REDRAWN
@@ -35,6 +35,21 @@ def test_a_hop_is_retransmitted_until_it_is_received(protocol: ModuleType) -> No
     run.until(500.0)
     assert sorted(row for row, _, _ in run.reports(MATCHED)) == [0, 5]
     assert run.events() == [7]
+
+
+@pytest.mark.parametrize("backoff", [1.0, 2.0])
+def test_timeouts_grow_by_the_backoff(backoff: float) -> None:
+    """A node retransmits after 1, then 2, then 4 timeouts, and gives up after 8 more."""
+    rules = reliable(retries=3, ack_timeout_s=0.1, ack_backoff=backoff)
+    run = WalkRun(random_walk, line(2), [(0, 1)], rules, success=0.0)
+    first: dict[int, float] = {}
+    for at in np.arange(0.0, 4.0, 0.01):
+        first.setdefault(int(run.until(float(at)).trails.hops.tries[0].max()), float(at))
+        if run.trails.hops.counts[0, TRACKED] > 1:  # the first one failed for good
+            break
+    times = [first[1], first[2], first[3], float(at)]
+    assert np.diff(times) == pytest.approx([0.1 * backoff**k for k in (1, 2, 3)], abs=0.011)
+    assert longest_wait_s(rules) == pytest.approx(sum(0.1 * backoff**k for k in range(4)))
 
 
 @BOTH

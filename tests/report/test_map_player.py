@@ -122,3 +122,30 @@ def test_faults_and_counts_are_those_of_the_time(page: Browser) -> None:
 def test_no_error_and_no_request(page: Browser) -> None:
     assert page.complaints == []
     assert len(page.requests) == 1
+
+
+def test_nothing_fails_before_the_runs_are_unpacked(page: Browser) -> None:
+    waiting = (
+        "const read = Response.prototype.arrayBuffer;"
+        "Response.prototype.arrayBuffer = async function () {"
+        " await new Promise((go) => { window.unpack = () => { unpack = () => 0; go(); }; });"
+        " return read.call(this); };"
+    )
+    script = page("Page.addScriptToEvaluateOnNewDocument", source=waiting)["identifier"]
+    page.colours("light")
+    page("Page.navigate", url=page.tell("location.href.split('#')[0]") + "?late")
+    page.until("window.unpack && window.halfway")
+    page.colours("dark")
+    page.tell("location.hash = '#map?system=gossip&t=3'")
+    page.press("?")
+    page("Emulation.setDeviceMetricsOverride", width=900, height=900, deviceScaleFactor=1,
+         mobile=False)  # fmt: skip
+    page.until("(unpack(), document.querySelector('.board').dataset.ready === 'yes')")
+    page.until("halfway.t === 3")
+    assert page.tell("halfway.shown") == SYSTEMS.index("gossip")
+    assert page.tell("halfway.ink.name") == page.tell(
+        "getComputedStyle(document.querySelector('.board')).getPropertyValue('--ink').trim()"
+    )
+    assert page.complaints == []
+    page("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    page.colours("light")

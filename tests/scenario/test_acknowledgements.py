@@ -31,10 +31,6 @@ LOSSY = {
 SAFE = {
     "the default radio": {},
     "perfect links": {"radio": {"kind": "ideal", "success": 1.0}},
-    "a radio that repeats frames itself": {
-        "radio": {"kind": "contention", "success": 0.9},
-        "faults": [{"fault": "crash", "share": 0.1, "at": 3.0}],
-    },
     "wires": {"radio": {"kind": "wired"}},
 }
 
@@ -43,7 +39,8 @@ SAFE = {
 def test_all_systems_with_reliable_hops_make_the_same_effort(case: str) -> None:
     read = scenario(**(LOSSY | SAFE)[case])
     assert acknowledges(read) == (case in LOSSY)
-    expected = {"retries": 5 if case in LOSSY else 0, "ack_timeout_s": 0.1}
+    retries = 5 if case in LOSSY else 0
+    expected = {"retries": retries, "ack_timeout_s": 0.1, "ack_backoff": 1.0}
     assert {name: options_of(read, TABLE[name]) for name in RELIABLE} == dict.fromkeys(
         RELIABLE, expected
     )
@@ -57,7 +54,8 @@ def test_other_systems_have_no_automatic_options(name: str) -> None:
 def test_an_option_of_the_scenario_wins() -> None:
     given = {"siena": {"retries": 0, "brokers": 4}, "gossip": {"fanout": 2}}
     read = scenario(**LOSSY["loss"], options=given)
-    assert options_of(read, TABLE["siena"]) == {"retries": 0, "brokers": 4, "ack_timeout_s": 0.1}
+    automatic = {"ack_timeout_s": 0.1, "ack_backoff": 1.0}
+    assert options_of(read, TABLE["siena"]) == given["siena"] | automatic
     assert options_of(read, TABLE["gossip"]) == {"fanout": 2}
     assert options_of(read, TABLE["underlay-siena"])["retries"] == 5
 
@@ -65,6 +63,37 @@ def test_an_option_of_the_scenario_wins() -> None:
 def test_a_slow_radio_has_a_longer_timeout() -> None:
     slow = scenario(radio={"kind": "ideal", "delay_s": 0.2, "success": 0.9})
     assert {options_of(slow, TABLE[name])["ack_timeout_s"] for name in RELIABLE} == {0.8}
+
+
+@pytest.mark.parametrize(
+    ("medium", "timeout_s"), [("wifi-a", 0.1), ("wifi-b", 0.35), ("sensors", 0.97)]
+)
+def test_a_medium_with_contention_has_timeouts_that_grow(medium: str, timeout_s: float) -> None:
+    """250 exchanges: 802.15.4 takes 3.9 ms for each, and 802.11b 1.4 ms."""
+    radio = {"kind": "contention", "medium": medium}
+    read = scenario(radio=radio)
+    assert acknowledges(read)
+    expected = {"retries": 5, "ack_timeout_s": timeout_s, "ack_backoff": 2.0}
+    assert {name: options_of(read, TABLE[name]) for name in RELIABLE} == dict.fromkeys(
+        RELIABLE, expected
+    )
+    slower = scenario(radio=radio | {"bit_rate": 1e4})
+    assert float(options_of(slower, TABLE["siena"])["ack_timeout_s"]) > 2 * timeout_s
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["walk-overlay", "directional-walk"])
+def test_the_timeouts_of_a_slow_medium_decide_what_is_delivered(system: str) -> None:
+    work = {"topics": 3, "publishers_each": 2, "subscribers_each": 10, "events": 10,
+            "every_s": 1.0, "start_s": 25.0}  # fmt: skip
+    fields: dict[str, Any] = {"radio": {"kind": "contention", "medium": "sensors"},
+                              "workload": work, "seconds": 40.0, "system": system}  # fmt: skip
+    ratios = []
+    for options in ({}, {"ack_timeout_s": 0.1, "ack_backoff": 1}):
+        read = scenario(**fields, options={system: options})
+        ratios.append(simulation_on(prepared(read), read, TABLE[system]).run().delivery_ratio)
+    assert ratios[0] == 1.0
+    assert ratios[1] < 0.9
 
 
 def test_the_default_decides_what_a_tree_delivers() -> None:

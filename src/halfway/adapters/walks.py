@@ -18,7 +18,7 @@ from halfway.adapters.interface import (
     limits_of,
 )
 from halfway.core.message import MESSAGE
-from halfway.protocols.reliable_hop import TABLE_FULL
+from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
 from halfway.protocols.walks.messages import ADVERTISE, KINDS, Rules
 from halfway.protocols.walks.state import (
     DIED,
@@ -104,7 +104,7 @@ def places(context: RunContext, rules: Rules) -> int:
     # A walk visits a node in proportion to its degree, and is for a moment still in flight from
     # the node before.
     passing = int(members.sum()) * int(degree.max(initial=0)) / max(int(degree.sum()), 1)
-    published = _most_published(context, (rules.retries + 1) * rules.ack_timeout_s)
+    published = _most_published(context, longest_wait_s(rules))
     need = launched + int(members.max(initial=0)) + published + math.ceil(2 * passing) + _FEW
     fit = int(_MOST_BYTES / (max(context.n, 1) * HOP_BYTES))
     return max(min(need, fit), _FEW)

@@ -138,12 +138,16 @@ def main() -> None:
                 )
             except Problem:  # the system needs other nodes than those of a trial
                 return
-            watch(run)
-            run.run(records=_MOST_RECORDS, stop=lambda _: time.process_time() > _MOST_CPU_S)
+            with watched(run):
+                run.run(records=_MOST_RECORDS, stop=lambda _: time.process_time() > _MOST_CPU_S)
 
 
-def watch(run: Simulation) -> None:
-    """Interrupt a handler of an interpreted run, such as a trial, that does not return."""
+@contextlib.contextmanager
+def watched(run: Simulation) -> Iterator[None]:
+    """Interrupt a handler of an interpreted run, such as a trial, that does not return.
+
+    The timer stops at the end of the block: it would end a process that is about to exit.
+    """
     seen = [-1, 0]  # records delivered, and seconds since
 
     def tick(_number: int, _frame: FrameType | None) -> None:
@@ -152,8 +156,13 @@ def watch(run: Simulation) -> None:
         if seen[1] >= _HANDLER_CPU_S:
             raise TimeoutError(f"the handler did not return within {_HANDLER_CPU_S:g} s")
 
-    signal.signal(signal.SIGVTALRM, tick)
+    before = signal.signal(signal.SIGVTALRM, tick)
     signal.setitimer(signal.ITIMER_VIRTUAL, 1.0, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 if __name__ == "__main__":

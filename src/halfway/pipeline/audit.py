@@ -158,7 +158,7 @@ def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) ->
             found.append(read_rows(file, _SMALL))
             if keys := _altered(file):
                 bad.setdefault(file, damaged_runs(file, keys).what)
-        except (Problem, OSError, pa.ArrowException) as error:
+        except (Problem, OSError, pa.ArrowException, KeyError, ValueError) as error:
             bad.setdefault(file, getattr(error, "what", str(error)).splitlines()[0])
     damage += [Damage(str(f.relative_to(store.folder)), what) for f, what in sorted(bad.items())]
     return found
@@ -173,8 +173,8 @@ def _altered(file: Path) -> list[str]:
 def _requests(store: Store, damage: list[Damage]) -> list[StudyRequest]:
     try:
         return list(read_requests(store.studies))
-    except (OSError, pa.ArrowException, msgspec.MsgspecError, KeyError) as error:
-        damage.append(Damage(store.studies.name, f"cannot be read: {error}".splitlines()[0]))
+    except Problem as problem:
+        damage.append(Damage(str(Path(problem.where).relative_to(store.folder)), problem.what))
         return []
 
 

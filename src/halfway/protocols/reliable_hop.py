@@ -5,7 +5,7 @@ that finds no room in the table is sent unacknowledged, and counted. The protoco
 records are sent reliably, and what it does about a hop that failed for good.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.kinds import Kinds
 from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
 from halfway.core.missing import NO_PLACE
-from halfway.core.options import count, seconds
+from halfway.core.options import Option, count, seconds
 from halfway.core.outbox import emit
 from halfway.core.values.ranges import COUNT, whole
 from halfway.protocols.event_window import copy_event_id
@@ -36,6 +36,11 @@ RETRIES_OPTION = count(
 ACK_TIMEOUT_OPTION = seconds(
     ACK_TIMEOUT_S, "after which a node retransmits a hop. Use more than a round trip"
 )._replace(auto=True)
+ACK_BACKOFF_OPTION = Option(
+    1.0, 1.0, 10.0,
+    "factor by which the time grows after each retransmission of a hop. 1 means equal times",
+    auto=True,
+)  # fmt: skip
 _FREE = 0  # the sequence number of a free place
 _SEQUENCE_NUMBERS = 2**31 - 1  # after these they start again
 # Columns of `counts`.
@@ -62,6 +67,12 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
         np.zeros((n, known, 3), np.int64),
         np.zeros((n, 3), np.int64),
     )
+
+
+def longest_wait_s(rules: Any) -> float:
+    """The time after which a reliable hop failed for good: of all timeouts together, in seconds."""
+    waits = (rules.ack_timeout_s * rules.ack_backoff**tries for tries in range(rules.retries + 1))
+    return float(sum(waits))
 
 
 @apart
@@ -104,7 +115,10 @@ def track_at(hops, rules, i, place, record, out):
 @apart
 def start_timer(hops, rules, i, place, after, hop_count, out):
     """Start the timer of a reliable hop that leaves after a delay of `after` seconds."""
-    o = emit(out, ACK_TIMEOUT, after + rules.ack_timeout_s, hops.node_id[i])
+    wait_s = rules.ack_timeout_s
+    for _ in range(hops.tries[i, place]):
+        wait_s *= rules.ack_backoff
+    o = emit(out, ACK_TIMEOUT, after + wait_s, hops.node_id[i])
     o.hops = hop_count  # a retransmission is the same hop of the same journey
     o.sequence = hops.record[i, place].sequence
     o.args[ATTEMPT] = hops.tries[i, place]

@@ -1,16 +1,20 @@
 """Acknowledgements by default: in a scenario that can lose records, all systems try equally hard.
 
-A system with reliable hops declares the options `retries` and `ack_timeout_s` as automatic. A
-scenario chooses their values, equal for all systems. An option that the scenario sets wins.
+A system with reliable hops declares the options `retries`, `ack_timeout_s` and `ack_backoff` as
+automatic. A scenario chooses their values, equal for all systems. An option that the scenario sets
+wins.
 """
 
 from halfway.adapters.interface import System
 from halfway.scenario.schema import Recorded, Scenario, Waypoint
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio, WiredRadio
 
-RETRIES, ACK_TIMEOUT = "retries", "ack_timeout_s"
+RETRIES, ACK_TIMEOUT, ACK_BACKOFF = "retries", "ack_timeout_s", "ack_backoff"
 LOSSY_RETRIES = 5
 _ROUND_TRIPS = 2  # that the acknowledgement timeout covers at least
+# On a shared medium, a hop waits for the frames of all nodes around it.
+_EXCHANGES, _RECORD_BYTES = 250, 32  # that the timeout covers there, and a usual record
+_CONTENDED_BACKOFF = 2.0  # of a medium that equal timeouts would congest
 
 
 def options_of(scenario: Scenario, system: System) -> dict[str, float | int | bool]:
@@ -21,7 +25,9 @@ def options_of(scenario: Scenario, system: System) -> dict[str, float | int | bo
     if is_automatic(system, ACK_TIMEOUT):
         # The usual timeout, or a longer one on a slow radio.
         usual = float(system.options[ACK_TIMEOUT].default)
-        auto[ACK_TIMEOUT] = max(usual, _ROUND_TRIPS * 2 * _delay_s(scenario))
+        auto[ACK_TIMEOUT] = max(usual, _least_timeout_s(scenario))
+    if is_automatic(system, ACK_BACKOFF):
+        auto[ACK_BACKOFF] = _CONTENDED_BACKOFF if isinstance(scenario.radio, CsmaRadio) else 1.0
     return auto | scenario.options.get(system.name, {})
 
 
@@ -34,11 +40,11 @@ def acknowledges(scenario: Scenario) -> bool:
     """Return whether systems acknowledge hops by default on a scenario.
 
     They do where records can be lost: by the radio, by faults or by movement. A radio with
-    contention acknowledges and repeats frames itself, and a second layer would congest it.
+    contention repeats frames itself, but gives a frame up after a few attempts.
     """
-    if isinstance(scenario.radio, CsmaRadio):
-        return False
     match scenario.radio:
+        case CsmaRadio():
+            lossy = True
         case IdealRadio() | DistanceRadio() as radio:
             lossy = radio.success < 1.0 or radio.ratios is not None
         case WiredRadio(limit_s=limit_s):
@@ -46,6 +52,12 @@ def acknowledges(scenario: Scenario) -> bool:
     return lossy or bool(scenario.faults) or isinstance(scenario.network, Waypoint | Recorded)
 
 
-def _delay_s(scenario: Scenario) -> float:
-    """The constant delay of a hop on a scenario's radio."""
-    return 0.0 if isinstance(scenario.radio, CsmaRadio) else scenario.radio.delay_s
+def _least_timeout_s(scenario: Scenario) -> float:
+    """The least acknowledgement timeout on a scenario's radio.
+
+    A shorter timeout on a shared medium repeats hops that still wait for the medium, and the
+    repetitions congest it.
+    """
+    if isinstance(scenario.radio, CsmaRadio):
+        return float(f"{_EXCHANGES * scenario.radio.exchange_s(_RECORD_BYTES):.2g}")
+    return _ROUND_TRIPS * 2 * scenario.radio.delay_s

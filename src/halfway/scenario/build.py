@@ -165,7 +165,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return read_network(
                 file.path, source=file.source, target=file.target, quality=file.quality,
                 threshold=file.over, under=file.under, both_ways=file.both_ways,
-                positions_from=file.positions, largest=file.largest,
+                positions_from=file.positions, partial_positions=file.partial_positions,
+                largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here

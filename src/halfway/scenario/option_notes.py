@@ -5,22 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from halfway.adapters.interface import System
 from halfway.scenario.acknowledgements import RETRIES, acknowledges, is_automatic, options_of
 from halfway.scenario.schema import Scenario
-from halfway.sim.radio.declarations import CsmaRadio
 
 _LONGEST = 140  # characters of a note's list, so that the note fits two lines
 
 
 def option_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
     """The notes on the options of a comparison's systems; scenarios: of all points."""
-    contended = any(isinstance(scenario.radio, CsmaRadio) for scenario in scenarios)
-    if contended or any(map(acknowledges, scenarios)):
-        yield from _on_acknowledgements(scenarios, systems, contended)
+    if any(map(acknowledges, scenarios)):
+        yield from _on_acknowledgements(scenarios, systems)
     yield from _on_given(scenarios, systems)
 
 
-def _on_acknowledgements(
-    scenarios: Sequence[Scenario], systems: Sequence[System], contended: bool
-) -> Iterator[str]:
+def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
     """The notes on who acknowledges where records can be lost, and on the effect of it."""
     able = [one for one in systems if is_automatic(one)]
     if not able:
@@ -29,11 +25,8 @@ def _on_acknowledgements(
     for one in able:
         efforts = sorted({int(options_of(scenario, one)[RETRIES]) for scenario in scenarios})
         groups.setdefault(" or ".join(map(str, efforts)), []).append(one.name)
-    if list(groups) != ["0"]:
-        items = (f"{', '.join(names)}: {retries}" for retries, names in groups.items())
-        yield f"Retries of a hop, as records can be lost: {'; '.join(items)}."
-    elif contended:
-        yield "The radio with contention repeats unicast frames, so no system acknowledges hops."
+    items = (f"{', '.join(names)}: {retries}" for retries, names in groups.items())
+    yield f"Retries of a hop, as records can be lost: {'; '.join(items)}."
     if bare := [one.name for one in systems if one not in able]:
         yield f"These systems have no acknowledged hops: {', '.join(bare)}."
     name = able[0].name

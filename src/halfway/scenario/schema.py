@@ -43,6 +43,7 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     under: float | None = None
     both_ways: bool = True
     positions: str | None = None
+    partial_positions: bool = False  # accept that nodes have none, and use none
     largest: bool = True
 
 

@@ -65,19 +65,14 @@ def starter(path: Path, positions_from: Path | None, target: Path) -> Starter:
 def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
     guess = guessed(table_of(path)) if is_table(path) else None
     reading, guesses = _reading(path, guess)
-    network = read_network(path, largest=True, **reading)
+    network = read_network(path, largest=True, partial_positions=True, **reading)
     lines = ["[network]", 'kind = "file"', f"path = {_relative(path, home)}"]
     if guess is not None:
         table = table_of(path)
         if (guess.source, guess.target) != tuple(table.columns[:2]):
             lines += [f"source = {_quoted(guess.source)}", f"target = {_quoted(guess.target)}"]
         lines += _quality_lines(guess, reading)
-    if positions_from is not None:
-        missing = _unplaced(path, positions_from, reading)
-        lines.append(f"positions = {_relative(positions_from, home)}")
-        if missing:
-            lines[-1] = f"# {lines[-1]}  # lacks nodes"
-            guesses.append(f"the scenario uses no positions: {missing}")
+    lines += _position_lines(path, positions_from, reading, home, guesses)
     lines.append("largest = true  # only the largest component; false keeps all nodes")
     ratios, said = _ratios(path, guess, network, home)
     guesses += [said] if said else []
@@ -132,7 +127,7 @@ def _limits(guess: TableGuess) -> Iterator[dict[str, float]]:
 def _connected(path: Path, reading: dict[str, Any]) -> int:
     """The nodes in the largest component of a starter's network; 0 if no link is in the limits."""
     try:
-        return read_network(path, largest=True, **reading).n
+        return read_network(path, largest=True, partial_positions=True, **reading).n
     except Problem:
         return 0
 
@@ -147,8 +142,23 @@ def _quality_lines(guess: TableGuess, reading: dict[str, Any]) -> Iterator[str]:
         yield f"under = {reading['under']:g}  # keep only links with a quality under this value"
 
 
-def _unplaced(path: Path, positions_from: Path, reading: dict[str, Any]) -> str:
-    """Why a starter uses no positions: its table lacks nodes of the network; "" if it has all."""
+def _position_lines(
+    path: Path, positions_from: Path | None, reading: dict[str, Any], home: Path,
+    guesses: list[str],
+) -> Iterator[str]:  # fmt: skip
+    """The starter's lines on positions; adds to the guesses that nodes lack positions."""
+    missing = _unplaced(path, positions_from, reading)
+    if missing:
+        guesses.append(f"the scenario uses no positions: {missing}")
+    if positions_from is not None:
+        line = f"positions = {_relative(positions_from, home)}"
+        yield f"# {line}  # lacks nodes" if missing else line
+    if missing and (positions_from is None or _unplaced(path, None, reading)):
+        yield "partial_positions = true  # the file lacks nodes, and no position is used"
+
+
+def _unplaced(path: Path, positions_from: Path | None, reading: dict[str, Any]) -> str:
+    """Why a starter uses no positions: the file or its table lacks nodes; "" if it does not."""
     try:
         read_network(path, largest=True, positions_from=positions_from, **reading)
     except Problem as problem:

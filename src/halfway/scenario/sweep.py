@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,9 @@ from halfway.scenario.schema import Scenario
 
 SweepValue = str | int | float | bool
 _MOST_POINTS = 1000
+_NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
+_RANGE = re.compile(rf"{_NUMBER}\.\.{_NUMBER}:(x?){_NUMBER}")
+_ROUNDING = 1e-9  # by which the last value of a range may be missed
 _FIXED = {
     "seed",
     "system",
@@ -84,4 +88,28 @@ def _axis(field: str, values: Sequence[SweepValue], where: Path) -> list[SweepVa
         raise Problem(what, where=str(where), remedy="sweep a field such as workload.events")
     if not values:
         raise Problem(f"sweep.{field}: expected at least one value", where=str(where))
-    return list(dict.fromkeys(values))
+    return list(dict.fromkeys(one for value in values for one in _expanded(value, field, where)))
+
+
+def _expanded(value: SweepValue, field: str, where: Path) -> Sequence[SweepValue]:
+    """The values of a range of a sweep, such as 5..50:5 or 1..1000:x10; any other value itself."""
+    match = _RANGE.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
+    if match is None:
+        return [value]
+    first, last, step = (float(match[k]) for k in (1, 2, 4))
+    factor = bool(match[3])
+    rising = step > 1.0 and first > 0.0 if factor else step > 0.0
+    if not (rising and first <= last < math.inf):
+        what = f"sweep.{field} = {value}: expected FIRST..LAST:STEP or FIRST..LAST:xFACTOR"
+        remedy = (
+            "use a last value that is not below the first one, a step above 0, a factor above 1"
+        )
+        raise Problem(what, where=str(where), remedy=remedy)
+    whole = all(re.fullmatch(r"-?\d+", match[k]) for k in (1, 4))
+    found: list[SweepValue] = []
+    while len(found) <= _MOST_POINTS:
+        at = first * step ** len(found) if factor else first + step * len(found)
+        if at > last + _ROUNDING * (last if factor else step):
+            break
+        found.append(round(at) if whole else float(f"{at:.12g}"))
+    return found

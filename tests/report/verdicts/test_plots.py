@@ -57,6 +57,16 @@ def test_curves_join_points_at_the_distances_of_their_numbers() -> None:
     assert "curves of paths by nodes; mean at" in panel.words
 
 
+def test_a_panel_of_a_number_has_the_name_of_its_parameter() -> None:
+    plot = Plot("curves", "load", "k", "n", "branches", "paths", statistic="mean")
+    rows = [summary("load", float(k), n=600, k=k) for k in (1, 2)]
+    (panel,) = plots.panels(plot, rows)
+    assert panel.title == "n = 600"
+    whole = plots.whole(plot, rows, "Load")
+    assert ">n = 600<" in whole
+    assert ">600<" not in whole
+
+
 def test_only_points_that_the_plot_asks_for_are_shown() -> None:
     one = Plot("boxplot", "steps", "n", "system", "n", "steps", where={"k": 10})
     assert len(plots.selected(one, asynchrony_summaries())) == 8

@@ -231,7 +231,10 @@ def test_graphml(tmp_path: Path) -> None:
     assert flat["a"][0] - flat["b"][0] == pytest.approx(1.1 * 111_195.08 * 0.68582, rel=1e-4)
     assert network.left_out == {"loops": 1, "repeated links": 1}
     partial = GRAPHML.replace('<data key="d2">46.2</data>', "")
-    network = read_network(written(tmp_path, "part.graphml", partial))
+    path = written(tmp_path, "part.graphml", partial)
+    with pytest.raises(Problem, match=r"part.graphml: no position for 1 of 3 nodes \(c\) \(add"):
+        read_network(path)
+    network = read_network(path, partial_positions=True)
     assert (network.position, network.left_out["nodes without a position"]) == (None, 1)
 
 

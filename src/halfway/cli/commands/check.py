@@ -5,7 +5,8 @@ import os
 import typer
 
 from halfway.cli.terminal import options
-from halfway.cli.terminal.screen import assignments, console, spinner
+from halfway.cli.terminal.requested import Asked, requested
+from halfway.cli.terminal.screen import console, spinner
 from halfway.comparison.defaults import REPLICATES
 
 
@@ -34,17 +35,11 @@ def check(
 
     Exit status: 0 the scenario can run, 2 it cannot.
     """
-    given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep")
-    named = [name for some in systems or [] for name in some.split(",")]
-    with spinner("reading the scenario"):
-        from halfway.comparison.request import read_request
+    request = requested(scenario, Asked(systems, system, replicates, changes, sweep))
+    with spinner("drawing the first network"):
         from halfway.comparison.scenario_check import check as checked
         from halfway.report.terminal.check_report import check_json, print_check
 
-        request = read_request(
-            scenario, named, user_systems=system or [], replicates=replicates,
-            changes=given, sweeps=swept,
-        )  # fmt: skip
         found = checked(request, cores=os.cpu_count() or 1, seed=seed)
     if as_json:
         typer.echo(check_json(found))

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfway.cli.terminal import options
+from halfway.cli.terminal.requested import Asked, requested
 from halfway.cli.terminal.screen import (
     RUNS_FAILED,
-    assignments,
     command_line,
     console,
     elapsed_s,
     interruptible,
-    spinner,
     warn,
 )
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
-from halfway.problem import Problem
 
 if TYPE_CHECKING:
     from halfway.comparison.compare import Completed
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 PAGE = "comparison.html"
 _NAMES = (PAGE, "comparison.csv", "comparison-over-time.csv", "comparison.jsonl", "comparison.json")
-_SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
 
 
 def compare(
@@ -68,28 +65,13 @@ def compare(
     halfway compare mesh.toml --system my_protocol.py --baseline gossip
     docs/comparing.md: the metrics, the statistics, and how to add a protocol.
     """
-    given, swept = assignments(changes, "--set"), assignments(sweep, "--sweep", *_SWEEPING)
-    needs, names = assignments(need, "--need", "delivery-ratio=0.95"), _names(systems)
-    with spinner("reading the scenario"):
-        from halfway.comparison.request import read_request
-
-        request = read_request(
-            scenario, names, user_systems=system or [], baseline=baseline, replicates=replicates,
-            until=until, max_replicates=most, changes=given, sweeps=swept,
-            needs=needs, minimise=minimise,
-        )  # fmt: skip
+    asked = Asked(
+        systems, system, replicates, changes, sweep, baseline, until, most, need, minimise
+    )
+    request = requested(scenario, asked)
     _warn_of(request)
     completed, page = _completed(request, out, master, seed, mapped, as_json)
     _show(completed, page, as_json)
-
-
-def _names(systems: list[str] | None) -> list[str]:
-    """The names in `--systems`; Problem if the option has none."""
-    names = [name for some in systems or [] for name in some.split(",")]
-    if systems and not any(name.strip() for name in names):
-        remedy = "name systems, such as --systems gossip,flooding, or leave the option out"
-        raise Problem("--systems: expected at least one name", remedy=remedy)
-    return names
 
 
 def _warn_of(request: "Request") -> None:

@@ -1,11 +1,12 @@
 """`halfway results`: what a result folder holds, whether it is intact, which runs failed."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.terminal.options import AsJson, Master, ResultFolder, RetryFailed
+from halfway.cli.terminal.options import Against, AsJson, Master, ResultFolder, RetryFailed
 from halfway.cli.terminal.screen import RUNS_FAILED, Interrupted, console, warn
 from halfway.problem import Problem
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 def results(
     folder: ResultFolder,
     retry_failed: RetryFailed = False,
+    against: Against = None,
     master: Master = None,
     as_json: AsJson = False,
 ) -> None:
@@ -30,9 +32,16 @@ def results(
     halfway results halfway-results                  check the folder
     halfway results halfway-results --json | jq .failures
     halfway results halfway-results --retry-failed   repeat, after you fixed the cause
+    halfway results halfway-comparison/mesh-2 --against halfway-comparison/mesh
+
+    With --against, DIR and STUDY are folders of two studies of `halfway compare`.
+    The command prints the fields and the means that changed from STUDY to DIR.
 
     Exit status: 0 intact, 1 some runs failed, 2 some files are damaged.
     """
+    if against is not None:
+        _print_changes(against, folder, as_json)
+        return
     from halfway.pipeline.audit import audit, audit_json, results_in
     from halfway.report.terminal.results_report import print_results
 
@@ -51,6 +60,16 @@ def results(
         raise Problem(f"{files} {first.file} {first.what}", where=found.folder, remedy=remedy)
     if found.errors:
         raise typer.Exit(RUNS_FAILED)
+
+
+def _print_changes(before: Path, after: Path, as_json: bool) -> None:
+    """Print what changed between two studies."""
+    from halfway.report.comparison.changes import changes_jsonl, print_changes
+
+    if as_json:
+        typer.echo(changes_jsonl(before, after), nl=False)
+    else:
+        print_changes(console(), before, after)
 
 
 def _retry(store: "Store", master: str | None, *, quiet: bool) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,7 @@ def _run(
 ) -> "tuple[Simulation, Outcome]":
     """The run of `halfway simulate` and its outcome; a user's protocol is tried first."""
     from halfway.adapters.user_errors import user_errors
-    from halfway.comparison.trial import try_first, watch
+    from halfway.comparison.trial import try_first, watched
     from halfway.scenario.build import simulation_on, system_of
 
     if mine.text and not debug:
@@ -147,9 +148,8 @@ def _run(
     doing = "running interpreted" if debug else "running (the first run of a system compiles it)"
     with spinner(doing), user_errors(*mine):
         run = simulation_on(ready, read, chosen, trace)
-        if debug:
-            watch(run)
-        return run, run.run()
+        with watched(run) if debug else nullcontext():
+            return run, run.run()
 
 
 def _interpret() -> None:

@@ -25,6 +25,7 @@ def walk(
     plot: options.PlotFile = None,
     largest: options.Largest = False,
     positions: options.Positions = None,
+    partial_positions: options.PartialPositions = False,
     radius: options.Radius = None,
     quality: options.QualityColumn = None,
     quality_back: options.QualityBackColumn = None,
@@ -36,9 +37,8 @@ def walk(
     """Run a publisher's and a subscriber's walk on a network until they meet.
 
     \b
-    The command prints the steps of both walks, the meeting point, the loop-erased
-    path between A and B, and the stretch of this path over a shortest path. A and
-    B are node ids of the file. By default, the seed draws A and B.
+    Prints the steps of both walks, the meeting point, the loop-erased path, and its
+    stretch over a shortest path. A and B are node ids; the seed draws missing ones.
 
     \b
     halfway walk unit-disk:n=3000,r=0.04,seed=7 --plot walk.png
@@ -54,7 +54,7 @@ def walk(
     part, a, b = _network_and_ends(
         network, source, target, seed, radius=radius, largest=largest,
         quality=[name for name in (quality, quality_back) if name], threshold=over, under=under,
-        both_ways=both_ways, positions_from=positions,
+        both_ways=both_ways, positions_from=positions, partial_positions=partial_positions,
     )  # fmt: skip
     with spinner("walking (the first walk compiles the system)"):
         met = walk_pair(part, a, b, system=system, interpretation=interpretation, k=k, seed=seed)

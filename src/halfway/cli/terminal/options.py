@@ -1,7 +1,8 @@
 """The options of the command line: type, name, and the line that --help shows."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -18,6 +19,11 @@ def _scenario_seed(number: int | None) -> int | None:
     if number is not None and not 0 <= number < 2**63:  # TOML integers have 64 bits, signed
         raise typer.BadParameter(f"{number}: expected a whole number from 0 to 2^63 - 1")
     return number
+
+
+def _completed(name: str, value: str, text: str, completing: Callable[..., Any]) -> Any:
+    """An option whose values the shell completes."""
+    return typer.Option(name, metavar=value, help=text, autocompletion=completing)
 
 
 What = Annotated[
@@ -79,6 +85,10 @@ Positions = Annotated[
         metavar="FILE", help="Read positions of all nodes from a table of id, x, y (or lon, lat)."
     ),
 ]
+PartialPositions = Annotated[
+    bool,
+    typer.Option("--partial-positions", help="Accept nodes without a position, and use none."),
+]
 Radius = Annotated[
     float | None,
     typer.Option(
@@ -131,11 +141,11 @@ SchemaOut = Annotated[
 ]
 SystemName = Annotated[
     str | None,
-    typer.Option(
+    _completed(
         "--system",
-        metavar="NAME",
-        autocompletion=completion.systems,
-        help="System, or Python file of a protocol. Default: SCENARIO's.",
+        "NAME",
+        "System, or Python file of a protocol. Default: SCENARIO's.",
+        completion.systems,
     ),
 ]
 ScenarioSeed = Annotated[
@@ -149,11 +159,8 @@ ScenarioSeed = Annotated[
 ]
 Changed = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="FIELD=VALUE",
-        help="Replace a field of the scenario. Repeatable.",
-        autocompletion=completion.fields,
+    _completed(
+        "--set", "FIELD=VALUE", "Replace a field of the scenario. Repeatable.", completion.fields
     ),
 ]
 TraceFile = Annotated[
@@ -176,13 +183,16 @@ ResultFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder of results: the --out of another command.")
 ]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Repeat the failed runs.")]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against", metavar="STUDY", help="Compare the study in DIR with an earlier one."
+    ),
+]
 Systems = Annotated[
     list[str] | None,
-    typer.Option(
-        "--systems",
-        metavar="A,B,…",
-        help="Systems to compare. Default: all.",
-        autocompletion=completion.several_systems,
+    _completed(
+        "--systems", "A,B,…", "Systems to compare. Default: all.", completion.several_systems
     ),
 ]
 OwnSystems = Annotated[
@@ -199,19 +209,17 @@ Replicates = Annotated[
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(
-        metavar="S",
-        help="Baseline of paired differences; default: flooding.",
-        autocompletion=completion.systems,
+    _completed(
+        "--baseline", "S", "Baseline of paired differences; default: flooding.", completion.systems
     ),
 ]
 UntilTight = Annotated[
     str | None,
-    typer.Option(
+    _completed(
         "--until",
-        metavar="half-width=2%[,METRIC]",
-        help="Add replicates until the intervals are this narrow.",
-        autocompletion=completion.stopping_rules,
+        "half-width=2%[,METRIC]",
+        "Add replicates until the intervals are this narrow.",
+        completion.stopping_rules,
     ),
 ]
 Most = Annotated[
@@ -219,29 +227,29 @@ Most = Annotated[
 ]
 Swept = Annotated[
     list[str] | None,
-    typer.Option(
+    _completed(
         "--sweep",
-        metavar="FIELD=A,B,…",
-        help="Compare at each value of a field. Repeatable.",
-        autocompletion=completion.fields,
+        "FIELD=A,B,…",
+        "Compare at each value of a field, or 5..50:5. Repeatable.",
+        completion.fields,
     ),
 ]
 Needed = Annotated[
     list[str] | None,
-    typer.Option(
+    _completed(
         "--need",
-        metavar="METRIC=X",
-        help="Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
-        autocompletion=completion.needs,
+        "METRIC=X",
+        "Decide: least value of delivery-ratio, greatest of a cost; repeatable.",
+        completion.needs,
     ),
 ]
 Minimised = Annotated[
     str,
-    typer.Option(
+    _completed(
         "--minimise",
-        metavar="METRIC",
-        help="Decide: the cost to minimise; default: messages-per-notification.",
-        autocompletion=completion.metrics,
+        "METRIC",
+        "Decide: the cost to minimise; default: messages-per-notification.",
+        completion.metrics,
     ),
 ]
 Mapped = Annotated[

@@ -25,7 +25,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
-from halfway.comparison.evaluation.evidence import Evidence, PValues, evidence_on, p_of
+from halfway.comparison.evaluation.evidence import (
+    NO_EVIDENCE,
+    Evidence,
+    PValues,
+    evidence_on,
+    p_of,
+)
 from halfway.comparison.evaluation.results import (
     Decision,
     MeanInterval,
@@ -71,7 +77,10 @@ def decide(
     replicates = max((len(cell.values) for cell in here.values()), default=0)
     needs, minimise = rule.tested, rule.minimise or DEFAULT_COST
     found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
-    against = {need: {one: of[one].against() for one in systems} for need, of in found.items()}
+    against = {
+        need: {one: of[one].against() if replicates > 1 else NO_EVIDENCE for one in systems}
+        for need, of in found.items()
+    }
     meeting, failing = _sorted_out(against, systems)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
@@ -96,7 +105,8 @@ def decide(
         needed = None if system in meeting else _needed(own, replicates, len(systems))
         mean = here[system, minimise].mean
         one = RankedSystem(system, verdict, results, mean, extra, "", needed)
-        ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost)))
+        reason = reason_of(one, chosen, needs, by_name, cost, replicates)
+        ranked.append(replace(one, reason=reason))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
     stated = bool(rule.needs or rule.minimise)
     decision = Decision(point, needs, minimise, stated, chosen, "", tuple(ranked))

@@ -3,7 +3,14 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from halfway.comparison.evaluation.results import Decision, MeanInterval, Metric, Need, RankedSystem
+from halfway.comparison.evaluation.results import (
+    Decision,
+    MeanInterval,
+    Metric,
+    Need,
+    NeedResult,
+    RankedSystem,
+)
 
 _HOW = "--need delivery-ratio=0.95 --minimise energy"
 _LEANS = 0.5  # confidence
@@ -31,15 +38,15 @@ def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: i
 
 def reason_of(
     one: RankedSystem, chosen: str | None, needs: Sequence[Need], metrics: Mapping[str, Metric],
-    cost: Metric,
+    cost: Metric, replicates: int,
 ) -> str:  # fmt: skip
-    """Why a system of a decision has its verdict, in a few words."""
+    """Why a system of a decision has its verdict, in a few words; replicates: of the comparison."""
     stated = {need.metric: need for need in needs}
     if one.verdict in ("fails", "open"):
         wanted = "fails" if one.verdict == "fails" else "open"
         found = [
-            f"{_value(metrics[result.metric], result.value)} "
-            f"{_against(stated[result.metric], wanted, metrics[result.metric])}"
+            f"{_value(metrics[result.metric], result.value)}"
+            f"{_against(stated[result.metric], result, metrics[result.metric], replicates)}"
             for result in one.needs if result.verdict == wanted
         ]  # fmt: skip
         return " and ".join(found) or f"no value of {cost.label}"
@@ -141,14 +148,18 @@ def _more(one: RankedSystem, chosen: str | None, cost: Metric) -> str:
     return f", {extra.text.replace('-', '−')}{_unit(cost)} {word} than {chosen}"
 
 
-def _against(need: Need, verdict: str, metric: Metric) -> str:
+def _against(need: Need, result: NeedResult, metric: Metric, replicates: int) -> str:
+    """What a decision has against the value of a system that fails a need, or is open."""
+    if replicates < 2:
+        return " in one replicate"
+    fails, even = result.verdict == "fails", result.value.low == result.value.high
+    if not fails and even and result.confidence > _LEANS:
+        bound = need_text(need, metric).removeprefix(f"{metric.label} ")
+        return f", but {replicates} equal values are too few to be sure that it is {bound}"
     if need.of_best:
-        return (
-            "is too far below the best" if verdict == "fails" else "may be too far below the best"
-        )
+        return f" {'is' if fails else 'may be'} more than {need.bound:g} below the best"
     missed = "<" if metric.better == "more" else ">"
-    sign = missed if verdict == "fails" else f"may be {missed}"
-    return f"{sign} {_plain(need.bound)}{_unit(metric)}"
+    return f" {missed if fails else f'may be {missed}'} {_plain(need.bound)}{_unit(metric)}"
 
 
 def _value(metric: Metric, mean: MeanInterval) -> str:

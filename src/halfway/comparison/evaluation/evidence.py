@@ -24,6 +24,9 @@ class PValues(NamedTuple):
     meeting: float  # against "the system meets the need"
 
 
+NO_EVIDENCE = PValues(1.0, 1.0)  # of one replicate
+
+
 class Evidence(NamedTuple):
     """The evidence on one system and one need."""
 

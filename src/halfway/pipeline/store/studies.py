@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import halfway
 from halfway.files import write_whole
 from halfway.pipeline.store.manifest import timestamp
+from halfway.problem import Problem
 
 _METADATA = b"halfway.study"
 
@@ -32,7 +33,7 @@ class StudyPlan(NamedTuple):
 Plans = Mapping[str, StudyPlan]  # by the study's name, such as "drip/figure-3 (quick)"
 
 
-class StudyRequest(msgspec.Struct, frozen=True):
+class StudyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The latest request for a study in a result folder."""
 
     name: str
@@ -42,6 +43,7 @@ class StudyRequest(msgspec.Struct, frozen=True):
     replicates: int
     title: str = ""
     identity: str = ""
+    digest: str = ""  # of the other fields; "" in older folders
     runs: tuple[tuple[str, str], ...] = ()  # (key, point) that it needs; not in the metadata
 
     @property
@@ -63,10 +65,11 @@ def record_requests(folder: Path, plans: Plans) -> None:
         request = StudyRequest(
             name, timestamp(), halfway.__version__, points, replicates, study.title, study.identity
         )
-        metadata = {_METADATA: msgspec.json.encode(request)}
         target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
-        schema = pa.schema([("key", pa.string()), ("point", pa.string())], metadata)
         runs = list(study.points) or [(key, "") for key in plan["key"].to_pylist()]
+        request = msgspec.structs.replace(request, digest=_digest(request, runs))
+        metadata = {_METADATA: msgspec.json.encode(request)}
+        schema = pa.schema([("key", pa.string()), ("point", pa.string())], metadata)
         both = [[key for key, _ in runs], [point for _, point in runs]]
         content = pa.BufferOutputStream()
         pq.write_table(pa.table([pa.array(c, pa.string()) for c in both], schema), content)
@@ -74,14 +77,32 @@ def record_requests(folder: Path, plans: Plans) -> None:
 
 
 def read_requests(folder: Path) -> Iterator[StudyRequest]:
-    """Read the requested studies, by name. Raises OSError or an Arrow error for a damaged file."""
+    """Read the requested studies, by name. Raises Problem for a damaged file."""
     found = []
     for file in folder.glob("*.parquet"):
-        table = pq.read_table(file)
-        request = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=StudyRequest)
-        keys = table["key"].to_pylist()
-        # Older folders have no points.
-        points = table["point"].to_pylist() if "point" in table.column_names else [""] * len(keys)
-        runs = tuple(zip(keys, points, strict=True))
-        found.append(msgspec.structs.replace(request, runs=runs))
+        try:
+            found.append(_read(file))
+        except (OSError, pa.ArrowException, msgspec.MsgspecError, KeyError, ValueError) as error:
+            what = f"cannot read the study: {error}".splitlines()[0]
+            remedy = "remove this file; the command of the study writes it again"
+            raise Problem(what, where=str(file), remedy=remedy) from None
     yield from sorted(found, key=lambda request: request.name)
+
+
+def _read(file: Path) -> StudyRequest:
+    """A requested study in a file; ValueError if its content does not match its digest."""
+    table = pq.read_table(file)
+    request = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=StudyRequest)
+    keys = table["key"].to_pylist()
+    # Older folders have no points.
+    points = table["point"].to_pylist() if "point" in table.column_names else [""] * len(keys)
+    runs = tuple(zip(keys, points, strict=True))
+    if request.digest and request.digest != _digest(request, runs):
+        raise ValueError("its content does not match its digest")
+    return msgspec.structs.replace(request, runs=runs)
+
+
+def _digest(request: StudyRequest, runs: Sequence[tuple[str, str]]) -> str:
+    """The digest of a requested study and its runs."""
+    whole = msgspec.structs.replace(request, digest="", runs=tuple(map(tuple, runs)))
+    return hashlib.sha256(msgspec.json.encode(whole)).hexdigest()[:16]

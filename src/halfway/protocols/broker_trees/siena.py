@@ -42,6 +42,7 @@ from halfway.protocols.broker_trees.subscription_table import (
 )
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.reliable_hop import (
+    ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
     ACK_TIMEOUT_S,
     RETRIES_OPTION,
@@ -55,6 +56,7 @@ OPTIONS = {
     "brokers": count(20, "number of brokers, on nodes drawn at random (k in the paper)", 1, 500),
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
+    "ack_backoff": ACK_BACKOFF_OPTION,
 }
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 
@@ -66,6 +68,7 @@ class Rules(NamedTuple):
     catalogue: Catalogue
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
+    ack_backoff: float = 1.0
 
 
 class SienaState(NamedTuple):

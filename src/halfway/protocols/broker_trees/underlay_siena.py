@@ -89,6 +89,7 @@ class Rules(NamedTuple):
     until_s: float = math.inf  # time after which no PING is sent, so that a run can end
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
+    ack_backoff: float = 1.0
 
 
 class UnderlaySienaState(NamedTuple):

@@ -33,7 +33,11 @@ from halfway.protocols.georendezvous.routing import copy_of, forward, hop, rerou
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, RETRIES_OPTION
+from halfway.protocols.reliable_hop import (
+    ACK_BACKOFF_OPTION,
+    ACK_TIMEOUT_OPTION,
+    RETRIES_OPTION,
+)
 
 __all__ = ["KINDS", "OPTIONS", "Rules", "State", "handle", "limits", "most_emissions", "state"]
 
@@ -59,6 +63,7 @@ OPTIONS = {
     "replicas": count(0, "number of cell members that store a key. 0 means all members", 0, 1000),
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION._replace(low=1e-6),
+    "ack_backoff": ACK_BACKOFF_OPTION,
     "reach_margin": Option(
         0.0,
         0.0,

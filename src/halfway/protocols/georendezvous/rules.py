@@ -32,6 +32,7 @@ class Rules(NamedTuple):
     replicas: int = 0  # members of a cell that store a key; 0: all of them
     retries: int = 0  # retransmissions of an unacknowledged hop; 0: no acknowledgements
     ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
+    ack_backoff: float = 1.0  # of ack_timeout_s, by each retransmission
 
 
 def rules(

@@ -12,7 +12,12 @@ from halfway.core.handler import handles
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Option, count, seconds, switch
 from halfway.protocols import reliable_hop
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
+from halfway.protocols.reliable_hop import (
+    ACK_BACKOFF_OPTION,
+    ACK_TIMEOUT_OPTION,
+    ACK_TIMEOUT_S,
+    RETRIES_OPTION,
+)
 from halfway.protocols.walk_overlay import events, founding, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.ending import leave
 from halfway.protocols.walk_overlay.launch import relaunch
@@ -61,6 +66,7 @@ OPTIONS: dict[str, Option] = {
     "buffer_time_s": seconds(30.0, "that an event stays in the buffer"),
     "retries": RETRIES_OPTION._replace(default=5),
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
+    "ack_backoff": ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
         10.0, "after which a new walk follows a walk without a meeting. 0 means never"
     ),
@@ -103,6 +109,7 @@ class Rules(NamedTuple):
     founding_time_s: float = 0.0  # without news of an overlay, until a root founds one; 0: at once
     retries: int = 0  # retransmissions of a hop; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S  # until a hop is retransmitted; more than there and back
+    ack_backoff: float = 1.0  # of ack_timeout_s, by each retransmission
     relaunch_s: float = math.inf  # until a walk that met no other is followed by the next
     launches: int = 1  # walks in a row, relaunch_s apart; later ones this many times rarer
     link_check_interval_s: float = math.inf  # between two checks of overlay neighbours

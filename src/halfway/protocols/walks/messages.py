@@ -12,7 +12,12 @@ from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.options import count, seconds, switch
 from halfway.core.values.ranges import AGE_S, BITS, COUNT, EPOCH, NODE, NODE_OR_NONE, SWITCH
 from halfway.protocols import application, reliable_hop
-from halfway.protocols.reliable_hop import ACK_TIMEOUT_OPTION, ACK_TIMEOUT_S, RETRIES_OPTION
+from halfway.protocols.reliable_hop import (
+    ACK_BACKOFF_OPTION,
+    ACK_TIMEOUT_OPTION,
+    ACK_TIMEOUT_S,
+    RETRIES_OPTION,
+)
 
 PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
 
@@ -159,6 +164,7 @@ OPTIONS = {
     ),
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
+    "ack_backoff": ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
         10.0, "after which a node launches a walk without a meeting again. 0 means never"
     ),
@@ -189,6 +195,7 @@ class Rules(NamedTuple):
     search_delay_s: float = 0.0
     retries: int = 0
     ack_timeout_s: float = ACK_TIMEOUT_S
+    ack_backoff: float = 1.0
     relaunch_s: float = math.inf
     launches: int = 1
     refresh_s: float = math.inf  # trails expire after this time, paths after twice this time

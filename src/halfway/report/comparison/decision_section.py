@@ -1,6 +1,7 @@
 """The decision on the page of a comparison: what to choose, and why."""
 
 import math
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -12,6 +13,7 @@ from halfway.report.comparison.plots.system_marks import badge, mark_numbers
 from halfway.report.comparison.tables import framed, signed, span
 from halfway.report.document import section
 
+_OPTION = re.compile(r"--[a-z]+ [\w=.-]*\w")
 _EXTRA = "difference to the chosen system"
 
 
@@ -32,16 +34,21 @@ def decision_section(results: Results) -> str:
 
 def _whole(results: Results, decision: Decision) -> str:
     return (
-        f'<p class="decision">{escape(decision.sentence)}</p>'
+        f'<p class="decision">{_marked(decision.sentence)}</p>'
         f"{_table(results, decision)}{pareto(results, decision)}"
     )
+
+
+def _marked(sentence: str) -> str:
+    """A decision's sentence as HTML, in which a line ends before an option and not within it."""
+    return _OPTION.sub(r'<span class="option">\g<0></span>', escape(sentence))
 
 
 def _folded(results: Results, decision: Decision) -> str:
     point = results.points[decision.point]
     where = ", ".join(f"{name} = {wording.scalar(value)}" for name, value in point.items())
     return (
-        f'<p class="decision"><b>{escape(where)}:</b> {escape(decision.sentence)}</p>'
+        f'<p class="decision"><b>{escape(where)}:</b> {_marked(decision.sentence)}</p>'
         f"<details><summary>Reasons, {escape(where)}</summary>"
         f"{_table(results, decision)}{pareto(results, decision)}</details>"
     )
@@ -99,7 +106,7 @@ def _row(
 
 def _sure(need: NeedResult) -> str:
     """The one-sided confidence that a decision's need is met; the last digit is rounded down."""
-    if need.verdict == "fails":
+    if need.verdict == "fails" or need.confidence == 0.0:  # 0: one replicate
         return ""
     if need.confidence >= 0.999:
         return ", over 99.9 % sure"

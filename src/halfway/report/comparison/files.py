@@ -1,11 +1,15 @@
 """The results of a comparison as files: CSV, JSON lines and JSON."""
 
+import json
+import math
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from halfway.comparison.evaluation import timelines
 from halfway.comparison.evaluation.results import COLUMNS, STUDY, Results
+from halfway.problem import Problem
 from halfway.report.output_files import csv_text, write_all
 
 
@@ -42,3 +46,38 @@ def write_results(folder: Path, results: Results) -> tuple[Path, ...]:
         "comparison.jsonl": cells_jsonl(results),
         "comparison.json": msgspec.json.encode(results).decode() + "\n",
     })  # fmt: skip
+
+
+def read_results(folder: Path) -> Results:
+    """Read the results of a comparison from the comparison.json of its study's folder.
+
+    Raises Problem if the folder has none, or if another version wrote it.
+    """
+    file = folder / "comparison.json"
+    try:
+        return msgspec.convert(_with_nan(json.loads(file.read_text("utf-8"))), Results)
+    except FileNotFoundError:
+        remedy = "name the folder of a study, such as halfway-comparison/mesh"
+        raise Problem(
+            "no comparison.json in this folder", where=str(folder), remedy=remedy
+        ) from None
+    except ValueError as error:
+        what = f"expected the results of a comparison ({str(error).splitlines()[0]})"
+        remedy = "repeat `halfway compare` with this version"
+        raise Problem(what, where=str(file), remedy=remedy) from None
+
+
+_MEAN = {"value", "low", "high"}
+
+
+def _with_nan(value: Any) -> Any:
+    """The data of a comparison's JSON, with nan where a number is null."""
+    if isinstance(value, dict):
+        if value.keys() == _MEAN:
+            return {name: math.nan if one is None else one for name, one in value.items()}
+        return {name: _with_nan(one) for name, one in value.items()}
+    if isinstance(value, list):
+        if all(one is None or isinstance(one, int | float) for one in value):
+            return [math.nan if one is None else one for one in value]
+        return [_with_nan(one) for one in value]
+    return value

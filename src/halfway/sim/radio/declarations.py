@@ -136,10 +136,20 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
 
     def made(self, network: Network, moving: bool, seed: int) -> Any:
         """Return the declared CSMA radio of one run."""
+        return csma(network.n, seed, self.timing, self.success_of(network, moving))
+
+    @property
+    def timing(self) -> Timing:
+        """The declared CSMA radio's timing: the preset, and the fields that override it."""
         values = asdict(self)
         given = {name: values[name] for name in Timing._fields if values.get(name) is not None}
-        timing = _MEDIA[self.medium]._replace(**given)
-        return csma(network.n, seed, timing, self.success_of(network, moving))
+        return _MEDIA[self.medium]._replace(**given)
+
+    def exchange_s(self, record_bytes: float) -> float:
+        """Return the mean time of a frame and its acknowledgement on the declared, idle medium."""
+        one = self.timing
+        air_s = (one.header_bytes + record_bytes + one.ack_bytes) * 8.0 / one.bit_rate
+        return one.difs_s + one.cw_min / 2.0 * one.slot_s + air_s + one.sifs_s
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
         """Return the declared CSMA radio's measured airtime: a node receives whenever it senses."""

@@ -57,8 +57,8 @@ def read_network(
     only: column -> value: lines with another value are skipped.
     positions_from: a table with an id and x, y (or lon, lat) per node, in any unit; it may list
         nodes without links. position_columns: its id, x and y, if they have other names.
-        Longitude and latitude are projected to metres. partial_positions: accept a table that
-        lacks nodes, and use none of its positions then.
+        Longitude and latitude are projected to metres. partial_positions: accept a file or a
+        table in which only some nodes have a position, and use none of them then.
     largest: only the largest component.
 
     `labels` are the file's ids, `position` is None unless all nodes have one, `left_out` counts
@@ -76,8 +76,8 @@ def read_network(
     if positions_from is not None:
         listed = _with_positions(listed, Path(positions_from), _names(position_columns))
     found = network_of(listed, stem(where), largest=largest)
-    if positions_from is not None and not partial_positions and found.position is None:
-        raise _incomplete(listed, found, Path(positions_from))
+    if found.position is None and not partial_positions:
+        _check_placed(listed, found, where, positions_from)
     return replace(found, remarks=_remarks(found, where.name))
 
 
@@ -87,13 +87,20 @@ def _remarks(found: Network, file: str) -> tuple[str, ...]:
     return tuple(f"{file}: {one}" for one in found.remarks if not (ignored and PROJECTED in one))
 
 
-def _incomplete(listed: LinkList, found: Network, path: Path) -> Problem:
-    """The Problem of a table of positions that lacks nodes of the network."""
+def _check_placed(
+    listed: LinkList, found: Network, path: Path, positions_from: str | Path | None
+) -> None:
+    """Raise Problem if a file has positions, but not of all nodes of the network."""
     inside = set(map(found.label, range(found.n)))
     unplaced = np.flatnonzero(np.isnan(listed.position).any(axis=1)).tolist()
     names = [listed.labels[i] for i in unplaced if listed.labels[i] in inside]
+    if positions_from is None and len(names) == found.n:
+        return
     what = f"no position for {len(names)} of {found.n} nodes{shortened(names)}"
-    return Problem(what, where=str(path), remedy="add their positions, or leave the file out")
+    remedy = "add their positions, or leave the file out"
+    if positions_from is None:
+        remedy = "add their positions, or set partial_positions (true) to use no positions"
+    raise Problem(what, where=str(positions_from or path), remedy=remedy)
 
 
 def _listed(

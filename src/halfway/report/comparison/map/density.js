@@ -3,7 +3,7 @@ Player.prototype.paintDensity = function () {
   const strip = this.density, ctx = strip.getContext("2d"), ink = this.ink;
   const sharp = Math.min(2, window.devicePixelRatio || 1);
   const wide = strip.clientWidth, high = strip.clientHeight;
-  if (!wide || !this.shownViews) return;
+  if (!wide) return;
   strip.width = wide * sharp;
   strip.height = high * sharp;
   ctx.setTransform(sharp, 0, 0, sharp, 0, 0);

@@ -42,7 +42,7 @@ Player.prototype.copyLink = async function () {
 };
 
 Player.prototype.goTo = function (address) {
-  if (!this.shownViews || !this.restore(address)) return;
+  if (!this.restore(address)) return;
   this.board.scrollIntoView({ block: "start", behavior: "instant" });
 };
 

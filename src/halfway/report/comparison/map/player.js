@@ -24,10 +24,7 @@ class Player {
       this[name] = find(name);
     }
     [this.speeds, this.begins, this.filmButton] = ["speed", "begin", "film"].map(find);
-    this.ink = readInk();
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.bind();
-    this.bindSearch();
   }
 
   async start() {
@@ -39,6 +36,10 @@ class Player {
       const columns = await decoded(one, blob(`replay-${k}`));
       this.runs.push(new SystemRun(one, columns, this.worlds[one.world]));
     }
+    // Without runs there is nothing to draw, so no event is heard before.
+    this.ink = readInk();
+    this.bind();
+    this.bindSearch();
     this.styleWalks();
     const { wide, high } = this.world();
     const aspect = Math.min(1.9, Math.max(0.75, (1.04 * wide) / high + 0.04)); // of a panel
@@ -223,7 +224,6 @@ class Player {
   }
 
   draw() {
-    if (!this.shownViews) return;
     const { t } = this;
     for (const { view, figures, run, canvas } of this.shownViews) {
       view.paint(this.now());

@@ -12,7 +12,8 @@ from halfway.report.comparison.plots.system_marks import colour, mark, mark_numb
 
 _WIDE, _HIGH = 760.0, 400.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 640.0, 32.0, 346.0  # of the area between the axes
-_CHARACTER, _LINE = 6.6, 11.0  # of a system's name beside its mark
+_CHARACTER, _BOLD, _LINE = 6.6, 7.2, 11.0  # of a system's name beside its mark
+_GAP = 7.0  # between two names
 _SHIFTS = (0.0, -12.0, 12.0, -22.0, 22.0)  # where a name may stand, from its mark
 _SPREAD = 4.0  # above this ratio of the greatest to the least cost, its axis is logarithmic
 
@@ -69,8 +70,8 @@ def pareto(results: Results, decision: Decision) -> str:
     )
     names = ", ".join(one.system for one in front)
     note = (
-        f"{title}: means with 95 % intervals. The dashed line is the Pareto front: systems that no "
-        f"other one surpasses in both ({names})."
+        f"{title[:1].upper()}{title[1:]}: means with 95 % intervals. The dashed line is the Pareto "
+        f"front: systems that no other one surpasses in both ({names})."
     )
     return f'<figure class="pareto">{picture}<figcaption>{escape(note)}</figcaption></figure>'
 
@@ -173,7 +174,7 @@ def _names(
     parts = []
     for one in sorted(spots, key=lambda one: one not in front):
         x, y = across.at(one.cost.value), up.at(one.need.value) + 4.0
-        width = _CHARACTER * len(one.system)
+        width = (_BOLD if one in front else _CHARACTER) * len(one.system)
         for begin, height in ((x + side, y + shift) for shift in _SHIFTS
                               for side in (9.0, -9.0 - width)):  # fmt: skip
             end = begin + width
@@ -181,7 +182,7 @@ def _names(
                 end < left or begin > right or abs(height - at) >= _LINE
                 for left, right, at in taken
             ):
-                taken.append((begin, end, height))
+                taken.append((begin - _GAP, end + _GAP, height))
                 bold = " best-name" if one in front else ""
                 where = f'x="{begin:.1f}" y="{height:.1f}"'
                 parts.append(f'<text class="name{bold}" {where}>{escape(one.system)}</text>')

@@ -10,6 +10,7 @@ from halfway.report.comparison.plots.axes import Axis, axis, with_intervals
 from halfway.report.comparison.plots.system_marks import colour, dashes, mark, mark_numbers
 
 _ROW = 25.0  # height of a system in a plot of intervals
+_CHARACTER, _STAR = 6.9, 26.0  # widths of a bold letter of its name, and of a star with its margins
 _MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
 
 
@@ -23,7 +24,7 @@ def intervals(results: Results, point: int, metric: Metric) -> str:
     ]
     if not cells:
         return ""
-    left, top = 130.0, 6.0
+    left, top = _STAR + _CHARACTER * max(len(cell.system) for _, cell in cells), 6.0
     bottom = top + _ROW * len(cells)
     values = [v for _, cell in cells for v in (*cell.values, cell.mean.value)]
     ends = [end for _, cell in cells for end in (cell.mean.low, cell.mean.high)]

@@ -1,0 +1,53 @@
+"""The request of a comparison from the options that `compare` and `check` have in common."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from halfway.cli.terminal.screen import assignments, spinner
+from halfway.comparison.defaults import MAX_REPLICATES
+from halfway.problem import Problem
+
+if TYPE_CHECKING:
+    from halfway.comparison.request import Request
+
+_SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
+
+
+class Asked(NamedTuple):
+    """The options of a command that compares, as typed; None: not given."""
+
+    systems: list[str] | None
+    user_systems: list[str] | None
+    replicates: int
+    changes: list[str] | None
+    sweeps: list[str] | None
+    baseline: str | None = None
+    until: str | None = None
+    max_replicates: int = MAX_REPLICATES
+    needs: list[str] | None = None
+    minimise: str = ""
+
+
+def requested(scenario: Path, asked: Asked) -> "Request":
+    """The request of a comparison on a scenario. Raises Problem for options that do not fit."""
+    given = assignments(asked.changes, "--set")
+    swept = assignments(asked.sweeps, "--sweep", *_SWEEPING)
+    needs = assignments(asked.needs, "--need", "delivery-ratio=0.95")
+    names = _names(asked.systems)
+    with spinner("reading the scenario"):
+        from halfway.comparison.request import read_request
+
+        return read_request(
+            scenario, names, user_systems=asked.user_systems or [], baseline=asked.baseline,
+            replicates=asked.replicates, until=asked.until, max_replicates=asked.max_replicates,
+            changes=given, sweeps=swept, needs=needs, minimise=asked.minimise,
+        )  # fmt: skip
+
+
+def _names(systems: list[str] | None) -> list[str]:
+    """The names in `--systems`; Problem if the option has none."""
+    names = [name for some in systems or [] for name in some.split(",")]
+    if systems and not any(name.strip() for name in names):
+        remedy = "name systems, such as --systems gossip,flooding, or leave the option out"
+        raise Problem("--systems: expected at least one name", remedy=remedy)
+    return names

@@ -1,0 +1,101 @@
+"""The change from one study to another: fields of the scenario, and the mean of each metric."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from halfway.comparison.evaluation.results import MeanInterval, Metric, ResultCell, Results
+from halfway.pipeline.plan.run import Scalar
+
+_LEVEL = 0.95
+ChangeVerdict = Literal["better", "worse", "differs", "no clear change"]
+
+
+class Change(NamedTuple):
+    """The change of one metric of one system at one point, from one study to another."""
+
+    point: Mapping[str, Scalar]  # what a sweep varies
+    system: str
+    metric: str
+    before: MeanInterval
+    after: MeanInterval
+    change: MeanInterval  # after - before
+    verdict: ChangeVerdict
+
+
+def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, object]]:
+    """The changed fields of the scenario: "radio.success" -> (0.9, 0.8); None where it has none.
+
+    The seed of all replicates counts as a field.
+    """
+    flat = [dict(_flat(one.scenario)) | {"--seed": one.seed} for one in (before, after)]
+    names = dict.fromkeys([*flat[0], *flat[1]])
+    pairs = {name: (flat[0].get(name), flat[1].get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def changes(before: Results, after: Results) -> list[Change]:
+    """The changes of every metric that both studies have, by metric, point and system."""
+    old = {(_key(before.points[cell.point]), cell.system, cell.metric): cell
+           for cell in before.cells}  # fmt: skip
+    found = []
+    for metric in after.metrics:
+        for cell in after.cells:
+            point = after.points[cell.point]
+            earlier = old.get((_key(point), cell.system, cell.metric))
+            if cell.metric != metric.name or earlier is None:
+                continue
+            if cell.replicates and earlier.replicates:
+                found.append(_change(metric, point, earlier, cell))
+    return found
+
+
+def _change(
+    metric: Metric, point: Mapping[str, Scalar], earlier: ResultCell, cell: ResultCell
+) -> Change:
+    change = welch(earlier.values, cell.values, metric.difference_bounds)
+    verdict: ChangeVerdict = "no clear change"
+    if change.low > 0.0 or change.high < 0.0:
+        verdict = "differs"
+        if metric.better:
+            verdict = "better" if (change.low > 0.0) == (metric.better == "more") else "worse"
+    return Change(point, cell.system, metric.name, earlier.mean, cell.mean, change, verdict)
+
+
+def welch(
+    before: Sequence[float], after: Sequence[float], bounds: tuple[float, float]
+) -> MeanInterval:
+    """The change of a mean with its 95 % interval, by Welch's t test of independent samples.
+
+    Values that are nan do not count. No interval with fewer than two values on a side.
+    """
+    from scipy.special import stdtrit
+
+    old, new = (np.array([one for one in values if math.isfinite(one)])
+                for values in (before, after))  # fmt: skip
+    change = float(new.mean() - old.mean())
+    if min(len(old), len(new)) < 2:
+        return MeanInterval(change, math.nan, math.nan)
+    parts = [float(one.var(ddof=1)) / len(one) for one in (old, new)]
+    squared = sum(parts)
+    if squared == 0.0:
+        return MeanInterval(change, change, change)
+    freedom = squared**2 / sum(part**2 / (len(one) - 1)
+                               for part, one in zip(parts, (old, new), strict=True))  # fmt: skip
+    half = float(stdtrit(freedom, (1.0 + _LEVEL) / 2.0)) * math.sqrt(squared)
+    return MeanInterval(change, max(change - half, bounds[0]), min(change + half, bounds[1]))
+
+
+def _key(point: Mapping[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:
+    return tuple(sorted(point.items()))
+
+
+def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """The fields of a scenario by their dotted names; the title is none."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif prefix or name != "title":
+            yield f"{prefix}{name}", value
