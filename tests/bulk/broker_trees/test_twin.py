@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from halfway.adapters.broker_tree_routes import routes_of
 from halfway.bulk.broker_trees.delivery import (
     Element,
     FaultModel,
@@ -20,10 +19,10 @@ from halfway.protocols.broker_trees.messages import SUBSCRIBE
 from halfway.world.workload.content import Content
 from tests.bulk.broker_trees.test_overlay import wired
 from tests.networks import from_links
+from tests.protocols.broker_trees.routes import routes_of
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
 from tests.protocols.broker_trees.test_underlay_siena import (
     BROKERS,
-    CLIENTS,
     LONG,
     NODES,
     LiveTree,
@@ -77,7 +76,7 @@ def drawn(seed: int) -> Load:
 
 def share_of_messages(overlay: Overlay, load: Load, fault: Element) -> float:
     """The delivered share message by message; the second half is published after detection."""
-    live = LiveTree(overlay, routes_of(overlay, CLIENTS, BROKERS), tau_s=np.inf)
+    live = LiveTree(overlay, routes_of(overlay), tau_s=np.inf)
     for number, f in enumerate(load.filters):
         live.say(live.row(number), int(SUBSCRIBE), f)
     live.settle(10.0)
@@ -100,7 +99,7 @@ def share_of_messages(overlay: Overlay, load: Load, fault: Element) -> float:
 def share_in_flight(overlay: Overlay, load: Load, fault: Element, confirm_s: float) -> float:
     """The delivered share where an event is published every 20 ms, before and after a cut link."""
     live = LiveTree(
-        overlay, routes_of(overlay, CLIENTS, BROKERS), tau_s=np.inf, confirm_s=confirm_s
+        overlay, routes_of(overlay), tau_s=np.inf, confirm_s=confirm_s
     )
     for number, f in enumerate(load.filters):
         live.say(live.row(number), int(SUBSCRIBE), f)

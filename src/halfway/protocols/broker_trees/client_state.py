@@ -144,11 +144,15 @@ def renew(clients, table, b, guest):
 
 
 @apart
-def expire(clients, table, sender, up, out):
-    """Count a silent refresh of a broker's clients; remove those that are silent for too long."""
+def expire(clients, table, sender, children, up, out):
+    """Count a silent refresh of a broker's clients; remove those that are silent for too long.
+
+    children: whether children expire as well, which the underlay-aware tree watches by PINGs.
+    """
     b = sender.broker
     for s in range(clients.silence.shape[1]):
-        remote = table.client[b, s] != NO_NODE and table.via[b, s] != sender.own
+        watched = children or table.client[b, s] != NO_NODE
+        remote = watched and table.via[b, s] != sender.own
         if table.filter[b, s] == FREE or not remote:
             continue
         clients.silence[b, s] += 1

@@ -243,13 +243,13 @@ def refresh_broker(state, rules, sender, now, out):
     if now + rules.refresh_s <= rules.until_s:
         emit(out, REFRESH, rules.refresh_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
-    expire(state.clients, state.table, sender, max(up, NO_NODE), out)
+    expire(state.clients, state.table, sender, False, max(up, NO_NODE), out)
     if up == SEEKING and state.asked[b] == 0:
         parent_search.search_parent(state, rules, sender, now, out)
     elif not parents.is_cut_off(state, rules, sender):
         announce_broker(state, sender, out)
     s = nth_nearest(state.nearby, sender.row, 0)
-    if up == NO_NODE and s >= 0 and state.predecessor[b] == NO_NODE:
-        if state.nearby.root[sender.row, s] != sender.own:  # another tree: one of them joins
-            state.predecessor[b] = state.nearby.root[sender.row, s]
+    elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
+    if up == NO_NODE and elsewhere and state.predecessor[b] == NO_NODE:  # one of two trees joins
+        state.predecessor[b] = state.nearby.root[sender.row, s]
     parents.complete_paths(state, rules, sender, out)

@@ -14,7 +14,7 @@ from halfway.protocols.broker_trees.decisions import (
     fallback,
 )
 from halfway.protocols.broker_trees.messages import JOIN, ORIGIN
-from halfway.protocols.broker_trees.parents import count_move
+from halfway.protocols.broker_trees.parents import complete_paths, count_move
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import (
     NO_NODE,
@@ -106,7 +106,7 @@ def ask(sender, other, turn, out):
 
 
 @apart
-def on_found(state, sender, message, out):
+def on_found(state, rules, sender, message, out):
     """Ask the broker at the end of a new direct path for a place, or tell it that it is the
     parent."""
     b, peer = sender.broker, message.args[ORIGIN]
@@ -115,6 +115,9 @@ def on_found(state, sender, message, out):
         sender.circuits, sender.row, message
     ):
         send(sender, JOIN, peer, out)
+        if peer == state.parent[b]:
+            state.missed[b, DIRECT] = 0
+            complete_paths(state, rules, sender, out)
 
 
 @apart

@@ -37,6 +37,7 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     send,
 )
 from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
+from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     NONE,
     add_child,
@@ -177,6 +178,7 @@ def on_accept(state, rules, sender, message, out):
         change_parent(state, rules, sender, source, message.at, out)
         take_news(state, b, sender.own, message)
         state.joined_depth[b] = state.depth[b]
+        announce_broker(state, sender, out)
         complete_paths(state, rules, sender, out)
     else:
         send(sender, kinds.QUIT, source, out)

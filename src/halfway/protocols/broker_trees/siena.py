@@ -68,7 +68,12 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
     notify,
     remove,
 )
-from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.event_window import (
+    EventWindows,
+    copy_event_id,
+    empty_windows,
+    record_if_new,
+)
 from halfway.protocols.reliable_hop import (
     ACK_TIMEOUT_OPTION,
     ACK_TIMEOUT_S,
@@ -121,6 +126,7 @@ class SienaState(NamedTuple):
     circuits: Circuits
     nearby: Nearby
     searches: Searches
+    seen: EventWindows  # [brokers] the newest events that passed of each publisher
     clients: ClientState
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
@@ -159,7 +165,7 @@ def state(
         node_ids, broker_index(node_ids, brokers), up, np.full(here, root, np.int32),
         *np.zeros((2, here), np.int32), no_ancestors(here), empty_table(here, slots, attributes),
         peer_paths.direct_paths(here, 0), circuits.no_circuits(n, room), none_nearby(n, 1),
-        no_searches(here), client_state(node_ids, clients, here, slots),
+        no_searches(here), empty_windows(here, clients.publishers), client_state(node_ids, clients, here, slots),
         circuits.hops_of_tree(node_ids, retries), np.zeros(n, np.int64),
     )  # fmt: skip
 
@@ -241,7 +247,10 @@ def receive(state, rules, sender, message, out):
             siena_parent.join(state, sender, message.args[ORIGIN], False, out)
     elif kind == messages.KEEP_ALIVE:
         client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
-    else:
+    elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
+        state.seen, sender.broker, message
+    ):
+        # We let an event pass once, because a broker that lost its memory may change its parent.
         receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
             renew(state.clients, state.table, sender.broker, message.args[ORIGIN])

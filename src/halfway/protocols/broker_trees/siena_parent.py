@@ -6,7 +6,7 @@ from halfway.core.compiled import apart
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.client_state import expire
+from halfway.protocols.broker_trees.client_state import expire, renew
 from halfway.protocols.broker_trees.messages import DIGEST, DIGEST_BIT, ORIGIN, PATH
 from halfway.protocols.broker_trees.paths.ancestors import (
     SEEKING,
@@ -76,7 +76,7 @@ def refresh_broker(state, rules, sender, now, out):
     if now + every_s <= rules.until_s:
         emit(out, messages.REFRESH, every_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
-    expire(state.clients, state.table, sender, max(up, NO_NODE), out)
+    expire(state.clients, state.table, sender, True, max(up, NO_NODE), out)
     if is_connected(state, b):
         announce_broker(state, sender, out)
     if up == NO_NODE:
@@ -101,6 +101,7 @@ def on_join(state, sender, message, out):
     below = child == state.parent[b] or is_ancestor(state.above, b, child)
     if below or not is_connected(state, b):
         return
+    renew(state.clients, state.table, b, child)
     o = reply(sender, message, messages.HOLDS, out)
     write_ancestors(state.above, b, sender.own, o)
     if filters_digest(state.table, b, child) != message[DIGEST]:

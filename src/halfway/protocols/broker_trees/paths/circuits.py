@@ -80,6 +80,8 @@ def _hashed(owner, number):
 @apart
 def find(circuits, i, owner, number):
     """The place of a circuit at row i; NO_ROUTE if the node does not know it."""
+    if owner < 0:
+        return NO_ROUTE
     places, hashed = circuits.of.shape[1], _hashed(owner, number)
     for k in range(min(places, _PROBE)):
         place = _probed(hashed, k, places)
@@ -133,9 +135,9 @@ def path_to(circuits, i, peer, sort):
         return found
     for place in range(circuits.of.shape[1]):
         there = circuits.of[i, place]
-        if there.peer == peer and there.number % SORTS == sort:
-            if found == NO_ROUTE or there.used > circuits.of[i, found].used:
-                found = np.int64(place)
+        fits = there.peer == peer and there.number % SORTS == sort
+        if fits and (found == NO_ROUTE or there.used > circuits.of[i, found].used):
+            found = np.int64(place)
     return found
 
 
@@ -171,7 +173,10 @@ def send_along(circuits, i, place, kind, own, out):
         return emit(out, NO_PATH, 0.0, own)
     there = circuits.of[i, place]
     away = there.owner == own
-    o = emit(out, kind, 0.0, there.next if away else there.prev)
+    towards = there.next if away else there.prev
+    if towards == NO_NODE or there.peer == NO_NODE:
+        return emit(out, NO_PATH, 0.0, own)
+    o = emit(out, kind, 0.0, towards)
     o.target = there.peer
     o.args[ROUTE], o.args[STEP], o.args[ORIGIN] = there.number, AWAY if away else BACK, own
     return o

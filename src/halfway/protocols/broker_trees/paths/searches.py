@@ -164,6 +164,8 @@ def answer(circuits, i, own, message, out):
     place = find(circuits, i, owner, message.args[ROUTE])
     if place == NO_ROUTE or circuits.of[i, place].version != message.args[NUMBER]:
         return
+    if circuits.of[i, place].prev == NO_NODE:
+        return
     circuits.of[i, place].peer = owner
     o = emit(out, FOUND, 0.0, circuits.of[i, place].prev)
     o.target = owner
@@ -182,6 +184,8 @@ def keep_found(circuits, i, own, message, out):
     if own == message.target:
         there.peer = message.args[ORIGIN]
         return True
+    if there.prev == NO_NODE:
+        return False
     o = emit(out, FOUND, 0.0, there.prev)
     o.target = message.target
     for a in range(8):
