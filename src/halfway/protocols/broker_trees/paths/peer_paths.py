@@ -57,8 +57,8 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
     """Return the paths of brokers that reach every peer directly, with room for so many peers."""
     shape = brokers, places
     return PeerPaths(
-        np.full(shape, NO_NODE), *np.zeros((3, *shape), np.uint8),
-        np.zeros((*shape, 2)), np.zeros((*shape, 2)),
+        np.full(shape, NO_NODE), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
+        np.zeros(shape, np.uint8), np.zeros((*shape, 2)), np.zeros((*shape, 2)),
     )  # fmt: skip
 
 
