@@ -8,7 +8,7 @@ import pytest
 
 from halfway.problem import Problem
 from halfway.protocols.broker_trees.decisions import DIRECT, SECOND, UPPER
-from halfway.protocols.broker_trees.paths.circuits import SORTS, find, path_to
+from halfway.protocols.broker_trees.paths.circuits import SORTS
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -18,6 +18,7 @@ from halfway.world.mobility.motion import still
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import from_links, line
+from tests.protocols.broker_trees.routes import path_of
 
 TREES = ("siena", "underlay-siena")
 BROKERS, FAILS_AT = 8, 15.0
@@ -67,21 +68,6 @@ def test_every_rule_of_balance_delivers_everything_once(balance: int) -> None:
     assert not any(outcome.shortfalls.values())
     direct = tree("underlay-siena", backbone(), demand, options={"balance": 0}).run()
     assert (outcome.hops.mean > direct.hops.mean) == (balance == 1)
-
-
-def path_of(state: Any, start: int, peer: int, sort: int) -> list[int]:
-    """The node ids on the latest path of that sort that a node owns to another, both included."""
-    place = int(path_to(state.circuits, start, peer, sort))
-    if place < 0:
-        return []
-    key = int(state.circuits.of[start, place].owner), int(state.circuits.of[start, place].number)
-    assert key[0] == start
-    rows = [start]
-    while rows[-1] != peer:
-        there = state.circuits.of[rows[-1], int(find(state.circuits, rows[-1], *key))]
-        assert there.prev == (rows[-2] if len(rows) > 1 else -1)
-        rows.append(int(there.next))
-    return rows
 
 
 def joined(system: str, network: Network, **options: Any) -> Simulation:

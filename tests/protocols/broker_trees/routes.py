@@ -13,7 +13,7 @@ from halfway.bulk.broker_trees.join import beside
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
 from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, WORDS, write_ancestors
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, SORTS, claim
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE, SORTS, claim, find, path_to
 from halfway.protocols.broker_trees.tables.children import add_child, add_grandchild
 from halfway.world.underlays.routes import Rows, path, shortest_from
 
@@ -124,3 +124,18 @@ def plant_tree(state: Any, brokers: Int32s, parents: Int32s) -> None:
                     add_child(state.children, b, child)
                 elif parent != NO_NODE and up[number[parent]] == int(node_id):
                     add_grandchild(state.children, b, child, parent)
+
+
+def path_of(state: Any, start: int, peer: int, sort: int) -> list[int]:
+    """The node ids on the latest path of that sort that a node owns to another, both included."""
+    place = int(path_to(state.circuits, start, peer, sort))
+    if place < 0:
+        return []
+    key = int(state.circuits.of[start, place].owner), int(state.circuits.of[start, place].number)
+    assert key[0] == start
+    rows = [start]
+    while rows[-1] != peer:
+        there = state.circuits.of[rows[-1], int(find(state.circuits, rows[-1], *key))]
+        assert there.prev == (rows[-2] if len(rows) > 1 else -1)
+        rows.append(int(there.next))
+    return rows

@@ -221,9 +221,10 @@ def test_a_lone_broker_emits_what_its_row_emits(parents: np.ndarray, steps: list
     assert siena.most_emissions(state, here.rules) == here.most
     k = len(parents)
     row_maps = {k: {row: row for row in range(k)}, 1: {k + 1: 0}}
-    assert faults(
-        here, drive(here), lone_rows=(0, 1, k, k + 1), slots=here.most, row_maps=row_maps
-    ) == []
+    assert (
+        faults(here, drive(here), lone_rows=(0, 1, k, k + 1), slots=here.most, row_maps=row_maps)
+        == []
+    )
 
 
 def test_a_node_behind_a_relay_is_served_as_if_it_were_at_its_broker() -> None:

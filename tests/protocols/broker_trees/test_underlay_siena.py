@@ -44,6 +44,7 @@ HERE = BROKERS + len(CLIENTS)  # nodes with an application
 MOST = 2 * SLOTS + CHILDREN + 12
 LONG = 40.0  # seconds in which all failures are detected and repaired
 WORLDS = 4
+JOIN_EVERY = 2.0  # seconds between the starts of brokers that learn everything by messages
 
 
 class Action(NamedTuple):
@@ -105,7 +106,10 @@ def plant(state: underlay_siena.State, overlay: Overlay, given: GivenPaths) -> N
 
 
 class LiveTree:
-    """A tree that runs on, action by action."""
+    """A tree that runs on, action by action.
+
+    Without given paths the brokers start one after another, and learn everything by messages.
+    """
 
     def __init__(
         self, overlay: Overlay, given: GivenPaths | None, tau_s: float = 2.0,
@@ -114,6 +118,8 @@ class LiveTree:
         self.overlay, network = overlay, overlay.underlay.network
         self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
         self.rules = rules()._replace(tau_s=tau_s, confirm_timeout_s=confirm_s)
+        if given is None:
+            self.rules = self.rules._replace(join_delay_s=0.0)
         self.confirm = confirm_s > 0.0
         self.state = empty(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
         self.blank = BlankMemory(self.state, own_rows)
@@ -123,7 +129,8 @@ class LiveTree:
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
         for row in range(HERE):
-            self.say(row, int(START))
+            at = JOIN_EVERY * row if given is None and row < BROKERS else 0.0
+            engines.post(self.engine, at, row, int(START), -1, 0, -1)
 
     def row(self, number: int) -> int:
         """The node of a broker."""
@@ -248,11 +255,33 @@ def test_nothing_is_lost_or_doubled_where_brokers_confirm_records(
     run_history(seed, initial, actions, confirm_s=0.3)
 
 
-def run_history(
-    seed: int, initial: list[int], actions: list[Action], confirm_s: float = 0.0
+@settings(max_examples=15)
+@given(*HISTORIES)
+def test_nothing_is_lost_or_doubled_in_a_tree_that_is_formed_by_messages(
+    seed: int, initial: list[int], actions: list[Action]
 ) -> None:
-    """Run a history; after each action there is one tree, which delivers the next event."""
-    live = LiveTree(*grown(seed), confirm_s=confirm_s)
+    run_history(seed, initial, actions, given=False)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(*HISTORIES)
+def test_nothing_is_lost_or_doubled_in_a_thousand_trees_that_are_formed_by_messages(
+    seed: int, initial: list[int], actions: list[Action]
+) -> None:
+    run_history(seed, initial, actions, given=False)
+
+
+def run_history(
+    seed: int, initial: list[int], actions: list[Action], confirm_s: float = 0.0,
+    *, given: bool = True,
+) -> None:  # fmt: skip
+    """Run a history; after each action there is one tree, which delivers the next event.
+
+    given: whether the brokers begin with a tree and paths.
+    """
+    overlay, paths = grown(seed)
+    live = LiveTree(overlay, paths if given else None, confirm_s=confirm_s)
     wanted: dict[int, set[int]] = {row: set() for row in range(HERE)}
     for row, f in enumerate(initial):
         wanted[row].add(f)
@@ -361,9 +390,7 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
         plant(made, overlay, paths)
         return made
 
-    here = World(
-        overlay.underlay.network, underlay_siena, fresh, given, commands(overlay), MOST
-    )
+    here = World(overlay.underlay.network, underlay_siena, fresh, given, commands(overlay), MOST)
     driven = drive(here, checked=False)  # some kinds are unknown
     assert underlay_siena.most_emissions(fresh(here.names()), given) == MOST
     kinds = {int(kind) for kind in driven.records["kind"]}
@@ -386,9 +413,7 @@ def test_a_shifted_clock_changes_no_emitted_byte() -> None:
         plant(made, overlay, paths)
         return made
 
-    here = World(
-        overlay.underlay.network, underlay_siena, fresh, given, commands(overlay), MOST
-    )
+    here = World(overlay.underlay.network, underlay_siena, fresh, given, commands(overlay), MOST)
     driven, shift_s = drive(here, checked=False), 12_345.678  # some kinds are unknown
     ahead = given._replace(until_s=20.0 + shift_s)
     router = int(np.bincount(driven.rows[driven.rows >= HERE]).argmax())

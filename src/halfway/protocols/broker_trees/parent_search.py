@@ -107,8 +107,7 @@ def ask(sender, other, turn, out):
 
 @apart
 def on_found(state, rules, sender, message, out):
-    """Ask the broker at the end of a new direct path for a place, or tell it that it is the
-    parent."""
+    """Ask the broker at the end of a new direct path for a place, or to keep this child."""
     b, peer = sender.broker, message.args[ORIGIN]
     asks = state.asked[b] > 0 or peer in (state.parent[b], state.predecessor[b])
     if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == way_back(

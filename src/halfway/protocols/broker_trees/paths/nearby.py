@@ -108,7 +108,7 @@ def announce(own, root, epoch, number, out):
 def hear(nearby, i, is_broker, rules, message, out):
     """Learn of a broker by its announcement, and pass on what row i did not know.
 
-    is_broker: whether this node announces itself, and so is the nearest broker of whoever asks it.
+    is_broker: whether this node announces itself, and so is nearer to its neighbours than others.
     """
     broker, hops = message.args[ORIGIN], message.args[HOPS] + 1
     drop_stale(nearby, i, message.at, rules.refresh_s)
