@@ -20,9 +20,9 @@ from halfway.cli.commands.results import results
 from halfway.cli.commands.schema import schema
 from halfway.cli.commands.simulate import simulate
 from halfway.cli.commands.walk import walk
+from halfway.cli.live.events import pub, spy, sub
 from halfway.cli.live.journal import journal
 from halfway.cli.live.net import net
-from halfway.cli.live.events import pub, spy, sub
 from halfway.cli.live.node import node
 from halfway.cli.live.watch import ping, record, replay, scout, status
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
