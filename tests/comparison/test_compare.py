@@ -36,9 +36,8 @@ from halfway.scenario.schema import Scenario, UnitDisk
 from tests.comparison.scenes import SMALL, fill, written
 from tests.report.comparison_specimens import results
 
-METRICS = metrics_for(
-    [Scenario(network=UnitDisk(n=40, degree=9.0))]
-)  # those of a scenario with hellos and without batteries
+# Those of a scenario with hellos and without batteries.
+METRICS = metrics_for([Scenario(network=UnitDisk(n=40, degree=9.0))])
 
 PAIR = ["flooding", "gossip"]
 
