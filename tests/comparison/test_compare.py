@@ -32,10 +32,12 @@ from halfway.report.comparison.files import cells_csv
 from halfway.report.comparison.terminal import print_results
 from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
+from halfway.scenario.schema import Scenario, UnitDisk
 from tests.comparison.scenes import SMALL, fill, written
 from tests.report.comparison_specimens import results
 
-METRICS = metrics_for([])  # those of a scenario without batteries
+# Those of a scenario with hellos and without batteries.
+METRICS = metrics_for([Scenario(network=UnitDisk(n=40, degree=9.0))])
 
 PAIR = ["flooding", "gossip"]
 
@@ -138,7 +140,7 @@ def test_the_command_prints_tables_and_writes_files(
     printed = capsys.readouterr().out
     for word in ("delivery ratio", "latency p50 [s]", "energy [J]", "flooding", "±", "*", "digest"):
         assert word in printed
-    assert "hellos cost nothing" not in printed
+    assert "All costs include hellos" not in printed
     assert all(len(line) <= 80 for line in printed.splitlines() if "±" in line)
     study = out / "small"
     assert str(study / "comparison.html") in printed
@@ -148,7 +150,7 @@ def test_the_command_prints_tables_and_writes_files(
     page = (study / "comparison.html").read_text("utf-8")
     assert "flooding" in page
     assert 'id="map"' in page
-    assert "hellos cost nothing" in page
+    assert "All costs include hellos" in page
     assert cli.main([*command, "--out", str(out), "--json", "--no-map"]) == 0
     assert 'id="map"' not in (study / "comparison.html").read_text("utf-8")
     *rows, last = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -1,5 +1,6 @@
 """Notes under a comparison: only where they apply, short, and with the systems they concern."""
 
+import msgspec
 import numpy as np
 
 from halfway.adapters.interface import System
@@ -186,5 +187,7 @@ def test_methods_state_added_replicates_and_hellos() -> None:
     assert not any("were added" in line for line in methods_of(PLAIN, 3, 3))
     lines = methods_of(PLAIN, 4, 3)
     assert any("Replicates were added" in line for line in lines)
-    assert any("hellos cost nothing" in line for line in lines)
+    assert any("All costs include hellos" in line for line in lines)
+    given = methods_of(msgspec.structs.replace(PLAIN, hello="given"), 4, 3)
+    assert any("are given their neighbours" in line for line in given)
     assert lines[0].endswith("network, roles, publications and losses, equal for all systems.")

@@ -121,7 +121,7 @@ def small(scenario: Scenario) -> Scenario:
     return msgspec.structs.replace(
         scenario, network=UnitDisk(n=_NODES, degree=_DEGREE), radio=IdealRadio(), faults=[],
         seconds=min(scenario.seconds, _SECONDS), workload=workload, stretch=False,
-        power=msgspec.structs.replace(scenario.power, battery_j=None),
+        power=msgspec.structs.replace(scenario.power, battery_j=None), hello="given",
     )  # fmt: skip
 
 

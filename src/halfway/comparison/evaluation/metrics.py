@@ -79,11 +79,11 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
      lambda o: o.load.gini),
     (Metric("hello-messages", "hellos / node", "1/s",
             "The mean number of hellos that a node transmits in a second. A system that reads no "
-            "neighbour list sends no hello. All costs include hellos."),
+            "neighbour list sends no hello. All costs include hellos.", ""),
      lambda o: o.sent.get(HELLO_NAME, 0) / (o.nodes * o.seconds)),
     (Metric("hello-bytes", "hello bytes / node", "bytes/s",
             "The mean number of bytes of hellos that a node transmits in a second. Radio headers "
-            "do not count."),
+            "do not count.", ""),
      lambda o: o.kind_bytes.get(HELLO_NAME, 0) / (o.nodes * o.seconds)),
     (Metric("state-per-node", "state / node", "bytes",
             "The mean memory of a node's state. Every table counts with its allocated size, "
