@@ -15,7 +15,7 @@ from halfway.live.control.places import folder, running
 from halfway.live.interface.api import blocking_node
 from halfway.live.interface.background import BackgroundHost
 from halfway.live.runtime.settings import Settings
-from halfway.live.trace.recorder import PART, Recorder
+from halfway.live.trace.recorder import MARK, PART, RECORDS, Recorder
 from halfway.problem import Problem
 from halfway.protocols.application import PUBLISH
 
@@ -89,6 +89,21 @@ def test_without_a_node_commands_say_so_or_are_a_node(capsys: pytest.CaptureFixt
     assert running() == []
 
 
+def publisher_at(trace: bytearray) -> int:
+    """Where a trace has the publisher of its first publication."""
+    at, fields = len(MARK), MESSAGE.fields
+    assert fields is not None
+    while True:
+        sort, size = PART.unpack_from(trace, at)
+        at += PART.size
+        if sort == RECORDS:
+            records = np.frombuffer(bytes(trace[at : at + size]), MESSAGE)
+            found = np.flatnonzero(records["kind"] == PUBLISH)
+            if len(found):
+                return int(at + found[0] * MESSAGE.itemsize + fields["publisher"][1])
+        at += size
+
+
 def test_a_trace_replays_to_the_same_state(
     place: BackgroundHost, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,11 +126,7 @@ def test_a_trace_replays_to_the_same_state(
     assert found["is_same"] is True
     # Another publisher in one publication gives another state.
     spoilt = bytearray(path.read_bytes())
-    at = spoilt.index(b"reco") + PART.size
-    records = np.frombuffer(bytes(spoilt[at:]), MESSAGE, 20)
-    at += int(np.flatnonzero(records["kind"] == PUBLISH)[0]) * MESSAGE.itemsize
-    assert MESSAGE.fields is not None
-    spoilt[at + MESSAGE.fields["publisher"][1]] ^= 1
+    spoilt[publisher_at(spoilt)] ^= 1
     path.write_bytes(bytes(spoilt))
     assert main(["replay", str(path)]) == 1
     path.write_bytes(bytes(spoilt[:-50]))

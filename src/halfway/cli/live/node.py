@@ -20,6 +20,9 @@ def node(
     peer: options.Peers = None,
     name: options.Name = "",
     network: options.OfNetwork = "development",
+    host: options.OnHost = "127.0.0.1",
+    certificate: options.CertificateFile = None,
+    key: options.PrivateKeyFile = None,
     state: options.State = None,
     discover: options.Discover = True,
     interpreted: options.Interpreted = False,
@@ -29,8 +32,7 @@ def node(
 
     \b
     Without keys this is an UNSAFE development network: it uses loopback addresses
-    only, and every program on this machine can read and forge its events. Nodes
-    find each other by multicast on loopback.
+    only, and every program on this machine can read and forge its events.
 
     \b
     A node begins at once, interpreted, and changes over to machine code later.
@@ -39,15 +41,16 @@ def node(
     halfway node                            in one terminal
     halfway sub 'sensors/#'                 in a second one
     halfway pub sensors/kitchen 21.5        in a third one
-    halfway scout                           who is there
     halfway node --nodes 20 --system walk-overlay
+    halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
     """
     from halfway.live.interface.serve import serve
     from halfway.live.runtime.settings import Settings
 
     settings = Settings(
         system=system, options=values_of(option), nodes=nodes, port=port, peers=tuple(peer or ()),
-        name=name, network=network, state=state, discover=discover,
+        name=name, network=network, host=host, certificate=certificate, key=key, state=state,
+        discover=discover,
         compile="never" if interpreted else "background", trace=4096 if trace else 0,
     )  # fmt: skip
     serve(settings, _introduce)

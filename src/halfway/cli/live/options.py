@@ -33,6 +33,13 @@ Name = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")
 OfNetwork = Annotated[
     str, typer.Option(metavar="NAME", help="The network. Nodes of other networks are not heard.")
 ]
+OnHost = Annotated[str, typer.Option(metavar="ADDRESS", help="The address of the socket.")]
+CertificateFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="From `halfway net admit`; with --key.")
+]
+PrivateKeyFile = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="From `halfway net key`.")
+]
 State = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Folder of what the node keeps over restarts."),

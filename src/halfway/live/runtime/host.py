@@ -14,8 +14,10 @@ import numpy as np
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain, is_loopback
 from halfway.live.runtime.compile_ahead import started
+from halfway.live.runtime.membership import keyed_security
 from halfway.live.runtime.node import Identity, MeshNode, rules_digest
 from halfway.live.runtime.settings import (
+    ANY_INTERFACE,
     GROUP,
     LOOPBACK,
     Settings,
@@ -35,11 +37,11 @@ _LOG = logging.getLogger("halfway.live")
 class Host:
     """The host of the nodes of a process. Use `async with Host(settings) as host`.
 
-    securities: one for each node; None: the development network, on loopback addresses only.
+    Without a certificate, the nodes are those of the development network.
     """
 
-    def __init__(self, settings: Settings, securities: Sequence[Security] | None = None) -> None:
-        self.settings, self._securities = settings, securities
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self.nodes: list[MeshNode] = []
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
@@ -89,7 +91,7 @@ class Host:
 
     def _sockets(self) -> list[socket.socket]:
         settings, found = self.settings, []
-        if self._securities is None and not is_loopback((settings.host, 0)):
+        if settings.certificate is None and not is_loopback((settings.host, 0)):
             what = f"host = {settings.host}: the development network has no keys"
             raise Problem(what, remedy=f"use {LOOPBACK}, or make a network with `halfway net new`")
         try:
@@ -104,21 +106,24 @@ class Host:
     def _node(self, place: int, sock: socket.socket) -> MeshNode:
         settings = self.settings
         seed = settings.seed
-        if self._securities is None:
+        if settings.certificate is None or settings.key is None:
             node_id = random_id() if seed is None else _drawn_id(seed, place)
             security: Security = Plain(node_id, settings.network_id)
+            own_name, hash_key = settings.name, settings.hash_key()
         else:
-            security = self._securities[place]
-        key = int.from_bytes(settings.hash_key[:8], "little") >> 1
+            keyed = keyed_security(settings.certificate, settings.key)
+            own_name, security = keyed.membership.own.name, keyed
+            hash_key = settings.hash_key(keyed.membership.secret)
+        key = int.from_bytes(hash_key[:8], "little") >> 1
         own_seed = int.from_bytes(os.urandom(8)) if seed is None else seed * 1000 + place
         setting = Setting(security.node_id, key, own_seed % 2**63, settings.limits)
         face = face_of(settings.system, settings.options, setting)
-        name = settings.name or f"n{security.node_id % 10_000:04d}"
+        name = own_name or f"n{security.node_id % 10_000:04d}"
         identity = Identity(
             name if settings.nodes == 1 else f"{name}-{place}", settings.system,
             next_incarnation(settings.state, place),
             rules_digest(settings.system, face.values, list(face.node.kinds.names.values())),
-            settings.hash_key, settings.period_s,
+            hash_key, settings.period_s,
         )  # fmt: skip
         return MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
@@ -135,7 +140,8 @@ class Host:
             return
         try:
             self._group = group_socket(GROUP, self.settings.host)
-            send_to_groups(sockets[0], self.settings.host)
+            if self.settings.host != ANY_INTERFACE:
+                send_to_groups(sockets[0], self.settings.host)
         except OSError as error:
             _LOG.warning("no discovery by multicast: %s; name peers with --peer", error.strerror)
             return

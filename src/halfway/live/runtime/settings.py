@@ -15,7 +15,7 @@ from halfway.live.security import Address
 from halfway.live.systems.registry import DEFAULT_SYSTEM, check_system
 from halfway.problem import Problem
 
-LOOPBACK = "127.0.0.1"
+LOOPBACK, ANY_INTERFACE = "127.0.0.1", "0.0.0.0"
 # Administratively scoped [RFC 2365]; the development network uses it on loopback only.
 GROUP: Address = ("239.255.71.17", 4711)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -28,8 +28,10 @@ class Settings:
     """The settings of the nodes of one process. Raises Problem for a value out of range.
 
     nodes: in this process; they are linked among themselves, about `degree` links each. peers:
-    "host:port" of other processes. state: a folder that remembers incarnations. period_s: of
-    hellos. compile: "background", "now" or "never". seed: None for a new one at each start.
+    "host:port" of other processes. certificate, key: the two files of a node with keys; without
+    them the network is the development network, on loopback. state: a folder that remembers
+    incarnations. period_s: of hellos. compile: "background", "now" or "never". seed: None for a
+    new one at each start.
     """
 
     system: str = DEFAULT_SYSTEM
@@ -42,6 +44,8 @@ class Settings:
     port: int = 0
     peers: Sequence[str] = ()
     discover: bool = True
+    certificate: Path | None = None
+    key: Path | None = None
     state: Path | None = None
     period_s: float = 1.0
     compile: str = "background"
@@ -63,6 +67,12 @@ class Settings:
             if not _NAME.fullmatch(value):
                 what = f"{name} = '{value}': expected 1 to 63 letters, digits, _ . and -"
                 raise Problem(what, remedy="begin with a letter or a digit")
+        if (self.certificate is None) != (self.key is None):
+            given, missing = ("key", "certificate") if self.key else ("certificate", "key")
+            raise Problem(f"{given}: expected {missing} as well", remedy=f"give --{missing} FILE")
+        if self.certificate is not None and self.nodes > 1:
+            what = f"nodes = {self.nodes}: expected 1 with a certificate"
+            raise Problem(what, remedy="a certificate belongs to one node")
         for peer in self.peers:
             address_of(peer)
 
@@ -71,10 +81,10 @@ class Settings:
         """The addresses of the peers."""
         return [address_of(peer) for peer in self.peers]
 
-    @property
-    def hash_key(self) -> bytes:
-        """The key of the network's topic hashes."""
-        return hashlib.blake2b(b"topics " + self.network.encode(), digest_size=32).digest()
+    def hash_key(self, secret: bytes = b"") -> bytes:
+        """The key of the network's topic hashes; secret: that of a network with keys."""
+        words = b"topics " + (secret or self.network.encode())
+        return hashlib.blake2b(words, digest_size=32).digest()
 
     @property
     def network_id(self) -> int:
