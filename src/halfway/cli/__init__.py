@@ -21,6 +21,8 @@ from halfway.cli.commands.schema import schema
 from halfway.cli.commands.simulate import simulate
 from halfway.cli.commands.walk import walk
 from halfway.cli.live.events import pub, spy, sub
+from halfway.cli.live.journal import journal
+from halfway.cli.live.net import net
 from halfway.cli.live.node import node
 from halfway.cli.live.watch import ping, record, replay, scout, status
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
@@ -82,6 +84,7 @@ def _halfway(
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
     halfway node                                 a live node; then halfway pub, sub, scout
+    halfway net                                  keys of a live network
     """
     if context.invoked_subcommand is None and not version:
         typer.echo(context.get_help())
@@ -93,3 +96,5 @@ for _command in (init, check, compare, reproduce, walk, simulate, results, schem
     app.command()(_command)
 for _live in (node, pub, sub, spy, scout, status, ping, record, replay):
     app.command(rich_help_panel="Live nodes")(_live)
+app.add_typer(net, name="net", rich_help_panel="Live nodes")
+app.add_typer(journal, name="journal", rich_help_panel="Live nodes")

@@ -8,6 +8,7 @@ from halfway.live.security import Address, Opened, Refused
 LABEL = "UNSAFE development network on loopback"
 _HEAD = struct.Struct("<2sBBII")  # mark, version, flags, network, node id
 _MARK, VERSION = b"hw", 1
+_MOST_PEERS = 4096
 _BEACON = 1  # flag: the datagram announces its sender, and has no frames
 
 
@@ -45,14 +46,21 @@ class Plain:
         mark, version, flags, network, node_id = _HEAD.unpack_from(datagram)
         if mark != _MARK or version != VERSION or flags > _BEACON or node_id >= 2**31:
             return Refused("other version")
-        if network != self._network:
-            return Refused("other network")
-        if node_id == self.node_id:
-            return Refused("own datagram")
-        if not is_loopback(address):
-            return Refused("not loopback")
+        if why := self._why_not(address, network, node_id):
+            return Refused(why)
         self._peers.add(node_id)
         return Opened(node_id, b"" if flags & _BEACON else datagram[_HEAD.size :])
+
+    def _why_not(self, address: Address, network: int, node_id: int) -> str:
+        """Why a sender is not believed; "" if it is."""
+        if network != self._network:
+            return "other network"
+        if node_id == self.node_id:
+            return "own datagram"
+        if not is_loopback(address):
+            return "not loopback"
+        is_full = node_id not in self._peers and len(self._peers) >= _MOST_PEERS
+        return "too many nodes" if is_full else ""
 
     def pending(self) -> list[tuple[Address, bytes]]:
         """Return nothing: there is no handshake."""

@@ -81,8 +81,9 @@ def simulated(schedule: Schedule) -> Result:
     )
 
 
-def lived(schedule: Schedule, compiled: Sequence[int] = ()) -> Result:
-    """The result of a schedule in the memory bed; rows in `compiled` run as machine code."""
+def lived(schedule: Schedule, compiled: Sequence[int] = (), from_s: float = 0.0) -> Result:
+    """The result of a schedule in the memory bed; rows in `compiled` run as machine code from a
+    time on."""
     fresh = simulation(schedule)
     instance, network = fresh.instance, schedule.network
     links = [network.who[a:b].tolist() for a, b in
@@ -98,7 +99,7 @@ def lived(schedule: Schedule, compiled: Sequence[int] = ()) -> Result:
         links, node, node_ids=schedule.node_ids, delay_s=schedule.delay_s, topics=64
     )  # fmt: skip
     for row in compiled:
-        bed.nodes[row].stepper.compile()
+        bed.timers.push(from_s, lambda _, row: bed.nodes[row].stepper.compile(), row)
     if START in instance.kinds:
         for row in range(network.n):
             bed.post(0.0, row, int(START), -1, 0, -1)

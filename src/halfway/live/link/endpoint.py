@@ -23,7 +23,8 @@ _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ENOBUFS}
 
 
 class Endpoint:
-    """The endpoint of a node. `receive` gets each datagram; `drained` is called after a batch.
+    """The endpoint of a node. `receive` gets each datagram; `drained` is called after a batch of
+    them, and when the queue of those to send is empty again.
 
     What the socket does not take at once waits in a bounded queue.
     """
@@ -108,6 +109,7 @@ class Endpoint:
                 self.bytes_sent += len(datagram)
             self._queue.popleft()
         self._loop.remove_writer(self._socket.fileno())
+        self._drained()  # publishers may wait for the room
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -57,8 +57,11 @@ class Delivery:
 class RetainedSpread:
     """The spread of retained values between a node and its neighbours."""
 
-    def __init__(self, node_id: int, links: Links, scheduler: Scheduler, most: int) -> None:
+    def __init__(
+        self, node_id: int, links: Links, scheduler: Scheduler, drops: Drops, most: int
+    ) -> None:
         self._node_id, self._links, self._scheduler = node_id, links, scheduler
+        self._drops = drops
         self._table = RetainedTable(most)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
 
@@ -85,6 +88,9 @@ class RetainedSpread:
         """Take a RETAINED frame of a neighbour. Raises ValueError for what is none."""
         version = version_in(content)
         body = decoded(content[VERSION_BYTES:], self._scheduler.now())
+        if not self._links.security.permits(version[1], "publish", body.topic):
+            self._drops.count(Drop.NOT_PERMITTED)
+            return
         self._keep(version, body, but=peer)
 
     def compare(self, peer: int) -> None:

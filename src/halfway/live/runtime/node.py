@@ -71,7 +71,9 @@ class MeshNode:
             kinds, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
-        self._retained = RetainedSpread(self.node_id, self.links, scheduler, limits.retained)
+        self._retained = RetainedSpread(
+            self.node_id, self.links, scheduler, self.drops, limits.retained
+        )
         self._event, self._publication, self._since_turn = 0, 0, 0
         self._room = asyncio.Event()
         self._room.set()

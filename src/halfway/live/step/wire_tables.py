@@ -20,6 +20,7 @@ TOPICS = "topics"  # the limit of a range of topics
 MOST_TOPICS = 15  # of one record: a header field and two arrays have no more places
 _REALS = 80  # where the doubles of a record begin
 MOST_BYTES = 1 + 8 * MOST_TOPICS + MESSAGE.itemsize + 16  # of a RECORD frame
+_WORD_BYTES = 8
 _INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # sorts of parts
 
 # Why bytes are no record.
@@ -233,6 +234,10 @@ def _read_part(wire, p, record, row, numbers, listed, buffer, at):
             listed += np.int64(word == np.uint64(listed))
             word = np.uint64(numbers[np.int64(word)])
         _set(wire, p, record, row, e, word)
+        # A double has no room for every whole number of 64 bits.
+        is_large = wire.sort[p] == _WHOLE_REAL and wire.size[p] == _WORD_BYTES
+        if is_large and word != _word_at(wire, p, record, row, e):
+            return bad, listed
     if wire.varies[p] == 1 and count > 0 and _is_fill(wire, p, record, row, count - 1):
         return bad, listed
     return np.int64(at), listed

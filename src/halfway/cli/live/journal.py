@@ -1,0 +1,53 @@
+"""`halfway journal`: the journal of a node, read without changing it."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from halfway.cli.terminal.options import AsJson
+from halfway.cli.terminal.screen import RUNS_FAILED
+
+JournalFolder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of a journal.")]
+
+journal = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+@journal.callback()
+def _journal() -> None:
+    """Look at the journal of a node: what is kept on disk, and whether it is sound.
+
+    \b
+    halfway journal check state/journal
+    """
+
+
+@journal.command()
+def check(folder: JournalFolder, as_json: AsJson = False) -> None:
+    """Check every record of a journal against its checksum. Nothing is changed.
+
+    \b
+    A torn tail is what a loss of power leaves of a record that was not acknowledged: the
+    node cuts it off at its next start. A bad record was damaged afterwards: the node
+    skips it. Exit status: 0 if all records are sound, 1 if some are bad.
+
+    \b
+    halfway journal check state/journal
+    halfway journal check state/journal --json
+    """
+    from halfway.live.journal.check import checked
+
+    found = checked(folder)
+    for one in found:
+        if as_json:
+            typer.echo(json.dumps(one._asdict()))
+        else:
+            line = f"{one.segment}: {one.records} records, {one.bytes} bytes"
+            tail = f", torn tail of {one.torn_bytes} bytes" if one.torn_bytes else ""
+            old = ", replaced by a later snapshot" if one.replaced else ""
+            typer.echo(line + tail + old)
+            for place in one.bad:
+                typer.echo(f"  bad: {place}")
+    if any(one.bad for one in found):
+        raise typer.Exit(RUNS_FAILED)

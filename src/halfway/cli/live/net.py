@@ -1,0 +1,179 @@
+"""`halfway net`: the keys of a network, and who is admitted to it."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfway.cli.terminal.options import AsJson
+from halfway.problem import Problem
+
+if TYPE_CHECKING:
+    from halfway.live.keys.network import MemberRow
+
+NetworkFolder = Annotated[
+    Path, typer.Argument(metavar="NETWORK", help="Folder of the network's books.")
+]
+KeyFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="File for the private keys, such as kitchen.key.")
+]
+RequestFile = Annotated[
+    Path, typer.Argument(metavar="NODE.pub", help="The request that `halfway net key` wrote.")
+]
+Name = Annotated[str, typer.Option(metavar="N", help="Name of the node. Default: of the file.")]
+Publish = Annotated[
+    list[str] | None,
+    typer.Option(metavar="P", help="Topics that the node may publish. Repeat it for several."),
+]
+Subscribe = Annotated[
+    list[str] | None,
+    typer.Option(metavar="P", help="Topics that the node may subscribe to. Repeat it."),
+]
+Days = Annotated[
+    float, typer.Option(metavar="N", min=1 / 1440, max=36_500.0, help="Life of the certificate.")
+]
+MemberName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the node.")]
+Shown = Annotated[
+    Path, typer.Argument(metavar="NETWORK|FILE", help="Folder of a network, or a certificate.")
+]
+
+net = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+@net.callback()
+def _net() -> None:
+    """Make a network with keys, and admit nodes to it.
+
+    \b
+    halfway net key kitchen.key                     on the node: its keys, and kitchen.pub
+    halfway net new home                            at the owner: the network, offline
+    halfway net admit home kitchen.pub --days 365   at the owner: a certificate
+    halfway net show home                           who is admitted, and until when
+    halfway net revoke home kitchen                 the node is out
+
+    \b
+    Private keys never leave the node. The folder of the network has its root key:
+    keep it offline, and keep a backup. Without it, no node can be admitted or revoked.
+    """
+
+
+@net.command()
+def key(file: KeyFile) -> None:
+    """Make the private keys of a node, and its request for a certificate beside them.
+
+    \b
+    The file with the keys stays on the node (mode 600). The request FILE.pub is no
+    secret: give it to the owner of the network. An existing file is never replaced.
+
+    \b
+    halfway net key kitchen.key
+    """
+    from halfway.live.keys.files import new_identity
+
+    new_identity(file)
+    request = file.with_suffix(".pub")
+    typer.echo(f"wrote {file} (private, stays here) and {request}")
+    typer.echo(f"next, at the owner of the network: halfway net admit NETWORK {request}")
+
+
+@net.command()
+def new(folder: NetworkFolder) -> None:
+    """Make a network: a root key, a secret that all members share, and empty books.
+
+    \b
+    The last part of the folder's name is the name of the network. A folder that is not
+    empty is never used.
+
+    \b
+    halfway net new home
+    """
+    from halfway.live.keys.network import new_network
+
+    network = new_network(folder)
+    typer.echo(f"wrote {folder}/root.key and {folder}/network.json: network {network.name}")
+    typer.echo("keep the folder offline, and keep a backup: who has it can admit any node")
+    typer.echo(f"next, for each node: halfway net admit {folder} NODE.pub")
+
+
+@net.command()
+def admit(
+    folder: NetworkFolder,
+    request: RequestFile,
+    name: Name = "",
+    publish: Publish = None,
+    subscribe: Subscribe = None,
+    days: Days = 365.0,
+) -> None:
+    """Sign a certificate for a node: its name, its topics, and until when.
+
+    \b
+    Patterns have levels between slashes, + for one level and # for the rest. Without
+    --publish or --subscribe, the node may use all topics (#).
+
+    \b
+    halfway net admit home kitchen.pub
+    halfway net admit home meter.pub --publish 'sensors/#' --subscribe 'time' --days 30
+    """
+    from halfway.live.keys.network import Admission, admit
+
+    wanted = Admission(name or request.stem, publish or ["#"], subscribe or ["#"], days)
+    path, certificate = admit(folder, request, wanted)
+    until = _day(certificate.not_after)
+    typer.echo(f"wrote {path}: node {certificate.node_id}, serial {certificate.serial}, to {until}")
+    typer.echo("give the file to the node over a safe way: it has the secret of the network")
+
+
+@net.command()
+def revoke(folder: NetworkFolder, name: MemberName) -> None:
+    """Revoke the certificates of a node, and write the signed revocation list.
+
+    \b
+    Give the list to any node that runs: the nodes pass it on, and end their sessions
+    with the revoked node. The secret of the network stays known to the revoked node. It
+    is no key: alone it neither opens a datagram nor finishes a handshake.
+
+    \b
+    halfway net revoke home kitchen
+    """
+    from halfway.live.keys.network import revoke
+
+    path, serials = revoke(folder, name)
+    typer.echo(f"revoked {name}: serial {', '.join(map(str, serials))}")
+    typer.echo(f"wrote {path}: copy it into the state folder of any node of the network")
+
+
+@net.command()
+def show(what: Shown, as_json: AsJson = False) -> None:
+    """Show who is admitted to a network, or what a certificate says.
+
+    \b
+    halfway net show home
+    halfway net show kitchen.cert
+    halfway net show home --json | jq -r 'select(.state == "valid") | .name'
+    """
+    for row in _rows(what):
+        if as_json:
+            typer.echo(json.dumps(row._asdict()))
+        else:
+            topics = f"publish {' '.join(row.publish)}  subscribe {' '.join(row.subscribe)}"
+            until = _day(row.not_after)
+            typer.echo(f"{row.name:20} {row.node_id:10}  {row.state:8} to {until}  {topics}")
+
+
+def _rows(what: Path) -> "list[MemberRow]":
+    from halfway.live.keys.certificates import read_certificate
+    from halfway.live.keys.files import read_member
+    from halfway.live.keys.network import member_row, members
+
+    if what.is_dir():
+        return members(what)
+    if not what.exists():
+        raise Problem("expected the folder of a network, or a certificate", where=str(what))
+    given = read_member(what)
+    return [member_row(read_certificate(given.certificate, given.root_key), revoked=False)]
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")

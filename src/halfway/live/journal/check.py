@@ -1,0 +1,40 @@
+"""The check of a journal's folder, without changing it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from halfway.live.journal.records import scanned
+from halfway.live.journal.storage import ENDING
+from halfway.problem import Problem
+
+
+class CheckedSegment(NamedTuple):
+    """What a check finds in one segment."""
+
+    segment: str
+    records: int
+    bytes: int
+    bad: list[str]  # places and reasons
+    torn_bytes: int  # at the end; of a record that was not acknowledged
+    replaced: bool  # a later snapshot has its content
+
+
+def checked(folder: Path) -> list[CheckedSegment]:
+    """Check every segment of a folder, in order. Raises Problem if it has no journal."""
+    if not folder.is_dir():
+        remedy = "a node keeps it in the folder journal of its state"
+        raise Problem("expected the folder of a journal", where=str(folder), remedy=remedy)
+    paths = sorted(folder.glob(f"*{ENDING}"))
+    if not paths:
+        remedy = "the node has kept nothing here yet"
+        raise Problem(f"no segment *{ENDING} is in this folder", where=str(folder), remedy=remedy)
+    found, replaced = list[CheckedSegment](), False
+    for path in reversed(paths):
+        data = path.read_bytes()
+        scan = scanned(data)
+        torn, bad = len(data) - scan.end, scan.bad
+        if torn and path != paths[-1]:  # later segments were written: this is no torn tail
+            bad, torn = [*bad, f"byte {scan.end}: {torn} bytes are damaged"], 0
+        found.append(CheckedSegment(path.name, len(scan.records), len(data), bad, torn, replaced))
+        replaced = replaced or scan.is_complete_snapshot
+    return found[::-1]

@@ -1,0 +1,275 @@
+"""The events of delivery level `kept`: on disk until acknowledged or expired, once to each reader.
+
+A stream is what one publisher publishes on one topic; its events have the numbers 1, 2, 3, …
+A publisher keeps an event until it is acknowledged or expires, and its heartbeats name the range
+that it has. A reader finds from heartbeats what it has missed, and asks for it. It keeps an event
+before it acknowledges it, and remembers what its application has had.
+
+The class does no I/O: `write` hands records to the journal, and `restore` takes them back at the
+next start. The caller acknowledges only what the journal has made safe.
+"""
+
+import struct
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from halfway.live.journal.journal import JournalRefusal
+
+KEEP, DROP, RECEIVED, DELIVERED, POSITION = 1, 2, 3, 4, 5  # kinds of records in the journal
+SPARE_KINDS = {DROP, DELIVERED, POSITION}  # they make other records needless
+MOST_KEPT_EVENTS, MOST_KEPT_BYTES = 100_000, 128 * 2**20
+MOST_STREAMS = 4096  # of other publishers
+MOST_AHEAD = 1024  # events of a stream that are held behind a gap
+MOST_ASKED = 64  # numbers of one answer to a heartbeat
+_EVENT = struct.Struct("<IIQQd")
+_POSITION = struct.Struct("<IIQQQ")
+
+
+class Stream(NamedTuple):
+    """The events of one publisher, since it began an empty journal, on one topic."""
+
+    publisher: int  # node id
+    epoch: int  # 32 bits; a publisher that has lost its journal begins another
+    topic: int  # 64 bits, the topic's hash
+
+
+class KeptEvent(NamedTuple):
+    """An event that must not be lost. expires: seconds since 1970, inf for never."""
+
+    stream: Stream
+    number: int
+    expires: float
+    content: bytes
+
+
+class Heartbeat(NamedTuple):
+    """What a publisher has of a stream: the numbers from first to last, both included."""
+
+    stream: Stream
+    first: int
+    last: int
+
+
+class _Reading:
+    """What a reader has of a stream: everything up to `through`, and some events ahead of it."""
+
+    def __init__(self, through: int = 0) -> None:
+        self.through = through
+        self.ahead: set[int] = set()
+
+    def has(self, number: int) -> bool:
+        return number <= self.through or number in self.ahead
+
+    def add(self, number: int) -> None:
+        self.ahead.add(number)
+        self.advance(self.through)
+
+    def advance(self, through: int) -> None:
+        """Count everything up to a number as had, and what follows it without a gap."""
+        self.through = max(self.through, through)
+        while self.through + 1 in self.ahead:
+            self.through += 1
+        self.ahead = {one for one in self.ahead if one > self.through}
+
+
+class KeptEvents:
+    """The kept events of one node, as publisher and as reader.
+
+    publisher: the own node id. epoch: of an empty journal; a journal that has own events brings
+    its own epoch. write: appends a record (kind, bytes) to the journal. If it raises
+    JournalRefusal, an event is not kept, and the refusal goes to the caller. An event that is not
+    needed any more is dropped all the same, and may come again after the next start.
+    """
+
+    def __init__(self, publisher: int, epoch: int, write: Callable[[int, bytes], object]) -> None:
+        self._publisher, self._epoch, self._write = publisher, epoch, write
+        self._last: dict[int, int] = {}  # number of the last own event by topic
+        self._kept: OrderedDict[tuple[int, int], KeptEvent] = OrderedDict()  # by topic, number
+        self._kept_bytes = 0
+        self._reading: OrderedDict[Stream, _Reading] = OrderedDict()
+        self._undelivered: OrderedDict[tuple[Stream, int], KeptEvent] = OrderedDict()
+        self.last_write: object = None  # what `write` returned last, such as a future to await
+        self.expired = 0  # own events that expired before they were acknowledged
+        self.missed = 0  # events of others that were gone before they arrived here
+
+    # The publisher
+
+    def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
+        """Keep an event of this node's application; None if 100,000 events or 128 MB are kept."""
+        full = len(self._kept) >= MOST_KEPT_EVENTS
+        if full or self._kept_bytes + len(content) > MOST_KEPT_BYTES:
+            return None
+        stream = Stream(self._publisher, self._epoch, topic)
+        event = KeptEvent(stream, self._last.get(topic, 0) + 1, expires, content)
+        self.last_write = self._write(KEEP, _packed(event))
+        self._add_kept(event)
+        return event
+
+    def acknowledge(self, topic: int, number: int) -> None:
+        """Drop an own event that need not be kept any more."""
+        if (topic, number) in self._kept:
+            self._note(DROP, _EVENT.pack(*self._own(topic), number, 0.0))
+            self._drop_kept(topic, number)
+
+    def expire(self, wall: float) -> int:
+        """Drop own events that have expired (wall: seconds since 1970); return how many."""
+        void = [key for key, event in self._kept.items() if event.expires <= wall]
+        for topic, number in void:
+            self.acknowledge(topic, number)
+        self.expired += len(void)
+        return len(void)
+
+    def heartbeats(self) -> list[Heartbeat]:
+        """Return what this node has of each own stream; first > last: nothing is left."""
+        first: dict[int, int] = {}
+        for topic, number in self._kept:
+            first[topic] = min(number, first.get(topic, number))
+        return [
+            Heartbeat(self._own(topic), first.get(topic, last + 1), last)
+            for topic, last in self._last.items()
+        ]
+
+    def kept_event(self, topic: int, number: int) -> KeptEvent | None:
+        """Return an own event that a reader asks for; None if it is gone."""
+        return self._kept.get((topic, number))
+
+    # The reader
+
+    def receive(self, event: KeptEvent) -> bool:
+        """Take an event of another publisher; False if it was had before, or there is no room.
+
+        If True, the event may be acknowledged once the journal is synced, and `undelivered` has it.
+        """
+        reading = self._reading.get(event.stream)
+        if reading is None:
+            if len(self._reading) >= MOST_STREAMS:
+                return False
+            reading = _Reading()
+        ahead = event.number - reading.through > MOST_AHEAD
+        if ahead or reading.has(event.number) or len(self._undelivered) >= MOST_KEPT_EVENTS:
+            return False
+        self.last_write = self._write(RECEIVED, _packed(event))
+        self._reading[event.stream] = reading
+        reading.add(event.number)
+        self._undelivered[event.stream, event.number] = event
+        return True
+
+    def has(self, stream: Stream, number: int) -> bool:
+        """Whether an event was received here: it is then acknowledged again, not delivered."""
+        reading = self._reading.get(stream)
+        return reading is not None and reading.has(number)
+
+    def asked(self, heartbeat: Heartbeat) -> list[int]:
+        """Return the numbers to ask for after a heartbeat, at most 64, in ascending order.
+
+        What lies before the first number of the heartbeat is gone: it is counted in `missed`.
+        """
+        stream, first, last = heartbeat
+        reading = self._reading.get(stream)
+        if reading is None:
+            if len(self._reading) >= MOST_STREAMS:
+                return []
+            reading = self._reading.setdefault(stream, _Reading())
+        if first - 1 > reading.through:
+            had = sum(1 for one in reading.ahead if one < first)
+            self._note(POSITION, _POSITION.pack(*stream, first - 1, 0))
+            self.missed += first - 1 - reading.through - had
+            reading.advance(first - 1)
+        end = min(last, reading.through + MOST_AHEAD) + 1
+        wanted = (one for one in range(reading.through + 1, end) if one not in reading.ahead)
+        return [one for one, _ in zip(wanted, range(MOST_ASKED), strict=False)]
+
+    def begin_at(self, stream: Stream, number: int) -> None:
+        """Read a stream from a number on: a new reader does not ask for what is older."""
+        if stream not in self._reading and len(self._reading) < MOST_STREAMS:
+            self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
+            self._reading[stream] = _Reading(number - 1)
+
+    def undelivered(self) -> list[KeptEvent]:
+        """Return the events that the application has not had, in the order of their arrival."""
+        return list(self._undelivered.values())
+
+    def delivered(self, stream: Stream, number: int) -> None:
+        """Note that the application has had an event: it does not get it again."""
+        if (stream, number) in self._undelivered:
+            self._note(DELIVERED, _EVENT.pack(*stream, number, 0.0))
+            del self._undelivered[stream, number]
+
+    # The journal
+
+    def restore(self, kind: int, data: bytes) -> bool:
+        """Take back a record of the journal; False if it is not one of these kinds."""
+        if kind in (KEEP, RECEIVED):
+            event = _unpacked(data)
+            if kind == KEEP:
+                self._epoch = event.stream.epoch
+                self._add_kept(event)
+            else:
+                self._reading.setdefault(event.stream, _Reading()).add(event.number)
+                self._undelivered[event.stream, event.number] = event
+        elif kind in (DROP, DELIVERED):
+            *stream, number, _ = _EVENT.unpack(data)
+            if kind == DROP:
+                self._drop_kept(stream[2], number)
+            else:
+                self._undelivered.pop((Stream(*stream), number), None)
+        elif kind == POSITION:
+            self._restore_position(data)
+        else:
+            return False
+        return True
+
+    def snapshot(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the records (kind, bytes) that say what is known now."""
+        for topic, last in self._last.items():
+            yield POSITION, _POSITION.pack(*self._own(topic), last, 0)
+        for event in self._kept.values():
+            yield KEEP, _packed(event)
+        for stream, reading in self._reading.items():
+            yield POSITION, _POSITION.pack(*stream, reading.through, 0)
+            for number in sorted(reading.ahead):
+                yield POSITION, _POSITION.pack(*stream, reading.through, number)
+        for event in self._undelivered.values():
+            yield RECEIVED, _packed(event)
+
+    def _note(self, kind: int, data: bytes) -> None:
+        """Write a record that only saves work or repetition; without it nothing is lost."""
+        with suppress(JournalRefusal):
+            self.last_write = self._write(kind, data)
+
+    def _restore_position(self, data: bytes) -> None:
+        *fields, through, ahead = _POSITION.unpack(data)
+        stream = Stream(*fields)
+        if stream.publisher == self._publisher:
+            self._epoch = stream.epoch
+            self._last[stream.topic] = max(through, self._last.get(stream.topic, 0))
+            return
+        reading = self._reading.setdefault(stream, _Reading())
+        reading.advance(through)
+        if ahead > reading.through:
+            reading.add(ahead)
+
+    def _own(self, topic: int) -> Stream:
+        return Stream(self._publisher, self._epoch, topic)
+
+    def _add_kept(self, event: KeptEvent) -> None:
+        topic = event.stream.topic
+        self._kept[topic, event.number] = event
+        self._kept_bytes += len(event.content)
+        self._last[topic] = max(event.number, self._last.get(topic, 0))
+
+    def _drop_kept(self, topic: int, number: int) -> None:
+        event = self._kept.pop((topic, number), None)
+        if event is not None:
+            self._kept_bytes -= len(event.content)
+
+
+def _packed(event: KeptEvent) -> bytes:
+    return _EVENT.pack(*event.stream, event.number, event.expires) + event.content
+
+
+def _unpacked(data: bytes) -> KeptEvent:
+    *stream, number, expires = _EVENT.unpack_from(data)
+    return KeptEvent(Stream(*stream), number, expires, data[_EVENT.size :])

@@ -1,0 +1,113 @@
+"""The storage of a journal: what it needs of a disk, and a folder that offers it."""
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+from halfway.problem import Problem
+
+ENDING = ".journal"
+
+
+class Storage(Protocol):
+    """Named byte strings that grow at their end. Every method may raise OSError.
+
+    Bytes are safe from a loss of power only after `sync`. A failed `append` may have written some.
+    """
+
+    def names(self) -> list[str]:
+        """Return the names, in ascending order."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """Return the whole content."""
+        ...
+
+    def append(self, name: str, data: bytes) -> None:
+        """Write at the end; a name that is new begins empty."""
+        ...
+
+    def sync(self, name: str) -> None:
+        """Return when the content and the name are safe."""
+        ...
+
+    def truncate(self, name: str, size: int) -> None:
+        """Cut the content to its first `size` bytes, and make that safe."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Remove a name."""
+        ...
+
+
+class FolderStorage:
+    """The files of a folder that end in `.journal`. Only one process may use a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: tuple[str, int] | None = None  # the file to which was appended last
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            what = f"the folder cannot be made: {(error.strerror or str(error)).lower()}"
+            raise Problem(what, where=str(folder), remedy="choose another state folder") from error
+
+    def names(self) -> list[str]:
+        """Return the names, in ascending order."""
+        return sorted(path.name for path in self._folder.glob(f"*{ENDING}"))
+
+    def read(self, name: str) -> bytes:
+        """Return the whole content."""
+        return (self._folder / name).read_bytes()
+
+    def append(self, name: str, data: bytes) -> None:
+        """Write at the end; a name that is new begins empty."""
+        descriptor, rest = self._descriptor(name), memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+
+    def sync(self, name: str) -> None:
+        """Return when the content and the name are safe."""
+        _sync_data(self._descriptor(name))
+
+    def truncate(self, name: str, size: int) -> None:
+        """Cut the content to its first `size` bytes, and make that safe."""
+        descriptor = self._descriptor(name)
+        os.ftruncate(descriptor, size)
+        os.fsync(descriptor)
+
+    def remove(self, name: str) -> None:
+        """Remove a name."""
+        if self._open and self._open[0] == name:
+            self.close()
+        (self._folder / name).unlink(missing_ok=True)
+        self._sync_folder()
+
+    def close(self) -> None:
+        """Close the open file."""
+        if self._open:
+            os.close(self._open[1])
+            self._open = None
+
+    def _descriptor(self, name: str) -> int:
+        if self._open and self._open[0] == name:
+            return self._open[1]
+        self.close()
+        path = self._folder / name
+        is_new = not path.exists()
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._open = (name, descriptor)
+        if is_new:
+            self._sync_folder()
+        return descriptor
+
+    def _sync_folder(self) -> None:
+        descriptor = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# macOS has no fdatasync; there fsync takes its place.
+_sync_data = getattr(os, "fdatasync", os.fsync)

@@ -1,0 +1,265 @@
+"""The security of a node with keys: sessions, transmissions for all, permissions, revocation.
+
+It does no I/O. The endpoint passes in datagrams and the time, and transmits what `pending` returns.
+"""
+
+import struct
+
+from halfway.live.keys.datagrams import (
+    CONTROL,
+    EVERYONE,
+    FRAMES,
+    HEADER,
+    OVERHEAD,
+    VERSION,
+)  # fmt: skip
+from halfway.live.keys.for_all import KeysForAll
+from halfway.live.keys.handshakes import HANDSHAKE_S, Handshakes
+from halfway.live.keys.membership import Membership
+from halfway.live.keys.noise import Random
+from halfway.live.keys.sessions import PeerSessions, Session
+from halfway.live.keys.strangers import HANDSHAKE_RATE
+from halfway.live.security import Address, Opened, Refused
+
+MOST_PEERS = 1024
+SILENCE_S, BEACON_S = 3.0, 1.0  # a silent peer may have restarted: ask once a second
+DEAD_S = 60.0
+# Kinds of what the securities of two nodes say to each other in a session.
+_VERSION, _REVOCATIONS, _KEY, _HAVE_KEY = range(4)
+_LIST_VERSION = struct.Struct("<I")
+
+
+class KeyedSecurity:
+    """A `Security` with certificates, or with one secret for the whole network.
+
+    cipher: an index of noise.CIPHERS. random: the source of all fresh keys, such as os.urandom.
+    handshake_rate: handshakes a second and host that others may begin with this node.
+    """
+
+    overhead = OVERHEAD
+
+    def __init__(
+        self, membership: Membership, *, random: Random, cipher: int = 0,
+        handshake_rate: float = HANDSHAKE_RATE,
+    ) -> None:  # fmt: skip
+        self.membership, self.label = membership, membership.label
+        self.node_id = membership.own.node_id
+        self._handshakes = Handshakes(
+            membership, self, cipher=cipher, random=random, rate=handshake_rate
+        )
+        self._by_number: dict[int, Session] = {}  # own number of the session
+        self._peers: dict[int, PeerSessions] = {}
+        self._for_all = KeysForAll(random, cipher)
+        self._versions: dict[int, int] = {}  # of the revocation lists that peers have
+        self._asked: dict[int, float] = {}  # when a peer was last sent a beacon
+
+    # The face that the runtime sees (live/security.py)
+
+    def beacon(self, now: float) -> bytes:  # noqa: ARG002 - the seam has the time for others
+        """Return the datagram that announces this node to strangers."""
+        return self._handshakes.beacon()
+
+    def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
+        """Return the sealed datagram for a peer; None as long as there is no session."""
+        sessions = self._peers.get(peer)
+        return sessions.current.seal(plain, now) if sessions else None
+
+    def seal_for_all(self, plain: bytes, now: float) -> bytes | None:
+        """Return one datagram that all peers can open; None if there are none.
+
+        A radio or a multicast group then transmits once. Every peer has the key, so a peer could
+        forge such a datagram: what must not be forged is signed (`Membership.sign_origin`).
+        """
+        if not self._peers:
+            return None
+        key = self._for_all.refreshed(now)
+        self._hand_over(now)  # before the first use: a peer opens only what is sealed later
+        return key.seal(plain)
+
+    def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
+        """Return the frames and the sender of a datagram, or why it is refused. Never raises."""
+        if len(datagram) < 2 or datagram[0] != VERSION:
+            return Refused("version")
+        if datagram[1] > EVERYONE:
+            return self._handshakes.receive(address, datagram, now)
+        if len(datagram) < OVERHEAD:
+            return Refused("wrong length")
+        _, kind, number, counter = HEADER.unpack_from(datagram)
+        if kind == EVERYONE:
+            return self._for_all.open(number, counter, datagram)
+        session = self._by_number.get(number)
+        if session is None:
+            return Refused("no session")
+        plain = session.open(counter, datagram, address, now)
+        return plain if isinstance(plain, Refused) else self._opened(session, kind, plain, now)
+
+    def pending(self) -> list[tuple[Address, bytes]]:
+        """Take the datagrams that the security itself wants transmitted."""
+        return self._handshakes.taken_pending()
+
+    def tick(self, now: float) -> float:
+        """Repeat handshakes, renew and end sessions; return when to call again (inf: no need)."""
+        next_at = self._handshakes.tick(now)
+        for session in list(self._by_number.values()):
+            if self._is_over(session, now):
+                self._end(session)
+        for peer, sessions in self._peers.items():
+            self._ask(peer, sessions.current, now)
+            self._spread_revocations(peer, now)
+        self._hand_over(now)
+        return min(next_at, now + BEACON_S) if self._by_number else next_at
+
+    def peers(self) -> list[int]:
+        """Return the node ids with which there is a session now, in ascending order."""
+        return sorted(self._peers)
+
+    def forget(self, peer: int) -> None:
+        """End the sessions with a peer, and take a new key for transmissions for all."""
+        for session in [one for one in self._by_number.values() if one.node_id == peer]:
+            self._end(session)
+        self._for_all.forget(peer, renew=True)
+
+    def permits(self, peer: int, action: str, topic: str) -> bool:
+        """Whether a node may "publish" or "subscribe" to a topic, by its certificate."""
+        return self.membership.permits(peer, action, topic)
+
+    # Revocation
+
+    def learn_revocations(self, data: bytes, now: float) -> bool:
+        """Adopt a revocation list: end the sessions of the revoked, and hand it to all peers.
+
+        False if the list is not newer than the one in force, or not signed by the root key.
+        """
+        if not self.membership.learn_revocations(data):
+            return False
+        for peer in self.peers():
+            if self.membership.void(self._peers[peer].current.peer):
+                self.forget(peer)
+        for peer in self._peers:
+            self._spread_revocations(peer, now)
+        return True
+
+    # What the handshakes ask (handshakes.SessionTable)
+
+    def has_session(self, node_id: int, boot: bytes) -> bool:
+        """Whether a session with this boot of a node stands, and the node has used it."""
+        sessions = self._peers.get(node_id)
+        return sessions is not None and sessions.current.boot == boot and sessions.current.heard
+
+    def wants_session(self, node_id: int, boot: bytes) -> bool:
+        """Whether a session is missing, or needs renewal."""
+        return not self.has_session(node_id, boot) or node_id in self._asked
+
+    def is_taken(self, number: int) -> bool:
+        """Whether a session of this node has the number."""
+        return number in self._by_number
+
+    def establish(self, session: Session) -> None:
+        """Add a session. Seal with it at once if the peer has its keys for sure."""
+        self._by_number[session.own_number] = session
+        if not session.initiator:
+            self._begin(session, session.begun)
+
+    def confirm_again(self, number: int, now: float) -> bool:
+        """Repeat the first sealed datagram of a session that the peer has not used yet."""
+        session = self._by_number.get(number)
+        if session is None or session.heard:
+            return False
+        self._introduce(session, now)
+        return True
+
+    def _opened(self, session: Session, kind: int, plain: bytes, now: float) -> Opened:
+        """Follow the authentic content of a session."""
+        if session.initiator and not session.heard:
+            self._handshakes.confirmed(session.own_number)
+            self._begin(session, now)
+        session.heard = True
+        if kind == FRAMES:
+            return Opened(session.node_id, plain)
+        self._control(session, plain, now)
+        return Opened(session.node_id, b"")
+
+    def _begin(self, session: Session, now: float) -> None:
+        """Seal with a session from now on. The one before still opens what is on its way."""
+        peer, known = session.node_id, self._peers.get(session.node_id)
+        if known is None and len(self._peers) >= MOST_PEERS:
+            self._end(session)
+            return
+        if known and known.previous:
+            self._by_number.pop(known.previous.own_number, None)
+        if known:
+            self._peers[peer] = known.with_newer(session, self.node_id)
+        else:
+            self._peers[peer] = PeerSessions(session)
+        self._asked.pop(peer, None)
+        self._for_all.restarted(peer)
+        self._introduce(session, now)
+
+    def _introduce(self, session: Session, now: float) -> None:
+        """Say which revocations are known here. The peer then knows that the session stands."""
+        version = self.membership.revocations.version
+        self._say(session, _VERSION, _LIST_VERSION.pack(version), now)
+
+    def _say(self, session: Session, kind: int, content: bytes, now: float) -> None:
+        datagram = session.seal(bytes([kind]) + content, now, CONTROL)
+        if datagram is not None:
+            self._handshakes.send(session.address, datagram)
+
+    def _control(self, session: Session, plain: bytes, now: float) -> None:
+        """Follow what a peer's security says; what has another form is ignored."""
+        kind, content, peer = plain[0] if plain else -1, plain[1:], session.node_id
+        if kind == _VERSION and len(content) == _LIST_VERSION.size:
+            (self._versions[peer],) = _LIST_VERSION.unpack(content)
+            self._spread_revocations(peer, now)
+        elif kind == _REVOCATIONS:
+            self.learn_revocations(content, now)
+            if self.has_session(peer, session.boot):
+                self._introduce(session, now)
+        elif kind == _KEY:
+            number = self._for_all.hear(peer, content)
+            if number is not None:
+                self._say(session, _HAVE_KEY, number, now)
+        elif kind == _HAVE_KEY:
+            self._for_all.acknowledged(peer, content)
+
+    def _spread_revocations(self, peer: int, now: float) -> None:
+        """Send the revocation list to a peer until it says that it has it."""
+        if self._versions.get(peer, 0) < self.membership.revocations.version:
+            content = self.membership.revocations_bytes
+            self._say(self._peers[peer].current, _REVOCATIONS, content, now)
+
+    def _hand_over(self, now: float) -> None:
+        """Hand the key for all to the peers that have not acknowledged it."""
+        for peer, sessions in self._peers.items():
+            handover = self._for_all.handover_for(peer, now)
+            if handover is not None:
+                self._say(sessions.current, _KEY, handover, now)
+
+    def _ask(self, peer: int, session: Session, now: float) -> None:
+        """Send a beacon to a peer whose session is old, or which has restarted and is silent."""
+        renew = session.needs_renewal(now)
+        silent = session.sent_at > session.heard_at and now > session.heard_at + SILENCE_S
+        if (renew or silent) and now >= self._asked.get(peer, now - BEACON_S) + BEACON_S:
+            self._asked[peer] = now
+            self._handshakes.send(session.address, self._handshakes.beacon(renew=renew))
+
+    def _is_over(self, session: Session, now: float) -> bool:
+        if session.initiator and not session.heard:
+            return now >= session.begun + HANDSHAKE_S
+        dead = now >= session.heard_at + DEAD_S
+        return dead or session.is_used_up(now) or bool(self.membership.void(session.peer))
+
+    def _end(self, session: Session) -> None:
+        """End a session; with the last one of a peer, its key for transmissions for all."""
+        self._by_number.pop(session.own_number, None)
+        sessions = self._peers.get(session.node_id)
+        if sessions is None or session not in sessions:
+            return
+        others = [one for one in sessions if one is not None and one is not session]
+        if others:
+            self._peers[session.node_id] = PeerSessions(others[0])
+            return
+        del self._peers[session.node_id]
+        for table in (self._asked, self._versions):
+            table.pop(session.node_id, None)
+        self._for_all.forget(session.node_id, renew=False)

@@ -1,0 +1,167 @@
+"""Who is a member of the network: the own certificate, those of others, and revocations.
+
+A network with a root key admits by certificates. A small network may have one secret only: each
+node then signs its own certificate, so any member can add others, and none can be revoked.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import sha256
+
+from halfway.live.keys.certificates import (
+    NETWORK_ID_BYTES,
+    Certificate,
+    NotValid,
+    Revocations,
+    is_expired,
+    network_id_of,
+    read_certificate,
+    read_revocations,
+    signed_certificate,
+)  # fmt: skip
+from halfway.live.keys.identity import Identity, is_signed
+from halfway.live.keys.patterns import any_covers
+
+MOST_CERTIFICATES = 4096  # of nodes that are not neighbours; the one learnt longest ago goes first
+_FOR_EVER = 2**63
+
+
+class Membership:
+    """One node's knowledge of the members of its network.
+
+    own: the bytes of the own certificate. root_key: the network's public key, 32 bytes; None in a
+    network with one secret. secret: 32 bytes that all members share. wall: the wall clock, seconds
+    since 1970. Raises NotValid if the certificate does not belong to the identity or the network.
+    """
+
+    def __init__(
+        self, identity: Identity, own: bytes, *, root_key: bytes | None, secret: bytes,
+        network: str, wall: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self.identity, self.own_bytes, self.secret, self.network = identity, own, secret, network
+        self._root_key, self._wall = root_key, wall
+        self.network_id = (
+            _secret_network_id(secret) if root_key is None else network_id_of(root_key)
+        )
+        self.revocations, self.revocations_bytes = Revocations(), b""
+        self._known: OrderedDict[int, Certificate] = OrderedDict()
+        self.own = self._read(own)
+        if self.own.static_key != identity.static_public:
+            raise NotValid("the certificate is of another node's key")
+
+    @property
+    def label(self) -> str:
+        """A text for people: which keys protect the node, and how well."""
+        if self._root_key is None:
+            return f"one secret for all of network {self.network} (weaker than certificates)"
+        return f"keys of network {self.network}"
+
+    def member(self, data: bytes, static_key: bytes) -> Certificate:
+        """Return the certificate of the owner of a static key, which a handshake has proven.
+
+        Raises NotValid: "certificate", "expired", "revoked" or "node id taken", for counters.
+        """
+        try:
+            certificate = self._read(data)
+        except NotValid as error:
+            raise NotValid("certificate") from error
+        if certificate.static_key != static_key:
+            raise NotValid("certificate")
+        if reason := self.void(certificate) or self._taken(certificate):
+            raise NotValid(reason)
+        self._keep(certificate)
+        return certificate
+
+    def learn_certificate(self, data: bytes) -> bool:
+        """Keep the certificate of a node that is no neighbour; False if it is not valid now.
+
+        Another key never replaces the key of a node id that is known and not void.
+        """
+        try:
+            certificate = self._read(data)
+        except NotValid:
+            return False
+        if self.void(certificate) or self._taken(certificate):
+            return False
+        self._keep(certificate)
+        return True
+
+    def learn_revocations(self, data: bytes) -> bool:
+        """Adopt a revocation list; False if it is not newer, or not of the network's root key."""
+        if self._root_key is None:
+            return False
+        try:
+            revocations = read_revocations(data, self._root_key)
+        except NotValid:
+            return False
+        if revocations.version <= self.revocations.version:
+            return False
+        self.revocations, self.revocations_bytes = revocations, data
+        return True
+
+    def void(self, certificate: Certificate) -> str:
+        """Return "expired" or "revoked" if a certificate is void now; else an empty text."""
+        if certificate.serial in self.revocations.serials:
+            return "revoked"
+        return "expired" if is_expired(certificate, self._wall()) else ""
+
+    def known(self, node_id: int) -> Certificate | None:
+        """Return the certificate of a node, also of this one; None if unknown or void."""
+        certificate = self.own if node_id == self.own.node_id else self._known.get(node_id)
+        return certificate if certificate and not self.void(certificate) else None
+
+    def permits(self, node_id: int, action: str, topic: str) -> bool:
+        """Whether a known node may "publish" or "subscribe" to a topic or a topic filter."""
+        certificate = self.known(node_id)
+        if certificate is None or action not in ("publish", "subscribe"):
+            return False
+        patterns = certificate.publish if action == "publish" else certificate.subscribe
+        return any_covers(patterns, topic)
+
+    def origin_is_signed(self, node_id: int, content: bytes, signature: bytes) -> bool:
+        """Whether a known node signed a content, such as an event, with `sign_origin`."""
+        certificate = self.known(node_id)
+        return certificate is not None and is_signed(
+            certificate.signing_key, signature, _origin(self.network_id, content)
+        )
+
+    def sign_origin(self, content: bytes) -> bytes:
+        """Return this node's signature over a content, 64 bytes."""
+        return self.identity.signing.sign(_origin(self.network_id, content))
+
+    def _read(self, data: bytes) -> Certificate:
+        certificate = read_certificate(data, self._root_key)
+        if certificate.network_id != self.network_id:
+            raise NotValid("the certificate is of another network")
+        return certificate
+
+    def _taken(self, certificate: Certificate) -> str:
+        known = self.known(certificate.node_id)
+        taken = known is not None and known.signing_key != certificate.signing_key
+        return "node id taken" if taken else ""
+
+    def _keep(self, certificate: Certificate) -> None:
+        self._known[certificate.node_id] = certificate
+        self._known.move_to_end(certificate.node_id)
+        if len(self._known) > MOST_CERTIFICATES:
+            self._known.popitem(last=False)
+
+
+def with_one_secret(
+    identity: Identity, secret: bytes, *, name: str, network: str, wall: Callable[[], float]
+) -> Membership:
+    """Return the membership in a network that has one secret (32 bytes) and no root key."""
+    made = Certificate(
+        _secret_network_id(secret), 0, _FOR_EVER, 0, identity.signing_public,
+        identity.static_public, name, ("#", "$SYS/#"), ("#", "$SYS/#"),
+    )  # fmt: skip
+    own = signed_certificate(made, identity.signing)
+    return Membership(identity, own, root_key=None, secret=secret, network=network, wall=wall)
+
+
+def _secret_network_id(secret: bytes) -> bytes:
+    return sha256(b"halfway secret network 1\0" + secret).digest()[:NETWORK_ID_BYTES]
+
+
+def _origin(network_id: bytes, content: bytes) -> bytes:
+    return b"halfway origin 1\0" + network_id + content

@@ -1,0 +1,185 @@
+"""What the owner of a network does: make it, admit and revoke nodes, and look at its books."""
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from halfway.files import write_whole
+from halfway.live.keys.certificates import (
+    MOST_REVOKED,
+    Certificate,
+    NotValid,
+    Revocations,
+    is_expired,
+    network_id_of,
+    read_certificate,
+    signed_certificate,
+    signed_revocations,
+)
+from halfway.live.keys.files import (
+    MemberFile,
+    NetworkFile,
+    SignedCertificate,
+    as_text,
+    private_pem,
+    read_identity,
+    read_member,
+    read_network,
+    read_request,
+    read_root_key,
+    write_network,
+    write_new,
+)
+from halfway.live.keys.identity import node_id_of
+from halfway.live.keys.membership import Membership
+from halfway.live.keys.noise import KEY_BYTES
+from halfway.problem import Problem
+
+DAY_S = 86_400
+_NAME = re.compile(r"\w[\w.-]{0,62}")
+
+
+class Admission(NamedTuple):
+    """What a certificate is to say. days: until it expires."""
+
+    name: str
+    publish: Sequence[str]
+    subscribe: Sequence[str]
+    days: float
+
+
+class MemberRow(NamedTuple):
+    """A certificate in the books of a network, as `halfway net show` prints it."""
+
+    name: str
+    node_id: int
+    serial: int
+    publish: list[str]
+    subscribe: list[str]
+    not_after: int  # seconds since 1970
+    state: str  # valid, expired or revoked
+
+
+def new_network(folder: Path) -> NetworkFile:
+    """Make a network in a new folder: its root key and its secret. Raises Problem."""
+    name = folder.resolve().name
+    if folder.exists() and any(folder.iterdir()):
+        what = "the folder exists, and is not empty"
+        raise Problem(what, where=str(folder), remedy="choose another name for the network")
+    root = Ed25519PrivateKey.generate()
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    write_new(folder / "root.key", private_pem(root), secret=True)
+    network = NetworkFile(name, root.public_key().public_bytes_raw(), os.urandom(KEY_BYTES))
+    write_new(folder / "network.json", b"", secret=True)
+    write_network(folder, network)
+    return network
+
+
+def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Certificate]:
+    """Sign a certificate for a node; return the file to give to it, and the certificate.
+
+    Raises Problem for a name that is admitted, a request or a pattern that is not in order.
+    """
+    network, root = read_network(folder), read_root_key(folder)
+    signing, static = read_request(request)
+    rows = [read_certificate(one.certificate, network.root_key) for one in network.members]
+    valid = [
+        row for row, one in zip(rows, network.members, strict=True)
+        if not (one.revoked or is_expired(row, time.time()))
+    ]  # fmt: skip
+    where = f"name = {admission.name}"
+    if not _NAME.fullmatch(admission.name):
+        what = "expected letters and digits, and . _ - between them"
+        raise Problem(what, where=where, remedy="choose another with --name")
+    if any(row.name == admission.name for row in valid):
+        remedy = f"revoke it first: halfway net revoke {folder} {admission.name}"
+        raise Problem("expected a name that is not admitted", where=where, remedy=remedy)
+    others = {row.node_id for row in valid if row.signing_key != signing}
+    salt = next(salt for salt in range(2**32) if node_id_of(signing, salt) not in others)
+    serial = max((row.serial for row in rows), default=0) + 1
+    not_after = int(time.time() + admission.days * DAY_S)
+    certificate = Certificate(
+        network_id_of(network.root_key), serial, not_after, salt, signing, static,
+        admission.name, tuple(admission.publish), tuple(admission.subscribe),
+    )  # fmt: skip
+    try:
+        data = signed_certificate(certificate, root)
+    except NotValid as error:
+        raise Problem(str(error), remedy="halfway net admit --help shows patterns") from error
+    path = folder / "members" / f"{admission.name}.cert"
+    given = MemberFile(network.name, data, network.root_key, network.secret)
+    if path.exists():  # of a certificate that is void
+        path.rename(path.with_suffix(f".{serial}.old"))
+    write_new(path, msgspec.json.format(msgspec.json.encode(given), indent=2), secret=True)
+    network.members.append(SignedCertificate(data))
+    write_network(folder, network)
+    return path, certificate
+
+
+def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
+    """Revoke all certificates of a name; return the new revocation list and their serials.
+
+    Raises Problem for a name that has no valid certificate, and at 256 revoked certificates that
+    have not expired.
+    """
+    network, root = read_network(folder), read_root_key(folder)
+    now, serials, newly = time.time(), [], []
+    for one in network.members:
+        certificate = read_certificate(one.certificate, network.root_key)
+        if certificate.name == name and not one.revoked and not is_expired(certificate, now):
+            one.revoked = True
+            newly.append(certificate.serial)
+        if one.revoked and not is_expired(certificate, now):
+            serials.append(certificate.serial)
+    if not newly:
+        remedy = f"halfway net show {folder} lists them"
+        raise Problem(
+            "expected the name of a valid certificate", where=f"name = {name}", remedy=remedy
+        )
+    if len(serials) > MOST_REVOKED:
+        what = f"expected at most {MOST_REVOKED} revoked certificates that have not expired"
+        raise Problem(what, where=str(folder), remedy="make a new network, and admit shorter")
+    network.list_version += 1
+    made = Revocations(network.list_version, tuple(sorted(serials)))
+    data = signed_revocations(made, network_id_of(network.root_key), root)
+    write_network(folder, network)
+    write_whole(folder / "revoked.list", as_text(data))
+    return folder / "revoked.list", newly
+
+
+def members(folder: Path) -> list[MemberRow]:
+    """Return the certificates in the books of a network, in the order of their serials."""
+    network = read_network(folder)
+    return [
+        member_row(read_certificate(one.certificate, network.root_key), revoked=one.revoked)
+        for one in network.members
+    ]
+
+
+def member_row(certificate: Certificate, *, revoked: bool) -> MemberRow:
+    """Return what people read of a certificate."""
+    state = "revoked" if revoked else "expired" if is_expired(certificate, time.time()) else "valid"
+    return MemberRow(
+        certificate.name, certificate.node_id, certificate.serial, list(certificate.publish),
+        list(certificate.subscribe), certificate.not_after, state,
+    )  # fmt: skip
+
+
+def membership(certificate: Path, key: Path) -> Membership:
+    """Return the membership of a node from its two files. Raises Problem."""
+    given, identity = read_member(certificate), read_identity(key)
+    try:
+        return Membership(
+            identity, given.certificate, root_key=given.root_key, secret=given.secret,
+            network=given.network, wall=time.time,
+        )  # fmt: skip
+    except NotValid as error:
+        remedy = f"admit the request that belongs to {key}"
+        raise Problem(str(error), where=str(certificate), remedy=remedy) from error

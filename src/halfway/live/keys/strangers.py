@@ -1,0 +1,65 @@
+"""What protects a node from strangers: cookies that prove an address, and a limit per source."""
+
+import hmac
+from collections import OrderedDict
+from hashlib import sha256
+
+from halfway.live.keys.noise import KEY_BYTES, Random
+from halfway.live.security import Address
+
+COOKIE_BYTES = 16
+_COOKIE_LIFE_S = 120.0
+HANDSHAKE_RATE = 20.0  # a second and host
+MOST_SOURCES = 4096
+
+
+class Cookies:
+    """Cookies without state: a keyed hash of an address and of a boot, valid for 2 to 4 minutes."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._keys = (random(KEY_BYTES), random(KEY_BYTES))  # the present one, the one before
+        self._renew_at: float | None = None
+
+    def cookie(self, address: Address, boot: bytes, now: float) -> bytes:
+        """Return the 16 bytes that prove to be reachable at an address (now: seconds)."""
+        self._renew(now)
+        return _hashed(self._keys[0], address, boot)
+
+    def is_valid(self, cookie: bytes, address: Address, boot: bytes, now: float) -> bool:
+        """Whether a cookie was given to this address and boot."""
+        self._renew(now)
+        return any(hmac.compare_digest(cookie, _hashed(key, address, boot)) for key in self._keys)
+
+    def _renew(self, now: float) -> None:
+        if self._renew_at is None:
+            self._renew_at = now + _COOKIE_LIFE_S
+        if now >= self._renew_at:
+            self._keys = (self._random(KEY_BYTES), self._keys[0])
+            self._renew_at = now + _COOKIE_LIFE_S
+
+
+def _hashed(key: bytes, address: Address, boot: bytes) -> bytes:
+    content = f"{address[0]} {address[1]} ".encode() + boot
+    return hmac.digest(key, content, sha256)[:COOKIE_BYTES]
+
+
+class SourceLimit:
+    """A token bucket for each source of handshakes: `rate` a second, and as many at once.
+
+    The table has 4,096 sources; a new one takes the place of the one that was quiet for longest.
+    """
+
+    def __init__(self, rate: float = HANDSHAKE_RATE) -> None:
+        self._rate = rate
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, since
+
+    def admits(self, host: str, now: float) -> bool:
+        """Whether the host may cause the work of one more handshake datagram now (seconds)."""
+        tokens, since = self._buckets.pop(host, (self._rate, now))
+        tokens = min(self._rate, tokens + (now - since) * self._rate)
+        admitted = tokens >= 1.0
+        self._buckets[host] = (tokens - admitted, now)
+        if len(self._buckets) > MOST_SOURCES:
+            self._buckets.popitem(last=False)
+        return admitted

@@ -1,0 +1,86 @@
+"""[R12] The memory bed decides what the simulator decides, for random schedules of every system."""
+
+import numpy as np
+import pytest
+
+from halfway.live.systems.registry import live_systems
+from halfway.world.graphs.network import Network
+from halfway.world.workload.demand import Drawn
+from tests.live.step.parity import Schedule, lived, simulated
+from tests.networks import from_links, line, star
+
+_SLOW_SCHEDULES = 1000
+# Other systems have the same driver, and are in the quick test too.
+_MORE = ("directional-walk", "drip")
+_SECONDS = 30.0
+
+
+def _bridge(n: int) -> Network:
+    """Two full halves with one link between them."""
+    half = n // 2
+    ends = [(a, b) for a in range(n) for b in range(a) if (a < half) == (b < half)]
+    return from_links(n, [*ends, (half - 1, half)])
+
+
+def _random(n: int, random: np.random.Generator) -> Network:
+    """A random tree with some links more."""
+    tree = [(k, int(random.integers(k))) for k in range(1, n)]
+    more = [(int(a), int(b)) for a, b in random.integers(n, size=(n, 2)) if a != b]
+    return from_links(n, tree + more)
+
+
+def schedule(number: int, system: str) -> Schedule:
+    """Random schedule of that number: network, ids, demand, delay, crashes."""
+    random = np.random.default_rng([number, len(system)])
+    n = int(random.integers(4, 13))
+    shape = int(random.integers(4))
+    network = (line(n), star(n), _bridge(n), _random(n, random))[shape]
+    publishers, subscribers = 1 + number % 2, int(random.integers(1, max(n - 2, 2)))
+    crashes = [
+        (int(row), float(random.uniform(2.0, 15.0)), float(random.uniform(15.0, 29.0)))
+        for row in random.choice(n, size=int(random.integers(3)), replace=False)
+    ]
+    demand = Drawn(
+        n=n, topics=int(random.integers(1, 4)), publishers_each=publishers,
+        subscribers_each=min(subscribers, n - publishers), events=6,
+        every_s=float(random.uniform(0.5, 4.0)), start_s=float(random.uniform(0.1, 8.0)),
+        seed=number,
+    )  # fmt: skip
+    return Schedule(
+        system, network, random.choice(2**31 - 1, n, replace=False).astype(np.int32), demand,
+        float(random.uniform(0.001, 0.02)), _SECONDS, number, {}, crashes,
+    )  # fmt: skip
+
+
+# The interpreted handlers of rumor routing and the walk overlay take longer: see the slow test.
+@pytest.mark.parametrize("system", ["flooding", "gossip", "counter-broadcast", "anti-entropy"])
+def test_the_interpreted_node_decides_what_the_simulator_decides(system: str) -> None:
+    few = schedule(len(system), system)._replace(seconds=12.0)
+    expected = simulated(few)
+    found = lived(few)
+    assert found.reports == expected.reports
+    assert found.states == expected.states
+    assert expected.reports
+
+
+def test_a_node_that_changes_over_to_machine_code_gives_the_same_bytes() -> None:
+    some = schedule(3, "gossip")._replace(seconds=10.0)
+    expected = simulated(some)
+    half = range(0, some.network.n, 2)
+    assert lived(some, compiled=half) == expected
+    assert lived(some, compiled=range(some.network.n), from_s=5.0) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", [*live_systems(), *_MORE])
+def test_the_bed_decides_what_the_simulator_decides_in_many_schedules(system: str) -> None:
+    schedules = _SLOW_SCHEDULES // (len(live_systems()) + len(_MORE)) + 1
+    reports = 0
+    for number in range(schedules):
+        one = schedule(number, system)
+        expected = simulated(one)
+        found = lived(one, compiled=range(one.network.n), from_s=float(number % 3) * 4.0)
+        assert found.reports == expected.reports, number
+        assert found.states == expected.states, number
+        reports += len(found.reports)
+    assert reports > schedules
