@@ -94,6 +94,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {".", "step", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
         "interface": {".", "control", "runtime"},
+        "mqtt": {"."},
     },
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {

@@ -15,7 +15,7 @@ class DoorLimits(NamedTuple):
     sessions: int = 10_000  # with their messages also while the client is away; more: "busy"
     subscriptions: int = 1_000  # of one session; more: "quota exceeded"
     packet_bytes: int = 128 * 1024  # of a received packet; larger: "packet too large"
-    queued_messages: int = 1_000  # that wait for one client; more: a drop
+    queued_messages: int = 10_000  # that wait for one client; more: a drop
     queued_bytes: int = 4 * 1024 * 1024  # that wait for one client; more: a drop
     retained_messages: int = 100_000  # that wait for one client after SUBSCRIBE; more: a drop
     window: int = 100  # messages of QoS 1 and 2 that one client has not acknowledged

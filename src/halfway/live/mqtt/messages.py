@@ -21,6 +21,7 @@ from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import PublishPacket, Will
 
 ORIGIN_BYTES = 8
+_PLAIN_BYTES = ORIGIN_BYTES + 2  # of a message without properties of 5.0
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -106,6 +107,8 @@ def message(event: Event, now: float) -> Message:
 def _read(properties: bytes) -> tuple[int, bytes, Properties]:
     if not properties:
         return 0, b"", NO_PROPERTIES
+    if len(properties) == _PLAIN_BYTES and properties[0] <= 2 and properties[-1] == 0:
+        return properties[0], properties[1:-1], NO_PROPERTIES
     fields = Fields(properties)
     qos, publisher = fields.byte(), fields.raw(ORIGIN_BYTES)
     if qos > 2:

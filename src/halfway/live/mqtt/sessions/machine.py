@@ -156,7 +156,9 @@ class Machine:
     ) -> None:
         """Note that the mesh has taken a publication, or the reason of its refusal."""
         publishing.published(self._table, one, connection, refusal, now)
-        if connection is not None and connection.events:
+        # Half of the limit, so that not every answer of the mesh makes a batch of one packet.
+        half = self._limits.pending // 2
+        if connection is not None and connection.events and connection.pending <= half:
             self._go_on(connection, now)
 
     def deliver(self, event: Event, now: float) -> None:

@@ -11,21 +11,18 @@ from halfway.live.mqtt.topics import shared
 
 
 class Grant(NamedTuple):
-    """A subscription that the door has granted."""
+    """A subscription that a client asks for, and that the door may grant."""
 
     request: Request
-    subscription_id: int | None = None
+    filter: str  # of the topics, without the name of a share
+    share: tuple[str, str] | None = None  # name and filter of a shared subscription
+    subscription_ids: tuple[int, ...] = ()  # none or one
 
-    @property
-    def share(self) -> tuple[str, str] | None:
-        """The name and the filter of a shared subscription; None for any other."""
-        return shared(self.request.filter)
 
-    @property
-    def filter(self) -> str:
-        """The filter of the topics, without the name of a share."""
-        share = self.share
-        return self.request.filter if share is None else share[1]
+def grant_of(request: Request, subscription_ids: tuple[int, ...]) -> Grant:
+    """Return the subscription for a filter of a SUBSCRIBE."""
+    share = shared(request.filter)
+    return Grant(request, share[1] if share else request.filter, share, subscription_ids)
 
 
 class Session:

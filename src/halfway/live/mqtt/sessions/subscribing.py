@@ -9,7 +9,7 @@ from halfway.live.mqtt.packets.types import (
     UnsubscribePacket,
 )
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import Grant, Session
+from halfway.live.mqtt.sessions.session import Grant, Session, grant_of
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 from halfway.live.mqtt.topics import is_filter, is_share_name
@@ -30,10 +30,9 @@ def subscribe(
     table: Table, connection: Connection, session: Session, packet: SubscribePacket, now: float
 ) -> None:
     """Grant or refuse each filter, answer, and send the retained messages that match."""
-    ids = packet.properties.subscription_ids
     reasons, fresh = [], []
     for request in packet.requests:
-        grant = Grant(request, ids[0] if ids else None)
+        grant = grant_of(request, packet.properties.subscription_ids)
         is_new = request.filter not in session.grants
         reasons.append(_grant(table, session, grant, now))
         handling = request.retain_handling

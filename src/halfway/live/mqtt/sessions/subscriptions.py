@@ -30,7 +30,7 @@ class DoorSubscriptions:
         self._granted: FilterTree[tuple[str, str], tuple[Session, Grant]] = FilterTree()
         self._at_mesh: dict[str, MeshSubscription] = {}
         self._uses: Counter[str] = Counter()
-        self._recent: OrderedDict[bytes, None] = OrderedDict()
+        self._recent: OrderedDict[tuple[int, int, int], None] = OrderedDict()
 
     def grant(self, session: Session, grant: Grant, now: float) -> None:
         """Set a subscription of a session. Raises Refusal where the mesh does not take it."""
@@ -75,9 +75,10 @@ class DoorSubscriptions:
         for event in self._mesh.retained(grant.filter):
             one = self._message(event, now)
             if one is not None and _receives(session, grant, one):
-                ids = () if grant.subscription_id is None else (grant.subscription_id,)
                 qos = min(one.qos, grant.request.qos)
-                session.outgoing.add_retained(ClientDelivery(one, qos, True, ids))
+                session.outgoing.add_retained(
+                    ClientDelivery(one, qos, True, grant.subscription_ids)
+                )
 
     def deliver(self, event: Event, now: float) -> Iterator[Session]:
         """Pass an event to the sessions that receive it, once each; return these sessions.
@@ -87,9 +88,7 @@ class DoorSubscriptions:
         if event.topic.startswith(RESERVED):
             self.shares.learn(event, now)
             return
-        identity = b"".join(
-            part.to_bytes(8, "big") for part in (event.publisher, event.epoch, event.number)
-        )
+        identity = event.publisher, event.epoch, event.number
         if identity in self._recent:
             return
         self._recent[identity] = None
@@ -109,7 +108,7 @@ class DoorSubscriptions:
             session.outgoing.add(_merged(one, grants), is_online=session.is_online)
             yield session
         for share in shares:
-            yield from self.deliver_shared(one, share, identity, now)
+            yield from self.deliver_shared(one, share, repr(identity).encode(), now)
 
     def deliver_shared(
         self, one: Message, share: Share, identity: bytes, now: float
@@ -139,11 +138,13 @@ def _receives(session: Session, grant: Grant, one: Message) -> bool:
 
 def _merged(one: Message, grants: list[Grant]) -> ClientDelivery:
     """Return the delivery for all matching subscriptions of a session [mqtt5 §3.3.4]."""
+    if len(grants) == 1:
+        asked = grants[0].request
+        retain = one.retain and asked.retain_as_published
+        return ClientDelivery(one, min(one.qos, asked.qos), retain, grants[0].subscription_ids)
     return ClientDelivery(
         one,
         qos=min(one.qos, max(grant.request.qos for grant in grants)),
         retain=one.retain and any(grant.request.retain_as_published for grant in grants),
-        subscription_ids=tuple(
-            grant.subscription_id for grant in grants if grant.subscription_id is not None
-        ),
+        subscription_ids=tuple(one for grant in grants for one in grant.subscription_ids),
     )

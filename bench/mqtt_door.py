@@ -1,0 +1,175 @@
+"""The MQTT door compared with Mosquitto, in one run, with unmodified clients of paho.
+
+Latency: a message of QoS 1 to another client and back. Throughput: messages of QoS 0 from one
+client to another, by plain sockets. The door's mesh is in memory, so only the door is measured.
+python bench/mqtt_door.py [--json] [--rounds N]
+"""
+
+import argparse
+import asyncio
+import multiprocessing
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
+from halfway.live.mesh import Level
+from halfway.live.mqtt.limits import DoorLimits
+from halfway.live.mqtt.memory import MemoryNetwork
+from halfway.live.mqtt.packets.stream import PacketStream
+from halfway.live.mqtt.packets.types import (
+    MQTT3,
+    ConnectPacket,
+    PublishPacket,
+    Request,
+    SubscribePacket,
+)
+from halfway.live.mqtt.server import MqttDoor
+from side_by_side import YARDSTICK, race, show
+
+NAMES = {YARDSTICK: "Mosquitto, in C"}
+LIMITS = DoorLimits(queued_messages=10**7, queued_bytes=2**40)  # as Mosquitto is set up here
+TRIPS, MESSAGES, PAYLOAD = 20, 20_000, bytes(200)
+
+
+def serve(port: int) -> None:
+    """Run a door in this process, for ever."""
+
+    async def forever() -> None:
+        levels = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
+        door = MqttDoor(MemoryNetwork().node(), levels=levels, limits=LIMITS)
+        await door.listen("127.0.0.1", port)
+        await asyncio.Event().wait()
+
+    asyncio.run(forever())
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return int(one.getsockname()[1])
+
+
+def wait_for_server(port: int) -> None:
+    """Wait until a server accepts connections."""
+    for _ in range(200):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise TimeoutError(f"port {port}: no server after 10 s")
+
+
+@contextmanager
+def servers() -> Iterator[dict[str, int]]:
+    """The ports of the servers of this run: the door, and Mosquitto where it is installed."""
+    ports = {"halfway door": free_port()}
+    door = multiprocessing.Process(target=serve, args=(ports["halfway door"],), daemon=True)
+    door.start()
+    program = shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+    other = None
+    with tempfile.TemporaryDirectory() as folder:
+        if program:
+            ports[YARDSTICK] = free_port()
+            text = f"listener {ports[YARDSTICK]} 127.0.0.1\nallow_anonymous true\n"
+            (Path(folder) / "conf").write_text(text + "max_queued_messages 0\nlog_type none\n")
+            other = subprocess.Popen([program, "-c", f"{folder}/conf"])
+        try:
+            for port in ports.values():
+                wait_for_server(port)
+            yield ports
+        finally:
+            door.terminate()
+            if other is not None:
+                other.terminate()
+                other.wait()
+
+
+def trips(port: int) -> Callable[[], None]:
+    """Return a function that sends messages of QoS 1 to another client and back, in turn."""
+    back = threading.Semaphore(0)
+    ready = threading.Semaphore(0)
+
+    def client(topic: str, on_message: Callable[[paho.MQTTMessage], None]) -> paho.Client:
+        made = paho.Client(CallbackAPIVersion.VERSION2)
+        made.on_message = lambda _client, _data, message: on_message(message)
+        made.on_subscribe = lambda *_: ready.release()
+        made.connect("127.0.0.1", port)
+        made.subscribe(topic, 1)
+        made.loop_start()
+        return made
+
+    echo = client("there", lambda message: echo.publish("back", message.payload, 1) and None)
+    near = client("back", lambda _: back.release())
+    for _ in range(2):
+        ready.acquire(timeout=10)
+
+    def all_trips() -> None:
+        for _ in range(TRIPS):
+            near.publish("there", PAYLOAD, 1)
+            if not back.acquire(timeout=10):
+                raise TimeoutError("a message did not come back in 10 s")
+
+    return all_trips
+
+
+def stream(port: int) -> Callable[[], None]:
+    """Return a function that sends messages of QoS 0 from one socket to another."""
+    codec = PacketStream(MQTT3)
+
+    def connected(name: str) -> socket.socket:
+        made = socket.create_connection(("127.0.0.1", port), 30)
+        made.sendall(codec.send(ConnectPacket(name, MQTT3)))
+        made.recv(4)
+        return made
+
+    source, target = connected("source"), connected("target")
+    target.sendall(codec.send(SubscribePacket(1, (Request("a/topic", 0),))))
+    target.recv(5)
+    one = codec.send(PublishPacket("a/topic", PAYLOAD))
+    batch = one * 100
+
+    def all_messages() -> None:
+        sender = threading.Thread(
+            target=lambda: [source.sendall(batch) for _ in range(MESSAGES // 100)]
+        )
+        sender.start()
+        left = MESSAGES * len(one)
+        while left > 0:
+            left -= len(target.recv(1 << 18))
+        sender.join()
+
+    return all_messages
+
+
+def main() -> int:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5)
+    asked = parser.parse_args()
+    with servers() as ports:
+        latency = race(
+            {name: trips(port) for name, port in ports.items()},
+            "trips of QoS 1, there and back", asked.rounds, TRIPS,
+        )  # fmt: skip
+        throughput = race(
+            {name: stream(port) for name, port in ports.items()},
+            "messages of QoS 0, 200 B", asked.rounds, MESSAGES,
+        )  # fmt: skip
+    rows = [*latency, *throughput]
+    show([one._replace(name=NAMES.get(one.name, one.name)) for one in rows], asked.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
