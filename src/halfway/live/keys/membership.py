@@ -56,6 +56,11 @@ class Membership:
             return f"one secret for all of network {self.network} (weaker than certificates)"
         return f"keys of network {self.network}"
 
+    @property
+    def topic_key(self) -> bytes:
+        """The key of the hashes of topics on the wire, 32 bytes; equal on all members' nodes."""
+        return sha256(b"halfway topic key 1\0" + self.secret).digest()
+
     def member(self, data: bytes, static_key: bytes) -> Certificate:
         """Return the certificate of the owner of a static key, which a handshake has proven.
 
