@@ -1,7 +1,6 @@
 """`halfway net`: a network from its root key to a revoked node, through the files."""
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -36,8 +35,7 @@ def with_nodes(*names: str) -> None:
 
 
 def security(name: str) -> KeyedSecurity:
-    joined = membership(Path(f"home/members/{name}.cert"), Path(f"{name}.key"))
-    return KeyedSecurity(joined, random=os.urandom)
+    return owner.security_of(membership(Path(f"home/members/{name}.cert"), Path(f"{name}.key")))
 
 
 def test_from_the_root_key_to_a_session_and_a_revocation(
@@ -200,7 +198,27 @@ def test_the_processor_decides_the_cipher(tmp_path: Path) -> None:
     assert suitable_cipher(tmp_path / "missing") == AES_GCM
 
 
+@pytest.mark.usefixtures("place")
+def test_one_secret_makes_a_network(capsys: pytest.CaptureFixture[str]) -> None:
+    run("secret", "shed.secret")
+    wire, addresses = Wire(), []
+    for n, name in enumerate(("kitchen", "cellar")):
+        run("key", f"{name}.key")
+        joined = owner.membership_by_secret(Path("shed.secret"), Path(f"{name}.key"))
+        addresses.append(wire.join(f"10.0.0.{n}", owner.security_of(joined)))
+    wire.beacons()
+    assert wire.talk(*addresses, b"there")
+    assert "network shed (weaker" in wire.nodes[addresses[0]].label
+    assert Path("shed.secret").stat().st_mode & 0o777 == 0o600
+    capsys.readouterr()
+    assert main(["net", "secret", "shed.secret"]) == 2
+    assert "not replaced" in capsys.readouterr().err
+    Path("shed.secret").write_text("halfway-secret-1 AAAA\n")
+    with pytest.raises(Problem, match="expected the secret of a network"):
+        owner.membership_by_secret(Path("shed.secret"), Path("kitchen.key"))
+
+
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("key", "new", "admit", "show", "revoke"):
+    for command in ("key", "new", "admit", "show", "revoke", "secret"):
         assert main(["net", command, "--help"]) == 0
         assert f"halfway net {command}" in capsys.readouterr().out

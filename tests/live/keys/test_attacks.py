@@ -144,6 +144,8 @@ def test_a_cookie_is_for_one_address_and_for_minutes() -> None:
     assert not cookies.is_valid(cookie, ("10.0.0.2", 1), b"boot", 121.0)
     assert not cookies.is_valid(cookie, ("10.0.0.1", 1), b"toob", 121.0)
     assert not cookies.is_valid(cookie, ("10.0.0.1", 1), b"boot", 242.0)
+    late = cookies.cookie(("10.0.0.1", 1), b"boot", 300.0)
+    assert not cookies.is_valid(late, ("10.0.0.1", 1), b"boot", 9_000.0), "also after a long quiet"
 
 
 def test_an_init_with_the_cookie_of_another_address_is_refused() -> None:

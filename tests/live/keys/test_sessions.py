@@ -216,6 +216,8 @@ def test_one_secret_makes_a_network_without_a_root_key() -> None:
     assert wire.talk(addresses[0], addresses[1], b"there")
     assert wire.nodes[addresses[0]].permits(wire.nodes[addresses[1]].node_id, "publish", "a/b")
     assert wire.nodes[addresses[2]].peers() == []
+    keys = [wire.nodes[one].membership.topic_key for one in addresses]
+    assert keys[0] == keys[1] != keys[2]
     assert set(wire.refused) == {"other network"}
 
 

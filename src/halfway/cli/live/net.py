@@ -19,6 +19,9 @@ NetworkFolder = Annotated[
 KeyFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="File for the private keys, such as kitchen.key.")
 ]
+SecretFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="File for the secret, such as shed.secret.")
+]
 RequestFile = Annotated[
     Path, typer.Argument(metavar="NODE.pub", help="The request that `halfway net key` wrote.")
 ]
@@ -142,6 +145,23 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
     path, serials = revoke(folder, name)
     typer.echo(f"revoked {name}: serial {', '.join(map(str, serials))}")
     typer.echo(f"wrote {path}: copy it into the state folder of any node of the network")
+
+
+@net.command()
+def secret(file: SecretFile) -> None:
+    """Make the secret of a small network without a root key, for all nodes. This is weaker.
+
+    \b
+    Who has the file is a member, under any free name and with all topics, and no node
+    can be revoked. Strangers are kept out as well as with certificates.
+
+    \b
+    halfway net secret shed.secret
+    """
+    from halfway.live.keys.files import new_secret
+
+    new_secret(file)
+    typer.echo(f"wrote {file}: copy it over a safe way to each node of network {file.stem}")
 
 
 @net.command()

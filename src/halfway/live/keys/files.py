@@ -5,6 +5,7 @@
     home/root.key       the root key of network home, PEM; stays offline
     home/network.json   its name, public root key and secret, and the certificates it has signed
     home/members/kitchen.cert   certificate, root key and secret for node kitchen; goes to the node
+    shed.secret         the secret of a network without a root key; the same file on all nodes
     home/revoked.list   the signed revocation list; goes to any node, and is no secret
 
 Files with a secret have mode 0600. No file is ever replaced without being asked for.
@@ -38,6 +39,7 @@ from halfway.problem import Problem
 
 MOST_FILE_BYTES = 4_000_000
 _REQUEST_WORD = "halfway-node-1"
+_SECRET_WORD = "halfway-secret-1"
 _END = "-----END PRIVATE KEY-----\n"
 _Form = TypeVar("_Form")
 
@@ -183,6 +185,24 @@ def read_root_key(folder: Path) -> Ed25519PrivateKey:
     if not isinstance(key, Ed25519PrivateKey):
         raise _expected(path, "an Ed25519 key", "restore it from a backup")
     return key
+
+
+def new_secret(path: Path) -> None:
+    """Make the secret of a network without a root key. Raises Problem if the file exists."""
+    secret = base64.b64encode(os.urandom(KEY_BYTES)).decode()
+    write_new(path, f"{_SECRET_WORD} {secret}\n", secret=True)
+
+
+def read_secret(path: Path) -> bytes:
+    """Read the secret of a network without a root key, 32 bytes. Raises Problem."""
+    words = _secret_text(path).split()
+    try:
+        secret = base64.b64decode(words[1], validate=True) if len(words) == 2 else b""
+    except ValueError:
+        secret = b""
+    if words[:1] != [_SECRET_WORD] or len(secret) != KEY_BYTES:
+        raise _expected(path, "the secret of a network", "halfway net secret makes it")
+    return secret
 
 
 def read_revocation_list(path: Path, root_key: bytes) -> bytes:

@@ -15,7 +15,7 @@ from halfway.live.keys.datagrams import (
 )  # fmt: skip
 from halfway.live.keys.for_all import KeysForAll
 from halfway.live.keys.handshakes import HANDSHAKE_S, Handshakes
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.membership import Membership, allows
 from halfway.live.keys.noise import Random
 from halfway.live.keys.sessions import PeerSessions, Session
 from halfway.live.keys.strangers import HANDSHAKE_RATE
@@ -121,7 +121,9 @@ class KeyedSecurity:
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
         """Whether a node may "publish" or "subscribe" to a topic, by its certificate."""
-        return self.membership.permits(peer, action, topic)
+        sessions = self._peers.get(peer)
+        certificate = sessions.current.peer if sessions else self.membership.known(peer)
+        return certificate is not None and allows(certificate, action, topic)
 
     # Revocation
 

@@ -39,7 +39,7 @@ class Membership:
         network: str, wall: Callable[[], float],
     ) -> None:  # fmt: skip
         self.identity, self.own_bytes, self.secret, self.network = identity, own, secret, network
-        self._root_key, self._wall = root_key, wall
+        self.root_key, self._wall = root_key, wall
         self.network_id = (
             _secret_network_id(secret) if root_key is None else network_id_of(root_key)
         )
@@ -52,9 +52,14 @@ class Membership:
     @property
     def label(self) -> str:
         """A text for people: which keys protect the node, and how well."""
-        if self._root_key is None:
+        if self.root_key is None:
             return f"one secret for all of network {self.network} (weaker than certificates)"
         return f"keys of network {self.network}"
+
+    @property
+    def topic_key(self) -> bytes:
+        """The key of the hashes of topics on the wire, 32 bytes; equal on all members' nodes."""
+        return sha256(b"halfway topic key 1\0" + self.secret).digest()
 
     def member(self, data: bytes, static_key: bytes) -> Certificate:
         """Return the certificate of the owner of a static key, which a handshake has proven.
@@ -88,10 +93,10 @@ class Membership:
 
     def learn_revocations(self, data: bytes) -> bool:
         """Adopt a revocation list; False if it is not newer, or not of the network's root key."""
-        if self._root_key is None:
+        if self.root_key is None:
             return False
         try:
-            revocations = read_revocations(data, self._root_key)
+            revocations = read_revocations(data, self.root_key)
         except NotValid:
             return False
         if revocations.version <= self.revocations.version:
@@ -110,14 +115,6 @@ class Membership:
         certificate = self.own if node_id == self.own.node_id else self._known.get(node_id)
         return certificate if certificate and not self.void(certificate) else None
 
-    def permits(self, node_id: int, action: str, topic: str) -> bool:
-        """Whether a known node may "publish" or "subscribe" to a topic or a topic filter."""
-        certificate = self.known(node_id)
-        if certificate is None or action not in ("publish", "subscribe"):
-            return False
-        patterns = certificate.publish if action == "publish" else certificate.subscribe
-        return any_covers(patterns, topic)
-
     def origin_is_signed(self, node_id: int, content: bytes, signature: bytes) -> bool:
         """Whether a known node signed a content, such as an event, with `sign_origin`."""
         certificate = self.known(node_id)
@@ -130,7 +127,7 @@ class Membership:
         return self.identity.signing.sign(_origin(self.network_id, content))
 
     def _read(self, data: bytes) -> Certificate:
-        certificate = read_certificate(data, self._root_key)
+        certificate = read_certificate(data, self.root_key)
         if certificate.network_id != self.network_id:
             raise NotValid("the certificate is of another network")
         return certificate
@@ -165,3 +162,9 @@ def _secret_network_id(secret: bytes) -> bytes:
 
 def _origin(network_id: bytes, content: bytes) -> bytes:
     return b"halfway origin 1\0" + network_id + content
+
+
+def allows(certificate: Certificate, action: str, topic: str) -> bool:
+    """Whether a certificate allows to "publish" or "subscribe" to a topic or a topic filter."""
+    patterns = {"publish": certificate.publish, "subscribe": certificate.subscribe}
+    return any_covers(patterns.get(action, ()), topic)

@@ -35,7 +35,9 @@ class Cookies:
         if self._renew_at is None:
             self._renew_at = now + _COOKIE_LIFE_S
         if now >= self._renew_at:
-            self._keys = (self._random(KEY_BYTES), self._keys[0])
+            quiet = now >= self._renew_at + _COOKIE_LIFE_S  # the present key is as old, too
+            before = self._random(KEY_BYTES) if quiet else self._keys[0]
+            self._keys = (self._random(KEY_BYTES), before)
             self._renew_at = now + _COOKIE_LIFE_S
 
 
