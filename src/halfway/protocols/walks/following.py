@@ -36,7 +36,6 @@ from halfway.protocols.walks.state import (
     write_way,
 )
 
-
 # Of the news of one meeting past a node: on a trail, and on paths that change meanwhile. More of
 # them are a ring.
 MOST_PASSES = 8
