@@ -221,6 +221,8 @@ def receive_extend(trails, rules, i, message, out):
         trails.counts[i, LOST] += 1
         return
     along, path = trails.paths[i, topic, k], trails.paths[i, topic, place]
+    if walker.member == own and path.back != own:
+        return  # this node has ended the role
     towards = along.back if phase == TRAIL_DOWN else along.forth
     if phase == TRAIL_DOWN and towards == own:
         phase, towards = PATH_UP, along.forth

@@ -36,6 +36,10 @@ from halfway.protocols.walks.state import (
     write_way,
 )
 
+# Of the news of one meeting past a node: on a trail, and on paths that change meanwhile. More of
+# them are a ring.
+MOST_PASSES = 8
+
 
 @apart
 def follow(trails, rules, i, walker, way, hops, source, now, out):
@@ -51,6 +55,10 @@ def follow(trails, rules, i, walker, way, hops, source, now, out):
         send_broken(trails, rules, i, walker, way[1], source, now, out)
         return
     keep_way_back(trails, i, place, walker, source, now)
+    if trails.paths[i, topic, place].passes == MOST_PASSES:
+        trails.counts[i, NOWHERE] += 1
+        send_broken(trails, rules, i, walker, way[1], source, now, out)
+        return
     if towards == own:
         answer(trails, rules, i, walker, now, out)
         return
@@ -66,8 +74,10 @@ def keep_way_back(trails, i, place, walker, source, now):
     if path.status == FREE:
         write_walker(path, PROBED, walker, NONE, now)
         path.via = path.forth = NONE
+    path.passes += path.passes < MOST_PASSES
     if path.via == NONE or not is_via_of(path, walker):
         path.via = source
+        path.passes = 1
         path.via_incarnation = walker.incarnation
         path.via_generation = walker.generation
 

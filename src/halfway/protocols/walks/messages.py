@@ -111,8 +111,8 @@ ROUTE = KINDS.network(
     _WALK, reused=_MEMBER,
 )  # fmt: skip
 INVITE = KINDS.network(
-    18, "invite", "a member asks the one that it met to follow it", "topic sequence", _WALK,
-    reused=_MEMBER,
+    18, "invite", "a member asks the one that it met to follow it", "topic sequence",
+    {**_WALK, "hops": STEPS}, reused=_MEMBER,
 )  # fmt: skip
 BROKEN = KINDS.network(
     20, "broken", "the news that a walk met a trail that ends nowhere travels to its member",

@@ -45,6 +45,7 @@ PATH = np.dtype(
         ("via", "<i4"),  # where a FOLLOW of a launch came from first; -1 none
         ("via_incarnation", "<u4"),
         ("via_generation", "<i4"),
+        ("passes", "u1"),  # of that news
     ]
 )
 # What a member knows of its own role on a topic.
