@@ -20,9 +20,7 @@ def hops_in_memory(cells: CellRoutes, pair: tuple[int, int], topic: int) -> tupl
     return there.hops + onwards.hops, there.hops_with_traversal + onwards.hops_with_traversal
 
 
-@pytest.mark.parametrize(
-    "degree", [8.0, 14.0, 30.0]
-)  # cells: few, at a threshold, dense
+@pytest.mark.parametrize("degree", [8.0, 14.0, 30.0])  # cells: few, at a threshold, dense
 def test_the_hops_are_those_of_the_network_in_memory(degree: float) -> None:
     n = 1000
     disk = LazyDisk(n, float(np.sqrt(degree / np.pi / n)), seed=3)
