@@ -67,6 +67,16 @@ def test_a_panel_of_a_number_has_the_name_of_its_parameter() -> None:
     assert ">600<" not in whole
 
 
+def test_curves_over_powers_have_equal_distances() -> None:
+    plot = Plot("curves", "load", "n", "system", "nodes", "paths", log=True, log_x=True)
+    rows = [summary("load", float(n), system="walk", n=n) for n in (10**3, 10**4, 10**6)]
+    (panel,) = plots.panels(plot, rows)
+    points = panel.svg.split("mark-symbol")[1].split("</g>")[0]
+    found = [float(x) for x in re.findall(r"translate\(([\d.]+),", points)]
+    assert found[2] - found[1] == pytest.approx(2 * (found[1] - found[0]), rel=0.01)
+    assert [panel.svg.count(f">1e+{power}</text>") for power in (3, 4, 5, 6)] == [1, 1, 1, 1]
+
+
 def test_only_points_that_the_plot_asks_for_are_shown() -> None:
     one = Plot("boxplot", "steps", "n", "system", "n", "steps", where={"k": 10})
     assert len(plots.selected(one, asynchrony_summaries())) == 8

@@ -122,9 +122,9 @@ def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]
         yield _row(
             {"degree": degree, "system": system}, f"exponent of n, median {metric} minus steps",
             None, apart, *interval, sizes[0].networks,
-            f"ours: {metric} grow as the steps, within {percent(VERY_NEAR)}; the exponent of "
-            f"{metric} is {value:.3f}",
-            *ours(judge_range(-VERY_NEAR, VERY_NEAR, apart, *interval, rounding=0.0)),
+            f"ours: as the steps, at most {VERY_NEAR:g} more and {NEAR:g} less, as a pure walk "
+            f"comes back to its nodes; the exponent itself is {value:.3f}",
+            *ours(judge_range(-NEAR, VERY_NEAR, apart, *interval, rounding=0.0)),
         )  # fmt: skip
 
 

@@ -197,7 +197,7 @@ def _chart(
         scale=alt.Scale(domain=series, range=colours),
         legend=alt.Legend(title=plot.colour) if legend and plot.colour else None,
     )
-    place = _place(plot, series)
+    place = _place(plot, series, [row.parameters[plot.x] for row in rows])
     y = _height(plot, domain)
     records = [_record(plot, row, domain[0]) for row in here]
     base = alt.Chart(alt.Data(values=records), width=_WIDTH, height=_HEIGHT).encode(**place)
@@ -215,11 +215,15 @@ def _chart(
     return alt.layer(*layers)
 
 
-def _place(plot: Plot, series: Sequence[str]) -> dict[str, Any]:
+def _place(plot: Plot, series: Sequence[str], xs: Sequence[Scalar]) -> dict[str, Any]:
     """The horizontal channels of a reproduced figure's marks."""
     if plot.form == "curves":
+        ticks: dict[str, Any] = {"tickCount": 8, "format": "~g"}
+        if plot.log_x:
+            numbers = [float(x) for x in xs]
+            ticks = {"values": _powers(min(numbers), max(numbers)), "format": ".0e"}
+        axis = alt.Axis(grid=False, **ticks)
         kind = "log" if plot.log_x else "linear"
-        axis = alt.Axis(grid=False, tickCount=8, format=".0e" if plot.log_x else "~g")
         scale = alt.Scale(type=kind, zero=False, nice=False, padding=12)
         return {"x": alt.X("x:Q", title=plot.x_title, scale=scale, axis=axis)}
     return {
