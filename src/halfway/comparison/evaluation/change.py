@@ -1,15 +1,12 @@
 """The change from one study to another: fields of the scenario, and the mean of each metric."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
-
-import numpy as np
 
 from halfway.comparison.evaluation.results import MeanInterval, Metric, ResultCell, Results
 from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.reproduction.estimates import welch_interval
 
-_LEVEL = 0.95
 ChangeVerdict = Literal["better", "worse", "differs", "no clear change"]
 
 
@@ -55,37 +52,14 @@ def changes(before: Results, after: Results) -> list[Change]:
 def _change(
     metric: Metric, point: Mapping[str, Scalar], earlier: ResultCell, cell: ResultCell
 ) -> Change:
-    change = welch(earlier.values, cell.values, metric.difference_bounds)
+    bounds = metric.difference_bounds
+    change = MeanInterval(*welch_interval(earlier.values, cell.values, bounds=bounds))
     verdict: ChangeVerdict = "no clear change"
     if change.low > 0.0 or change.high < 0.0:
         verdict = "differs"
         if metric.better:
             verdict = "better" if (change.low > 0.0) == (metric.better == "more") else "worse"
     return Change(point, cell.system, metric.name, earlier.mean, cell.mean, change, verdict)
-
-
-def welch(
-    before: Sequence[float], after: Sequence[float], bounds: tuple[float, float]
-) -> MeanInterval:
-    """The change of a mean with its 95 % interval, by Welch's t test of independent samples.
-
-    Values that are nan do not count. No interval with fewer than two values on a side.
-    """
-    from scipy.special import stdtrit
-
-    old, new = (np.array([one for one in values if math.isfinite(one)])
-                for values in (before, after))  # fmt: skip
-    change = float(new.mean() - old.mean())
-    if min(len(old), len(new)) < 2:
-        return MeanInterval(change, math.nan, math.nan)
-    parts = [float(one.var(ddof=1)) / len(one) for one in (old, new)]
-    squared = sum(parts)
-    if squared == 0.0:
-        return MeanInterval(change, change, change)
-    freedom = squared**2 / sum(part**2 / (len(one) - 1)
-                               for part, one in zip(parts, (old, new), strict=True))  # fmt: skip
-    half = float(stdtrit(freedom, (1.0 + _LEVEL) / 2.0)) * math.sqrt(squared)
-    return MeanInterval(change, max(change - half, bounds[0]), min(change + half, bounds[1]))
 
 
 def _key(point: Mapping[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:

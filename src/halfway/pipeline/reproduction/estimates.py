@@ -104,6 +104,32 @@ def _shortened(side: float, room: float) -> float:
     return room * math.tanh(side / room) if room > 0.0 else 0.0
 
 
+def welch_interval(
+    before: npt.ArrayLike, after: npt.ArrayLike, level: float = 0.95,
+    bounds: tuple[float, float] = UNBOUNDED,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Estimate the change of a mean and its interval, by Welch's t test of independent samples.
+
+    Values that are nan do not count. bounds: what a change cannot leave; an end beyond a bound is
+    the bound. An interval of nan with fewer than two values on a side; without spread, no width.
+    """
+    from scipy.special import stdtrit
+
+    samples = [np.asarray(one, np.float64) for one in (before, after)]
+    old, new = (one[np.isfinite(one)] for one in samples)
+    change = float(new.mean() - old.mean())
+    if min(len(old), len(new)) < 2:
+        return change, math.nan, math.nan
+    parts = [float(one.var(ddof=1)) / len(one) for one in (old, new)]
+    squared = sum(parts)
+    if squared == 0.0:
+        return change, change, change
+    counts = (len(old), len(new))
+    freedom = squared**2 / sum(p**2 / (n - 1) for p, n in zip(parts, counts, strict=True))
+    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(squared)
+    return change, max(change - half, bounds[0]), min(change + half, bounds[1])
+
+
 def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.inf) -> float:
     """The p-value of the hypothesis that the mean of [networks] values is at most a threshold.
 
