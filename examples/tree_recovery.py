@@ -29,7 +29,8 @@ from halfway.cli.program import Parser, positive, run, whole
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import MeanInterval
 from halfway.pipeline.reproduction.estimates import mean_interval
-from halfway.protocols.broker_trees.source_routes import NO_NODE
+from halfway.protocols.broker_trees.decisions import DIRECT
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE, NO_ROUTE, find, path_to
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
@@ -38,14 +39,14 @@ from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Listed
 
 KINDS = ("a parent dies", "the root dies", "a link dies", "a client's broker dies")
-BEGINS, EVERY, SECONDS = 5.0, 0.05, 60.0  # publishing: start, interval; end of the runs
+BEGINS, EVERY, SECONDS = 15.0, 0.05, 90.0  # publishing: start, interval; end of the runs
 DOWN, UP = 0, 1  # topics: from the unaffected node, and back to it
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The brokers of a network's tree: node ids, and the parent's id of each."""
+    """The brokers of a network's tree: node ids, which are rows, and the parent's id of each."""
 
     network: Network
     parent: dict[int, int]
@@ -81,10 +82,14 @@ def main() -> None:
     found: dict[str, list[tuple[float, ...]]] = {kind: [] for kind in KINDS}
     plain: list[float] = []
     for seed in range(chosen.seed, chosen.seed + chosen.networks):
-        tree = tree_of(chosen, seed)
-        for kind, trial in trials(tree, seed, chosen.ping_interval):
-            found[kind].append(measured(tree, trial, chosen, seed, "underlay-siena"))
-            plain.append(measured(tree, trial, chosen, seed, "siena")[5])
+        for system in ("underlay-siena", "siena"):
+            tree = tree_of(chosen, seed, system)
+            for kind, trial in trials(tree, seed, chosen.ping_interval):
+                row = measured(tree, trial, chosen, seed, system)
+                if system == "siena":
+                    plain.append(row[5])
+                else:
+                    found[kind].append(row)
     for kind, rows in found.items():
         some = np.array(rows).reshape(len(rows), -1)
         if len(some):
@@ -130,6 +135,7 @@ def simulation(
     seed: int,
     system: str,
     demand: Listed,
+    seconds: float = SECONDS,
     **given: Any,
 ) -> Simulation:
     """A run on that network; the seed places the brokers, the same in both systems."""
@@ -139,36 +145,42 @@ def simulation(
         options["missed_pings"] = chosen.missed_pings
         options["known_brokers"] = 3
     return Simulation(
-        system, network, workload=demand, seconds=SECONDS, seed=seed, options=options,
+        system, network, workload=demand, seconds=seconds, seed=seed, options=options,
         window=4096, stretch=False, **given,
     )  # fmt: skip
 
 
-def tree_of(chosen: argparse.Namespace, seed: int) -> Tree:
-    """The network of a seed, and the tree at the start of a run on it."""
+def tree_of(chosen: argparse.Namespace, seed: int, system: str) -> Tree:
+    """The network of a seed, and the tree that the system has formed there when events begin."""
     if chosen.file is None:
         network = waxman(Waxman(n=chosen.nodes, side=100), seed).network
     else:
         network = read_network(chosen.file, largest=True)
     all_nodes = Listed([(row, DOWN) for row in range(network.n)], [])
-    instance = simulation(network, chosen, seed, "siena", all_nodes).instance
-    routes, state = instance.rules.catalogue.routes, instance.state
-    index = state.broker_index
+    run = simulation(network, chosen, seed, system, all_nodes, seconds=BEGINS)
+    run.run()
+    state = run.instance.state
+    index, attached = state.broker_index, state.clients.client_index
     parent = {int(i): int(state.parent[index[i]]) for i in np.flatnonzero(index >= 0)}
-
-    def along(r: int) -> list[int]:
-        return [int(row) for row in routes.row[routes.first[r] : routes.first[r + 1]]]
-
-    direct = {
-        b: along(int(routes.direct[routes.number[b], routes.number[up]]))
-        for b, up in parent.items()
-        if up != NO_NODE
-    }
+    direct = {b: path_up(state, b, up) for b, up in parent.items() if up >= 0}
     clients: dict[int, list[int]] = {b: [] for b in parent}
-    for row in range(network.n):
-        if row not in parent and routes.home[row, 0] != NO_NODE:
-            clients[along(int(routes.home[row, 0]))[-1]].append(row)
+    for row in np.flatnonzero(attached >= 0):
+        broker = int(state.clients.broker[attached[row]])
+        if broker != NO_NODE:
+            clients[broker].append(int(row))
     return Tree(network, parent, direct, clients)
+
+
+def path_up(state: Any, broker: int, parent: int) -> list[int]:
+    """The direct path of a broker to its parent; its ends, if another path is in use."""
+    place, rows = path_to(state.circuits, broker, parent, DIRECT), [broker]
+    if place == NO_ROUTE or state.circuits.of[broker, place].owner != broker:
+        return [broker, parent]
+    number = state.circuits.of[broker, place].number
+    while rows[-1] != parent:
+        there = find(state.circuits, rows[-1], broker, number)
+        rows.append(int(state.circuits.of[rows[-1], there].next))
+    return rows
 
 
 def trials(tree: Tree, seed: int, interval: float) -> Iterator[tuple[str, Trial]]:

@@ -125,7 +125,7 @@ def test_the_low_delivery_ratio_of_drip_is_its_design() -> None:
     assert on_scenario(epidemic, "drip") == ("Options set: drip (epidemic = true).",)
 
 
-def test_what_brokers_of_trees_know_at_the_start_is_named() -> None:
+def test_events_before_a_tree_is_formed_are_named() -> None:
     note, *_ = on_scenario(PLAIN, "gossip", "siena")
     assert note.startswith("siena: ")
     assert on_scenario(PLAIN, "gossip") == ()

@@ -20,7 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "protocols": {"core"},
     "world": {"core"},
     "bulk": {"core", "protocols", "world"},
-    "adapters": {"core", "protocols", "world", "bulk"},
+    "adapters": {"core", "protocols", "world"},
     "sim": {"core", "world", "adapters"},
     "live": {"core", "protocols"},
     "scenario": {"world", "adapters", "sim"},

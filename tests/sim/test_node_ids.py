@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import TABLE
 from halfway.problem import Problem
 from halfway.sim.engine.node_ids import NodeIds
@@ -17,16 +16,17 @@ from tests.networks import disk
 N, LAST = 16, 2**31 - 1
 NETWORK = disk(n=N, radius=0.62, seed=4)
 DENSE = disk(n=N, radius=0.85, seed=4)  # for cells whose members hear each other
-# Their routes, which every node is given, are indexed by node id.
-GIVEN_ROUTES = ("siena", "underlay-siena")
 # Rumor routing brings a subscriber the events of one publisher of a topic, and DRIP sends an event
 # to a few brokers: what is delivered depends on choices.
 INCOMPLETE = ("rumor-routing", "drip")
-# DRIP draws the delay of a flood by node id, so that events arrive in another order.
-DRAWN_BY_ID = ("drip",)
+# DRIP draws the delay of a flood by node id, so that events arrive in another order. Brokers join a
+# tree in an order that is drawn by id.
+DRAWN_BY_ID = ("drip", "siena", "underlay-siena")
 OPTIONS: dict[str, dict[str, Any]] = {
     "drip": {"brokers": 3, "nearest": 1, "copies": 1, "epidemic": True},
     "gossip": {"fanout": -1, "rounds": 2},
+    "siena": {"brokers": 5},
+    "underlay-siena": {"brokers": 5, "known_brokers": 2},
 }
 
 
@@ -76,7 +76,7 @@ def log_of(made: Simulation) -> Any:
     return made.deliveries.delivery_log or []
 
 
-@pytest.mark.parametrize("system", [name for name in TABLE if name not in GIVEN_ROUTES])
+@pytest.mark.parametrize("system", TABLE)
 def test_a_system_does_the_same_on_any_ids(system: str) -> None:
     """Ascending ids change nothing at all, once the random numbers, which ids seed, are the same.
     Shuffled ids change choices and orders, but not what is delivered in the end."""
@@ -110,12 +110,6 @@ def test_faults_find_the_nodes_whatever_their_ids() -> None:
         assert plain.run().sent == sparse.run().sent
         assert delivered(plain) == delivered(sparse)
         assert plain.outcome().delivery_ratio < 1.0 or plain.outcome().unpublished > 0
-
-
-@pytest.mark.parametrize("system", GIVEN_ROUTES)
-def test_a_system_with_given_routes_says_that_its_ids_must_be_rows(system: str) -> None:
-    with pytest.raises(Unsupported, match="node ids"):
-        run_of(system, ascending())
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from halfway.scenario.option_notes import option_notes
 from halfway.scenario.schema import FromFile, Recorded, RecordedWorkload, Scenario, Workload
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
+_TREE_FORMED_S = 10.0  # when a tree of brokers is formed, with the defaults of its options
 _JUDGED = {metric.name for metric in METRICS if metric.better}
 
 
@@ -120,10 +121,11 @@ def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterat
             "rumor-routing: agents and queries are not acknowledged, so a walk ends at its first "
             "loss."
         )
-    if trees := [name for name in ("siena", "underlay-siena") if name in systems]:
+    early = min(getattr(one.workload, "start_s", 0.0) for one in scenarios) < _TREE_FORMED_S
+    if early and (trees := [name for name in ("siena", "underlay-siena") if name in systems]):
         yield (
-            f"{', '.join(trees)}: brokers know their parents and paths from the start. No column "
-            "counts messages that find parents and paths."
+            f"{', '.join(trees)}: brokers form the tree by messages in the first seconds. Events "
+            f"that are published earlier are lost. Set `start_s` to {_TREE_FORMED_S:g} or more."
         )
     if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
         yield (

@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from halfway.adapters.broker_tree_routes import routes_of
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import Passage, passage
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
@@ -14,9 +13,10 @@ from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.core.message import START
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
+from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.decisions import BALANCES
 from halfway.protocols.broker_trees.messages import DELIVERED, NOTIFY, PUBLISH, SUBSCRIBE
-from halfway.protocols.broker_trees.subscription_table import Catalogue
+from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import new_engine
@@ -25,6 +25,7 @@ from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.content import Content, content
 from tests.networks import disk, from_links
+from tests.protocols.broker_trees.routes import plant_paths, plant_tree, routes_of
 
 NODES, BROKERS, CLIENTS, EVENTS = 30, 10, 25, 60
 SHAPES = {
@@ -106,15 +107,16 @@ def by_messages(
         return np.array([NO_BROKER if k == NO_BROKER else rows[k] for k in numbers], np.int32)
 
     made = underlay_siena.state(
-        np.arange(NODES, dtype=np.int32), rows, ids([overlay[k].parent for k in range(BROKERS)]),
-        2 * len(drawn.home), BROKERS, BROKERS,
+        np.arange(NODES, dtype=np.int32), rows, int(rows[0]), 2 * len(drawn.home), BROKERS,
+        room=512, clients=ClientRoom(np.zeros(0, np.int32), publishers=BROKERS),
         attributes=drawn.values.shape[1],
-        alternates=ids([overlay[k].alternate for k in range(BROKERS)]),
     )  # fmt: skip
-    catalogue = Catalogue(drawn.filters, drawn.values, routes_of(overlay, np.zeros(0, np.int32)))
+    plant_tree(made, rows, ids([overlay[k].parent for k in range(BROKERS)]))
+    plant_paths(made, routes_of(overlay))
+    catalogue = Catalogue(drawn.filters, drawn.values)
     rules = underlay_siena.Rules(
         catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf, until_s=timing.until_s,
-        balance=BALANCES.index(balance),
+        refresh_s=1e6, join_delay_s=1e6, balance=BALANCES.index(balance),
     )  # fmt: skip
     most = underlay_siena.most_emissions(made, rules)
     engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, sizes=RECORD_BYTES)

@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from halfway.adapters.broker_tree_routes import routes_of
 from halfway.bulk.broker_trees.delivery import (
     Element,
     FaultModel,
@@ -15,15 +14,16 @@ from halfway.bulk.broker_trees.delivery import (
     fail_element,
 )
 from halfway.bulk.broker_trees.join import join
-from halfway.bulk.broker_trees.overlay import Overlay, tops
+from halfway.bulk.broker_trees.overlay import Overlay, has_second, tops
+from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
 from halfway.protocols.broker_trees.messages import SUBSCRIBE
 from halfway.world.workload.content import Content
 from tests.bulk.broker_trees.test_overlay import wired
 from tests.networks import from_links
+from tests.protocols.broker_trees.routes import path_of, routes_of
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
 from tests.protocols.broker_trees.test_underlay_siena import (
     BROKERS,
-    CLIENTS,
     LONG,
     NODES,
     LiveTree,
@@ -75,12 +75,15 @@ def drawn(seed: int) -> Load:
     return Load(content, some, values)
 
 
-def share_of_messages(overlay: Overlay, load: Load, fault: Element) -> float:
-    """The delivered share message by message; the second half is published after detection."""
-    live = LiveTree(overlay, routes_of(overlay, CLIENTS, BROKERS), tau_s=np.inf)
+def share_of_messages(overlay: Overlay, load: Load, fault: Element, *, given: bool = True) -> float:
+    """The delivered share message by message; the second half is published after detection.
+
+    given: whether the brokers are given the tree and its paths, or learn them by messages.
+    """
+    live = LiveTree(overlay, routes_of(overlay) if given else None, tau_s=np.inf)
     for number, f in enumerate(load.filters):
         live.say(live.row(number), int(SUBSCRIBE), f)
-    live.settle(10.0)
+    live.settle(10.0 if given else LONG)
     heard: list[tuple[int, int]] = []
     for half in np.split(np.arange(2 * BROKERS), 2):
         for event in half:
@@ -99,9 +102,7 @@ def share_of_messages(overlay: Overlay, load: Load, fault: Element) -> float:
 
 def share_in_flight(overlay: Overlay, load: Load, fault: Element, confirm_s: float) -> float:
     """The delivered share where an event is published every 20 ms, before and after a cut link."""
-    live = LiveTree(
-        overlay, routes_of(overlay, CLIENTS, BROKERS), tau_s=np.inf, confirm_s=confirm_s
-    )
+    live = LiveTree(overlay, routes_of(overlay), tau_s=np.inf, confirm_s=confirm_s)
     for number, f in enumerate(load.filters):
         live.say(live.row(number), int(SUBSCRIBE), f)
     live.settle(10.0)
@@ -174,3 +175,52 @@ def test_without_repairs_the_bulk_model_delivers_what_the_messages_deliver(
         else:
             assert messages >= bulk
     assert equal >= 10
+
+
+def learnt(overlay: Overlay) -> LiveTree:
+    """The tree of the same brokers, which start in the same order and learn all by messages."""
+    live = LiveTree(overlay, None)
+    live.settle(LONG)
+    return live
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_brokers_that_start_in_turn_form_the_tree_of_the_bulk_overlay(shape: str) -> None:
+    """[uas §4, Algorithm 1] the same parents and grandparents, and the same direct paths."""
+    overlay = grown(shape)
+    live = learnt(overlay)
+    state = live.state
+    for number, broker in overlay.brokers.items():
+        b = int(state.broker_index[broker.row])
+        assert live.parent(number) == broker.parent
+        if broker.direct is None or broker.second is None:
+            continue
+        parent = overlay[broker.parent].row
+        x, y = (path_of(state, broker.row, parent, sort) for sort in (DIRECT, SECOND))
+        if len(x) == broker.direct.hops + 1:  # the bulk model moves x where no y is beside it
+            assert x == broker.direct.rows.tolist()
+        assert int(state.grandparent[b]) == overlay[broker.parent].parent or broker.grandparent < 0
+        if has_second(broker) and beside_exists(shape, x):
+            assert not {*x[1:-1]} & {*y[1:-1]}
+
+
+def beside_exists(shape: str, x: list[int]) -> bool:
+    """Whether the underlay has a path between the same ends that shares nothing else with x."""
+    graph = underlay_links(shape)
+    graph.remove_nodes_from(x[1:-1])
+    if len(x) == 2:
+        graph.remove_edge(*x)
+    return bool(nx.has_path(graph, x[0], x[-1]))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_learnt_tree_delivers_after_a_failure_what_the_bulk_model_delivers(shape: str) -> None:
+    """[uas Fig. 5] the brokers find their own paths; they may find others than the bulk model."""
+    overlay = grown(shape)
+    bulk, messages = [], []
+    for k, fault in enumerate(draw_faults(overlay, "used", 8, 3)):
+        some = drawn(k)
+        bulk.append(delivered_share(overlay.twin(), "underlay-siena", some.content, [fault],
+                                    repairs=False))  # fmt: skip
+        messages.append(share_of_messages(overlay, some, fault, given=False))
+    assert np.mean(messages) >= np.mean(bulk)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from halfway.core.filters import Filters, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols.broker_trees import siena
+from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.messages import (
     DELIVERED,
     FIRST,
@@ -21,9 +22,10 @@ from halfway.protocols.broker_trees.messages import (
     SUBSCRIBE_UP,
     digest,
 )
-from halfway.protocols.broker_trees.source_routes import routes
-from halfway.protocols.broker_trees.subscription_table import Catalogue, empty_table
+from halfway.protocols.broker_trees.paths.circuits import SORTS
+from halfway.protocols.broker_trees.tables.subscription_table import Catalogue, empty_table
 from tests.networks import line
+from tests.protocols.broker_trees.routes import GivenPaths, plant_path, plant_paths, plant_tree
 from tests.protocols.lone import Command, World, drive, emitted_alone
 
 ATTRIBUTES = 5  # two records a filter
@@ -38,17 +40,23 @@ EVENTS = st.lists(st.one_of(LEVELS, st.just(np.nan)), min_size=ATTRIBUTES, max_s
 
 def chain(some: Filters, values: np.ndarray) -> World:
     """The chain: the client's node subscribes to every filter; the root publishes every event."""
-    leading = routes(NODES, range(BROKERS), {(1, 0): (1, 0), (2, 1): (2, 1)}, {}, {3: [(3, 2)]})
+    given = GivenPaths([0, 1, 2], {(1, 0): (1, 0), (2, 1): (2, 1)}, {})
     brokers, parents = np.arange(BROKERS, dtype=np.int32), np.array([-1, 0, 1], np.int32)
     many = len(some.first) - 1
 
     def fresh(names: Any) -> siena.SienaState:
-        return siena.state(names, brokers, parents, 24, 0, ATTRIBUTES)
+        room = ClientRoom(np.array([3], np.int32), 8, 8, 2)
+        made = siena.state(names, brokers, 0, 24, clients=room, attributes=ATTRIBUTES)
+        plant_tree(made, brokers, parents)
+        plant_paths(made, given)
+        plant_path(made, {int(name): i for i, name in enumerate(names)}, (3, 2), (SORTS, 3))
+        made.clients.broker[:], made.clients.number[:], made.clients.attached[:] = 2, SORTS, 1
+        return made
 
     commands = [Command(float(f), 3, int(SUBSCRIBE), f, -1, f) for f in range(many)]
     commands += [Command(100.0 + e, 0, int(PUBLISH), e, e) for e in range(len(values))]
-    rules = siena.Rules(Catalogue(some, values, leading))
-    return World(line(NODES), siena, fresh, rules, commands, most=3 * 24 + 2)
+    rules = siena.Rules(Catalogue(some, values))
+    return World(line(NODES), siena, fresh, rules, commands, most=3 * 24 + 6)
 
 
 @settings(max_examples=40)
@@ -75,7 +83,7 @@ def test_a_broker_reads_no_number_of_another_nodes_application() -> None:
     values = np.array([[0.5, 0.0, 0.0, 0.0, 1.5], [3.0] * ATTRIBUTES])
     here = chain(some, values)
     driven = drive(here)
-    nothing = Catalogue(filters([]), np.zeros((0, ATTRIBUTES)), here.rules.catalogue.routes)
+    nothing = Catalogue(filters([]), np.zeros((0, ATTRIBUTES)))
     alone = here.rules._replace(catalogue=nothing)
     for row in (1, 2):
         records = driven.records[driven.rows == row]

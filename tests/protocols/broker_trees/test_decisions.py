@@ -20,7 +20,7 @@ from halfway.protocols.broker_trees.decisions import (
     is_nearer,
     next_hop_up,
 )
-from halfway.protocols.broker_trees.peer_paths import waiting_s
+from halfway.protocols.broker_trees.paths.peer_paths import waiting_s
 
 
 @pytest.mark.parametrize(

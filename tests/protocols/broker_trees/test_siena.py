@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from halfway.core.filters import Filters, covering, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols.broker_trees import siena
+from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.messages import (
     CLIENT,
     DELIVERED,
@@ -22,10 +23,11 @@ from halfway.protocols.broker_trees.messages import (
     UNSUBSCRIBE,
     digest,
 )
-from halfway.protocols.broker_trees.source_routes import routes, with_reliable_hops
-from halfway.protocols.broker_trees.subscription_table import FREE, Catalogue
+from halfway.protocols.broker_trees.paths.circuits import SORTS
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from tests.networks import from_links
+from tests.protocols.broker_trees.routes import GivenPaths, plant_path, plant_paths, plant_tree
 from tests.protocols.lone import Command, Driven, World, drive, faults
 
 SLOTS = 24
@@ -75,35 +77,44 @@ def node(step: Step, brokers: int) -> int:
     return row if row < brokers else brokers + 1
 
 
-def world(parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries: int = 0) -> World:
+def world(
+    parents: np.ndarray, steps: list[Step], *, slots: int = SLOTS, retries: int = 0, each: int = 3
+) -> World:
     """Brokers, and behind the first a relay and a client's node. All consequences of a step end
     before the next one."""
     k = len(parents)
     tree = [(i, int(p)) for i, p in enumerate(parents) if p >= 0]
     network = from_links(k + 2, [*((p, i) for i, p in tree), (0, k), (k, k + 1)])
-    leading = routes(k + 2, range(k), {pair: pair for pair in tree}, {}, {k + 1: [(k + 1, k, 0)]})
+    given = GivenPaths(list(range(k)), {pair: pair for pair in tree}, {})
     commands = []
     for second, step in enumerate(steps):
         event = step.what % len(VALUES)
         topic = event if step.kind == PUBLISH else step.what % MANY
         row = node(step, k)
-        number = event if step.kind == PUBLISH else -1
+        number = second if step.kind == PUBLISH else -1
         commands.append(Command(float(second), row, step.kind, topic, number, step.client))
 
     def fresh(names: Any) -> siena.SienaState:
-        brokers = np.arange(k, dtype=np.int32)
-        return siena.state(names, brokers, parents, slots, retries, VALUES.shape[1])
+        brokers, clients = np.arange(k, dtype=np.int32), np.array([k + 1], np.int32)
+        room = ClientRoom(clients, slots, each, 12)
+        made = siena.state(names, brokers, 0, slots, retries=retries, clients=room,
+                           attributes=VALUES.shape[1])  # fmt: skip
+        plant_tree(made, brokers, parents)
+        plant_paths(made, given)
+        row = {int(name): i for i, name in enumerate(names)}
+        plant_path(made, row, (k + 1, k, 0), (SORTS, k + 1))
+        made.clients.broker[:], made.clients.number[:], made.clients.attached[:] = 0, SORTS, 1
+        return made
 
-    catalogue = Catalogue(FILTERS, VALUES, leading)
-    most = with_reliable_hops(2 * slots + 2, retries)
-    rules = siena.Rules(catalogue, retries, 0.1)
+    rules = siena.Rules(Catalogue(FILTERS, VALUES), retries=retries)
+    most = siena.most_emissions(fresh(np.arange(k + 2, dtype=np.int32)), rules)
     return World(network, siena, fresh, rules, commands, most)
 
 
 def brute_force(
     parents: np.ndarray, steps: list[Step]
 ) -> tuple[list[tuple[int, int, int, int]], dict[tuple[int, int], set[int]]]:
-    """(second, row, client, event) of every notification, and subscriptions at the end."""
+    """(second, row, client, event: a second) of each notification, and subscriptions at the end."""
     wanted: dict[tuple[int, int], set[int]] = {}
     expected = []
     for second, step in enumerate(steps):
@@ -117,7 +128,7 @@ def brute_force(
         else:
             event = step.what % len(VALUES)
             expected += [
-                (second, *who, event)
+                (second, *who, second)
                 for who, some in wanted.items()
                 if MATCHES[event, [*some]].any()
             ]
@@ -179,7 +190,7 @@ def test_covered_subscriptions_stay_below() -> None:
     driven = drive(world(parents, steps))
     assert len(driven.received(SUBSCRIBE_UP)) == 2  # the wide one at brokers 1 and 0
     back = [*steps, Step(int(UNSUBSCRIBE), 2, 0, wide), Step(int(PUBLISH), 0, 0, 0)]
-    assert notified(drive(world(parents, back))) == [(3, 2, 1, 0)]
+    assert notified(drive(world(parents, back))) == [(3, 2, 1, 3)]
 
 
 def test_a_client_that_moves_gets_what_is_published_where_it_then_is() -> None:
@@ -193,7 +204,7 @@ def test_a_client_that_moves_gets_what_is_published_where_it_then_is() -> None:
         Step(int(SUBSCRIBE), 2, 7, everything),
         Step(int(PUBLISH), 0, 0, 6),
     ]
-    assert notified(drive(world(parents, steps))) == [(1, 1, 7, 4), (5, 2, 7, 6)]
+    assert notified(drive(world(parents, steps))) == [(1, 1, 7, 1), (5, 2, 7, 5)]
 
 
 def test_a_full_table_refuses_and_counts() -> None:
@@ -205,19 +216,23 @@ def test_a_full_table_refuses_and_counts() -> None:
 @settings(max_examples=8)
 @given(trees(), STEPS)
 def test_a_lone_broker_emits_what_its_row_emits(parents: np.ndarray, steps: list[Step]) -> None:
-    here = world(parents, steps)
+    here = world(parents, [step._replace(client=0) for step in steps], each=1)
     state = here.fresh(here.names())
     assert siena.most_emissions(state, here.rules) == here.most
     k = len(parents)
-    assert faults(here, drive(here), lone_rows=(0, 1, k, k + 1), slots=here.most) == []
+    row_maps = {k: {row: row for row in range(k)}, 1: {k + 1: 0}}
+    assert (
+        faults(here, drive(here), lone_rows=(0, 1, k, k + 1), slots=here.most, row_maps=row_maps)
+        == []
+    )
 
 
 def test_a_node_behind_a_relay_is_served_as_if_it_were_at_its_broker() -> None:
     parents = np.array([-1, 0, 1], np.int32)
     everything = MANY - 1
-    steps = [Step(int(SUBSCRIBE), 3, 5, everything), Step(int(PUBLISH), 2, 0, 4)]
+    steps = [Step(int(SUBSCRIBE), 3, 2, everything), Step(int(PUBLISH), 2, 0, 4)]
     driven = drive(world(parents, steps))
-    assert notified(driven) == [(1, 4, 5, 4)]
+    assert notified(driven) == [(1, 4, 2, 1)]
     assert driven.reports["hops"].tolist() == [4]  # 2, 1, 0, the relay 3, the node 4
 
 
@@ -264,7 +279,7 @@ def test_a_command_whose_number_is_not_in_the_catalogue_is_ignored(kind: int, ro
 
 
 def test_unknown_kinds_are_ignored() -> None:
-    commands = [Command(0.0, 0, 200, 3, 3), Command(0.0, 1, 255, 3, 3)]
+    commands = [Command(0.0, 0, 200, 3, 3), Command(0.0, 1, 201, 3, 3)]
     here = world(np.array([-1, 0], np.int32), [])
     driven = drive(replace(here, commands=commands), checked=False)
     assert len(driven.records) == 2

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.adapters.broker_tree_routes import routes_of
 from halfway.adapters.broker_trees import own_rows
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
@@ -17,10 +16,11 @@ from halfway.bulk.broker_trees.repair import leave, repair
 from halfway.core.message import MESSAGE, START
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
+from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.messages import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.broker_trees.parents import LEFT
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Routes
-from halfway.protocols.broker_trees.subscription_table import Catalogue
+from halfway.protocols.broker_trees.paths.ancestors import LEFT
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE
+from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.broker_trees.underlay_messages import LEAVE
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
@@ -28,6 +28,7 @@ from halfway.sim.engine.records import new_engine
 from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman
+from tests.protocols.broker_trees.routes import GivenPaths, plant_paths, plant_tree, routes_of
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
 from tests.protocols.lone import (
     Command,
@@ -40,9 +41,10 @@ from tests.protocols.lone import (
 NODES, BROKERS, SLOTS, CHILDREN, HOP = 24, 9, 60, 12, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
 HERE = BROKERS + len(CLIENTS)  # nodes with an application
-MOST = 2 * SLOTS + CHILDREN + 8
+MOST = 2 * SLOTS + CHILDREN + 12
 LONG = 40.0  # seconds in which all failures are detected and repaired
 WORLDS = 4
+JOIN_EVERY = 2.0  # seconds between the starts of brokers that learn everything by messages
 
 
 class Action(NamedTuple):
@@ -68,57 +70,67 @@ ACTIONS = st.lists(
 )  # fmt: skip
 
 
-def rules(leading: Routes, until_s: float = np.inf) -> underlay_siena.Rules:
+def rules(until_s: float = np.inf) -> underlay_siena.Rules:
     """The parameters of the tree in all tests."""
-    catalogue = Catalogue(FILTERS, VALUES, leading)
-    return underlay_siena.Rules(catalogue, 1.0, missed_pings=2, tau_s=2.0, until_s=until_s)
+    return underlay_siena.Rules(
+        Catalogue(FILTERS, VALUES), 1.0, missed_pings=2, tau_s=2.0, until_s=until_s,
+        refresh_s=5.0, join_delay_s=2.0, search_s=0.02,
+    )  # fmt: skip
 
 
 @cache
-def grown(seed: int) -> tuple[Overlay, Routes]:
+def grown(seed: int) -> tuple[Overlay, GivenPaths]:
     """Brokers on the first rows of a small Waxman network, and every path."""
     overlay = Overlay(waxman(Waxman(n=NODES, side=100), seed))
     for row in range(BROKERS):
         join(overlay, row)
-    return overlay, routes_of(overlay, CLIENTS, BROKERS)
+    return overlay, routes_of(overlay)
 
 
-def fresh(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena.State:
-    """The brokers of an overlay before anything has happened."""
+def empty(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena.State:
+    """The nodes of an overlay before anything has happened."""
+    rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
+    return underlay_siena.state(
+        names, rows, int(rows[0]), SLOTS, CHILDREN, room=256, known=BROKERS,
+        clients=ClientRoom(CLIENTS, SLOTS, 1, HERE), confirm=confirm, attributes=VALUES.shape[1],
+    )  # fmt: skip
+
+
+def plant(state: underlay_siena.State, overlay: Overlay, given: GivenPaths) -> None:
+    """Give the brokers of an overlay their parents, and the paths to them."""
     up = [overlay[k].parent for k in range(BROKERS)]
     parents = [NO_NODE if k == NO_NODE else overlay[k].row for k in up]
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
-    above = np.array(parents, np.int32)
-    return underlay_siena.state(
-        names,
-        rows,
-        above,
-        SLOTS,
-        CHILDREN,
-        HERE,
-        clients=CLIENTS,
-        client_slots=SLOTS,
-        confirm=confirm,
-        attributes=VALUES.shape[1],
-    )
+    plant_tree(state, rows, np.array(parents, np.int32))
+    plant_paths(state, given)
 
 
 class LiveTree:
-    """A tree that runs on, action by action."""
+    """A tree that runs on, action by action.
+
+    Without given paths the brokers start one after another, and learn everything by messages.
+    """
 
     def __init__(
-        self, overlay: Overlay, leading: Routes, tau_s: float = 2.0, confirm_s: float = 0.0
-    ) -> None:
+        self, overlay: Overlay, given: GivenPaths | None, tau_s: float = 2.0,
+        confirm_s: float = 0.0,
+    ) -> None:  # fmt: skip
         self.overlay, network = overlay, overlay.underlay.network
         self.neighbourhood, self.now, self.heard, self.event = network.neighbourhood(), 0.0, 0, 0
-        self.rules = rules(leading)._replace(tau_s=tau_s, confirm_timeout_s=confirm_s)
+        self.rules = rules()._replace(tau_s=tau_s, confirm_timeout_s=confirm_s)
+        if given is None:
+            self.rules = self.rules._replace(join_delay_s=0.0)
         self.confirm = confirm_s > 0.0
-        self.state = fresh(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
+        self.state = empty(self.overlay, np.arange(NODES, dtype=np.int32), self.confirm)
         self.blank = BlankMemory(self.state, own_rows)
+        self.number = {overlay[k].row: k for k in range(BROKERS)}
+        if given is not None:
+            plant(self.state, overlay, given)
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
         for row in range(HERE):
-            self.say(row, int(START))
+            at = JOIN_EVERY * row if given is None and row < BROKERS else 0.0
+            engines.post(self.engine, at, row, int(START), -1, 0, -1)
 
     def row(self, number: int) -> int:
         """The node of a broker."""
@@ -127,7 +139,7 @@ class LiveTree:
     def parent(self, number: int) -> int:
         """The number of a broker's parent, or NO_NODE, or LEFT."""
         name = int(self.state.parent[self.state.broker_index[self.row(number)]])
-        return name if name < 0 else int(self.rules.catalogue.routes.number[name])
+        return name if name < 0 else self.number[name]
 
     def say(self, row: int, kind: int, topic: int = -1, event: int = -1) -> None:
         """Post a command to a node, now."""
@@ -243,16 +255,38 @@ def test_nothing_is_lost_or_doubled_where_brokers_confirm_records(
     run_history(seed, initial, actions, confirm_s=0.3)
 
 
-def run_history(
-    seed: int, initial: list[int], actions: list[Action], confirm_s: float = 0.0
+@settings(max_examples=15)
+@given(*HISTORIES)
+def test_nothing_is_lost_or_doubled_in_a_tree_that_is_formed_by_messages(
+    seed: int, initial: list[int], actions: list[Action]
 ) -> None:
-    """Run a history; after each action there is one tree, which delivers the next event."""
-    live = LiveTree(*grown(seed), confirm_s=confirm_s)
+    run_history(seed, initial, actions, given=False)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(*HISTORIES)
+def test_nothing_is_lost_or_doubled_in_a_thousand_trees_that_are_formed_by_messages(
+    seed: int, initial: list[int], actions: list[Action]
+) -> None:
+    run_history(seed, initial, actions, given=False)
+
+
+def run_history(
+    seed: int, initial: list[int], actions: list[Action], confirm_s: float = 0.0,
+    *, given: bool = True,
+) -> None:  # fmt: skip
+    """Run a history; after each action there is one tree, which delivers the next event.
+
+    given: whether the brokers begin with a tree and paths.
+    """
+    overlay, paths = grown(seed)
+    live = LiveTree(overlay, paths if given else None, confirm_s=confirm_s)
     wanted: dict[int, set[int]] = {row: set() for row in range(HERE)}
     for row, f in enumerate(initial):
         wanted[row].add(f)
         live.say(row, int(SUBSCRIBE), f)
-    live.settle(1.0)
+    live.settle(LONG)
     for action in actions:
         here, f = action.row, action.what % MANY
         if here not in wanted:
@@ -348,14 +382,17 @@ def commands(overlay: Overlay) -> list[Command]:
 
 
 def test_a_lone_node_emits_what_its_row_emits() -> None:
-    overlay, leading = grown(0)
-    given = rules(leading, until_s=20.0)
-    here = World(
-        overlay.underlay.network, underlay_siena, lambda names: fresh(overlay, names), given,
-        commands(overlay), MOST,
-    )  # fmt: skip
+    overlay, paths = grown(0)
+    given = rules(until_s=20.0)
+
+    def fresh(names: Any) -> underlay_siena.State:
+        made = empty(overlay, names)
+        plant(made, overlay, paths)
+        return made
+
+    here = World(overlay.underlay.network, underlay_siena, fresh, given, commands(overlay), MOST)
     driven = drive(here, checked=False)  # some kinds are unknown
-    assert underlay_siena.most_emissions(fresh(overlay, here.names()), given) == MOST
+    assert underlay_siena.most_emissions(fresh(here.names()), given) == MOST
     kinds = {int(kind) for kind in driven.records["kind"]}
     assert {0, 2, 4, 6, 13, 14, 15, 16, 18, 19, 20, 22, 23, 24} <= kinds
     row_maps = {
@@ -368,12 +405,15 @@ def test_a_lone_node_emits_what_its_row_emits() -> None:
 
 def test_a_shifted_clock_changes_no_emitted_byte() -> None:
     """A broker, the root, a client's node and a router whose clocks are hours ahead."""
-    overlay, leading = grown(0)
-    given = rules(leading, until_s=20.0)
-    here = World(
-        overlay.underlay.network, underlay_siena, lambda names: fresh(overlay, names), given,
-        commands(overlay), MOST,
-    )  # fmt: skip
+    overlay, paths = grown(0)
+    given = rules(until_s=20.0)
+
+    def fresh(names: Any) -> underlay_siena.State:
+        made = empty(overlay, names)
+        plant(made, overlay, paths)
+        return made
+
+    here = World(overlay.underlay.network, underlay_siena, fresh, given, commands(overlay), MOST)
     driven, shift_s = drive(here, checked=False), 12_345.678  # some kinds are unknown
     ahead = given._replace(until_s=20.0 + shift_s)
     router = int(np.bincount(driven.rows[driven.rows >= HERE]).argmax())

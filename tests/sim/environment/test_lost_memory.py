@@ -56,7 +56,7 @@ def _delivered(system: str, memory: Any, seed: int, of: str = "disk") -> tuple[i
     return counted.expected, counted.delivered, counted.duplicates
 
 
-@pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - {"drip", "siena"}))
+@pytest.mark.parametrize("system", sorted(set(HEALED_AFTER) - {"drip"}))
 def test_a_system_heals_after_nodes_lose_their_memory(system: str) -> None:
     expected, delivered, duplicates = _delivered(system, "lost", 1)
     assert expected >= 100
@@ -83,17 +83,8 @@ def test_each_row_of_a_state_is_the_memory_of_one_node(system: str) -> None:
         assert lost_by.tolist() == [1] * len(array), name
 
 
-def test_siena_has_no_repair_of_lost_subscriptions() -> None:
-    # A broker does not ask for the subscriptions that it lost: with kept memory nothing is missing.
-    kept, lost = (_delivered("siena", memory, 1) for memory in ("kept", "lost"))
-    assert kept == (kept[0], kept[0], 0)
-    assert lost[0] == kept[0]
-    assert 0 < lost[1] < kept[1]
-    assert lost[2] == 0
-
-
 @pytest.mark.parametrize(
-    "system", ["flooding", "anti-entropy", "directional-walk", "underlay-siena"]
+    "system", ["flooding", "anti-entropy", "directional-walk", "siena", "underlay-siena"]
 )
 def test_it_heals_behind_hubs_and_a_bridge_as_well(system: str) -> None:
     expected, delivered, duplicates = _delivered(system, "lost", 2, "hubs")

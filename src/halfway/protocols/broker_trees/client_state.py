@@ -1,7 +1,7 @@
-"""The state of a client's node in the underlay-aware tree, and how brokers expire silent clients.
+"""The state of a client's node in a broker tree, and how brokers expire silent clients.
 
 [uas §4.1] handles the failure of a link or a broker, and leaves clients open. We let a client's
-node keep the subscriptions of its clients, because its broker may die with the only other list.
+node keep the subscriptions of its clients, because its broker may lose the only other list.
 """
 
 from typing import NamedTuple
@@ -11,37 +11,47 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath
-from halfway.protocols.broker_trees.subscription_table import FREE, is_complete, remove_slot
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Int32s
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
 from halfway.protocols.event_window import EventWindows, empty_windows
+
+MOST_SILENT = 3  # refresh intervals after which a broker expires a client
 
 
 class ClientState(NamedTuple):
-    """The state of clients' nodes that monitor their broker, and of clients' silence at brokers."""
+    """The state of clients' nodes, and of clients' silence at brokers."""
 
-    client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: monitors no broker
-    broker: Int32s  # [nodes] the broker in use: a place in a row of `routes.home`
+    client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: no clients here
+    broker: Int32s  # [nodes] id of the broker in use; NO_NODE: none yet
+    hops: Int32s  # [nodes] to it when the node attached
+    number: Int32s  # [nodes] of the path to it; paths have numbers in order
+    attached: npt.NDArray[np.uint8]  # [nodes] 1 where the broker has answered
     missed: Int32s  # [nodes] KEEP_ALIVEs in a row without an answer
-    moves: Int32s  # [nodes] changes of broker so far
+    moves: Int32s  # [nodes] changes of broker that did not answer
     moved_s: npt.NDArray[np.float64]  # [nodes] time of the last change
     filter: Int32s  # [nodes, places] the application's numbers of filters; FREE: no subscription
     name: Int32s  # [nodes, places] the digest of each filter
     client: Int32s  # [nodes, places] the client of each
     delivered: EventWindows  # [nodes x clients] the newest events delivered to each client
     refused: npt.NDArray[np.int64]  # [nodes] subscriptions that found no room
-    silence: Int32s  # [brokers, slots] ticks since a broker heard of the client of that entry
+    silence: Int32s  # [brokers, slots] refreshes since a broker heard of the client of that entry
 
 
-def client_state(
-    node_ids: Int32s, clients: NodePath, places: int, each: int, publishers: int, brokers: int,
-    slots: int,
-) -> ClientState:  # fmt: skip
-    """Return the client state of those of `clients` (node ids) that are among these nodes.
+class ClientRoom(NamedTuple):
+    """The room of clients' nodes."""
 
-    places: room for subscriptions at a node; each: bound on client numbers at a node. Without any
-    clients, brokers expire none.
-    """
-    at = np.flatnonzero(np.isin(node_ids, clients))
+    clients: npt.NDArray[np.int32]  # ids of the nodes with clients
+    places: int = 1  # for subscriptions at each of these nodes
+    each: int = 1  # bound on the numbers of clients at each
+    publishers: int = 1  # whose newest events such a node distinguishes
+
+
+NO_CLIENTS = ClientRoom(np.zeros(0, np.int32))
+
+
+def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -> ClientState:
+    """Return the client state of these nodes, of so many brokers with so many slots each."""
+    at = np.flatnonzero(np.isin(node_ids, room.clients))
     index = np.full(len(node_ids), NO_NODE, np.int32)
     index[at] = np.arange(len(at))
 
@@ -49,11 +59,12 @@ def client_state(
         return np.zeros(len(at), np.int32)
 
     return ClientState(
-        index, zeros(), zeros(), zeros(), np.full(len(at), -1.0),
-        np.full((len(at), places), FREE), np.full((len(at), places), FREE),
-        np.full((len(at), places), NO_NODE),
-        empty_windows(len(at) * each, publishers), np.zeros(len(at), np.int64),
-        np.zeros((brokers, slots if len(clients) else 0), np.int32),
+        index, np.full(len(at), NO_NODE), zeros(), zeros(), np.zeros(len(at), np.uint8),
+        zeros(), zeros(), np.full(len(at), -1.0),
+        np.full((len(at), room.places), FREE), np.full((len(at), room.places), FREE),
+        np.full((len(at), room.places), NO_NODE),
+        empty_windows(len(at) * room.each, room.publishers), np.zeros(len(at), np.int64),
+        np.zeros((brokers, slots), np.int32),
     )  # fmt: skip
 
 
@@ -133,13 +144,17 @@ def renew(clients, table, b, guest):
 
 
 @apart
-def expire(clients, table, sender, up, most, out):
-    """Count a silent tick of a broker's clients; remove those silent for more than `most`."""
+def expire(clients, table, sender, children, up, out):
+    """Count a silent refresh of a broker's clients; remove those that are silent for too long.
+
+    children: whether children expire as well, which the underlay-aware tree watches by PINGs.
+    """
     b = sender.broker
     for s in range(clients.silence.shape[1]):
-        remote = table.client[b, s] != NO_NODE and table.via[b, s] != sender.own
+        watched = children or table.client[b, s] != NO_NODE
+        remote = watched and table.via[b, s] != sender.own
         if table.filter[b, s] == FREE or not remote:
             continue
         clients.silence[b, s] += 1
-        if clients.silence[b, s] > most:
+        if clients.silence[b, s] > MOST_SILENT:
             remove_slot(table, sender, s, up, out)

@@ -1,10 +1,11 @@
-"""Clients' nodes of the underlay-aware tree monitor their broker, and change to another one.
+"""Clients' nodes of a broker tree: they attach to the nearest broker, and keep that up to date.
 
-The paper's clients stay with their broker, also when it fails [uas §4.1]. We let a client's node
-that knows several brokers send a KEEP_ALIVE to one of them in each ping interval, and change to the
-next one when more than `missed_pings` of them in a row are not answered. Brokers expire silent
-clients, so a client never has to detach from a dead broker. Nodes that know a single broker skip
-this. Events published during the change are lost to the client.
+A client's node learns of the nearest broker from announcements. Its KEEP_ALIVEs set up the path
+there, and carry a digest of its subscriptions: a broker that lost its memory gets them again. The
+node moves to a broker that is nearer than its own was. The paper's clients stay with their broker,
+also when it fails [uas §4.1]. We let a client's node that knows several brokers send a KEEP_ALIVE
+in each ping interval, and change to the next broker when more than `missed_pings` of them in a row
+are not answered. Events published during such a change are lost to the client.
 """
 
 import numpy as np
@@ -13,8 +14,7 @@ from halfway.core.compiled import apart
 from halfway.core.message import APP
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
-from halfway.protocols.broker_trees import messages, siena
-from halfway.protocols.broker_trees import underlay_messages as kinds
+from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees.client_state import (
     clients_each,
     entries_digest,
@@ -25,105 +25,192 @@ from halfway.protocols.broker_trees.client_state import (
     subscriptions_digest,
 )
 from halfway.protocols.broker_trees.messages import (
+    ALIVE,
     CLIENT,
+    DIGEST,
+    DIGEST_BIT,
     FILTER,
+    HELD,
+    KEEP_ALIVE,
     ORIGIN,
+    PATH,
+    REFRESH,
     digest,
     is_command,
     parts_of,
     write_part,
     write_values,
 )
-from halfway.protocols.broker_trees.source_routes import NO_ROUTE, send_along
-from halfway.protocols.broker_trees.subscription_table import FREE
+from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_SERIAL,
+    NO_NODE,
+    NO_ROUTE,
+    SORTS,
+    claim,
+    find,
+    send_along,
+)
+from halfway.protocols.broker_trees.paths.nearby import (
+    drop_stale,
+    next_hop_to,
+    nth_nearest,
+    place_of_broker,
+    rank,
+)
+from halfway.protocols.broker_trees.paths.peer_paths import reply
+from halfway.protocols.broker_trees.tables.subscription_table import FREE
 from halfway.protocols.event_window import copy_event_id, record_if_new
 
-
-@apart
-def start_ticks(rules, own, now, out):
-    """Start the ticks of a client's node, which differ from node to node in the interval."""
-    wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
-    if now + wait_s <= rules.until_s:
-        emit(out, kinds.TICK, wait_s, own)
+_OVERLAP_S = 1.0  # that a client's node stays at its old broker after it attached to another one
 
 
 @apart
-def next_tick(rules, own, now, out):
-    """Start the timer of the next tick at a client's node."""
-    if now + rules.ping_interval_s <= rules.until_s:
-        emit(out, kinds.TICK, rules.ping_interval_s, own)
+def start_client(state, rules, i, c, out):
+    """Start the refreshes of a client's node, which differ from node to node in the interval."""
+    state.clients.missed[c] = state.clients.attached[c] = 0
+    wait_s = 0.5 * rules.join_delay_s * uniform(mixed(np.uint64(state.node_id[i])))
+    emit(out, REFRESH, wait_s, state.node_id[i])
 
 
 @apart
-def send_to_broker(clients, routes, c, own, kind, f, client, out):
+def send_to_broker(state, i, c, kind, f, client, out):
     """Send a record about a client's filter from the client's node to the broker in use."""
-    o = send_along(routes, routes.home[own, clients.broker[c]], kind, own, out)
+    own, place = state.node_id[i], NO_ROUTE
+    if state.clients.broker[c] != NO_NODE:
+        place = find(state.circuits, i, own, state.clients.number[c])
+    o = send_along(state.circuits, i, place, kind, own, out)
     o[FILTER], o.args[CLIENT] = f, client
     return o
 
 
 @apart
-def send_subscription(clients, catalogue, c, own, s, out):
-    """Send one subscription of a client's node to the broker in use, three attributes a record."""
-    name, client, attributes = clients.name[c, s], clients.client[c, s], catalogue.values.shape[1]
-    for part in range(parts_of(attributes)):
-        o = send_to_broker(clients, catalogue.routes, c, own, messages.SUBSCRIBE, name, client, out)
-        write_part(catalogue.filters, clients.filter[c, s], name, part, attributes, o)
-
-
-@apart
-def send_subscriptions(clients, catalogue, c, own, out):
-    """Send all subscriptions of a client's node to the broker in use."""
+def send_subscriptions(state, catalogue, i, c, out):
+    """Send all subscriptions of a client's node to the broker in use, three attributes a record."""
+    clients, attributes = state.clients, catalogue.values.shape[1]
     for s in range(clients.filter.shape[1]):
-        if clients.filter[c, s] != FREE:
-            send_subscription(clients, catalogue, c, own, s, out)
+        if clients.filter[c, s] == FREE:
+            continue
+        name, client = clients.name[c, s], clients.client[c, s]
+        for part in range(parts_of(attributes)):
+            o = send_to_broker(state, i, c, messages.SUBSCRIBE, name, client, out)
+            write_part(catalogue.filters, clients.filter[c, s], name, part, attributes, o)
 
 
 @apart
-def change_broker(clients, catalogue, c, own, now, out):
-    """Attach a client's node to the next broker on a path, as the one in use does not answer."""
-    before, known, routes = clients.broker[c], catalogue.routes.home.shape[1], catalogue.routes
-    clients.missed[c] = 0
-    for k in range(1, known):
-        after = (before + k) % known
-        if routes.home[own, after] != NO_ROUTE:
-            clients.broker[c], clients.moved_s[c] = after, now
-            clients.moves[c] += 1
-            send_subscriptions(clients, catalogue, c, own, out)
-            return
-
-
-@apart
-def keep_alive(clients, rules, c, own, now, out):
-    """Handle a tick of a client's node: leave a broker silent too long; send a KEEP_ALIVE."""
-    routes = rules.catalogue.routes
-    next_tick(rules, own, now, out)
-    if clients.missed[c] > rules.missed_pings:
-        change_broker(clients, rules.catalogue, c, own, now, out)
+def keep_alive(state, i, c, out):
+    """Send a KEEP_ALIVE, which sets up the path to the broker in use, or renews it."""
+    clients, own = state.clients, state.node_id[i]
+    towards = next_hop_to(state.nearby, i, clients.broker[c])
+    there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c])]
+    if towards != NO_NODE:
+        there.next = towards
+    if there.next == NO_NODE:
+        return  # after a crash, until the broker announces itself
+    there.peer = clients.broker[c]
     clients.missed[c] += 1
-    digest = subscriptions_digest(clients, c)
-    send_to_broker(clients, routes, c, own, kinds.KEEP_ALIVE, digest, 0, out)
+    send_to_broker(state, i, c, KEEP_ALIVE, subscriptions_digest(clients, c), 0, out)
 
 
 @apart
-def send_command(clients, catalogue, c, own, message, out):
-    """Remember an application's command at the client's node and send it to the broker."""
-    kind, f, client = message.kind, message[FILTER], message.args[CLIENT]
+def attach(state, i, c, place, out):
+    """Attach a client's node to the broker at a place of those near it, and leave the old one."""
+    clients, nearby = state.clients, state.nearby
+    if clients.attached[c] == 1:
+        o = send_to_broker(state, i, c, messages.DETACH, 0, NO_NODE, out)
+        o.at = _OVERLAP_S  # events in flight to the old broker arrive; none is delivered twice
+    clients.broker[c], clients.hops[c] = nearby.broker[i, place], nearby.hops[i, place]
+    clients.number[c] = SORTS * ((clients.number[c] // SORTS + 1) % MOST_SERIAL)
+    clients.attached[c] = clients.missed[c] = 0
+    keep_alive(state, i, c, out)
+
+
+@apart
+def attach_to_nearer(state, i, c, out):
+    """Attach a client's node to the nearest broker if it has none, or a farther one."""
+    clients, place = state.clients, nth_nearest(state.nearby, i, 0)
+    if place < 0 or state.nearby.broker[i, place] == clients.broker[c]:
+        return
+    if clients.broker[c] == NO_NODE or state.nearby.hops[i, place] < clients.hops[c]:
+        attach(state, i, c, place, out)
+
+
+@apart
+def change_broker(state, i, c, now, out):
+    """Attach a client's node to the next broker near it, as the one in use does not answer."""
+    nearby, before = state.nearby, place_of_broker(state.nearby, i, state.clients.broker[c])
+    after = np.int64(-1)
+    if before >= 0:
+        turn = rank(nearby, i, nearby.hops[i, before], nearby.broker[i, before])
+        after = nth_nearest(nearby, i, turn + 1)
+    if after < 0:
+        after = nth_nearest(nearby, i, 0)
+    if after >= 0 and after != before:
+        state.clients.attached[c] = 0  # the old broker does not answer: nothing to leave
+        attach(state, i, c, after, out)
+        state.clients.moves[c] += 1
+        state.clients.moved_s[c] = now
+
+
+@apart
+def forget_broker(state, i, c, broker):
+    """Forget a broker that left the tree; the next announcement of another one counts."""
+    place = place_of_broker(state.nearby, i, broker)
+    if place >= 0:
+        state.nearby.broker[i, place] = NO_NODE
+    if state.clients.broker[c] == broker:
+        state.clients.broker[c] = NO_NODE
+        state.clients.attached[c] = 0
+
+
+@apart
+def refresh_client(state, rules, i, c, every_s, missed, now, out):
+    """Handle a REFRESH at a client's node: a nearer broker, or one that answers; a KEEP_ALIVE.
+
+    missed: KEEP_ALIVEs without an answer after which the node changes its broker, if it knows
+    several.
+    """
+    clients = state.clients
+    if now + every_s <= rules.until_s:
+        emit(out, REFRESH, every_s, state.node_id[i])
+    drop_stale(state.nearby, i, now, rules.refresh_s)
+    attach_to_nearer(state, i, c, out)
+    if clients.broker[c] == NO_NODE:
+        return
+    if state.nearby.broker.shape[1] > 1 and clients.missed[c] > missed:
+        change_broker(state, i, c, now, out)
+    keep_alive(state, i, c, out)
+
+
+@apart
+def send_command(state, catalogue, i, c, message, out):
+    """Remember an application's command at the client's node, and send it to the broker, in the
+    words of the network. Until the broker has answered, its answer brings the subscriptions."""
+    clients, kind, f, client = state.clients, message.kind, message[FILTER], message.args[CLIENT]
+    attributes, name = catalogue.values.shape[1], np.int32(0)
+    if kind == messages.SUBSCRIBE or kind == messages.UNSUBSCRIBE:
+        name = digest(catalogue.filters, f, attributes)
     if kind == messages.SUBSCRIBE:
-        name = digest(catalogue.filters, f, catalogue.values.shape[1])
         if not remember(clients, c, f, name, client):
             return
     elif kind == messages.UNSUBSCRIBE:
         forget(clients, c, f, client)
     elif kind == messages.DETACH:
         forget(clients, c, FREE, client)
-    siena.send_command(catalogue, catalogue.routes.home[own, clients.broker[c]], own, message, out)
+    if kind != messages.PUBLISH and clients.attached[c] == 0:
+        return
+    for part in range(parts_of(attributes) if kind == messages.SUBSCRIBE else 1):
+        o = send_to_broker(state, i, c, kind, name, client, out)
+        copy_event_id(message, o)
+        if kind == messages.PUBLISH:
+            write_values(catalogue, message, o)
+        elif kind == messages.SUBSCRIBE:
+            write_part(catalogue.filters, f, name, part, attributes, o)
 
 
 @apart
-def receive_from_broker(clients, catalogue, c, own, message, out):
+def receive_from_broker(state, catalogue, i, c, message, out):
     """Handle a broker's record at a client's node. Of a former broker only events count."""
-    kind, client, routes = message.kind, message.args[CLIENT], catalogue.routes
+    clients, kind, client = state.clients, message.kind, message.args[CLIENT]
     if kind == messages.NOTIFY:
         each = clients_each(clients)
         known = 0 <= client < each
@@ -132,42 +219,36 @@ def receive_from_broker(clients, catalogue, c, own, message, out):
             copy_event_id(message, o)
             o.target = client
             write_values(catalogue, message, o)
-        return
-    r = routes.home[own, clients.broker[c]]
-    if routes.row[routes.first[r + 1] - 1] != message.args[ORIGIN]:
-        return
-    if kind == kinds.ALIVE:
-        clients.missed[c] = 0
-        if message.args[kinds.PATH] == kinds.DIGEST_BIT:
-            send_subscriptions(clients, catalogue, c, own, out)
-    elif kind == kinds.HELD and not is_subscribed(clients, c, message[FILTER], client):
-        f = message[FILTER]
-        send_to_broker(clients, routes, c, own, messages.UNSUBSCRIBE, f, client, out)
+    elif message.args[ORIGIN] == clients.broker[c]:
+        if kind == ALIVE:
+            clients.missed[c], clients.attached[c] = 0, 1
+            if message.args[PATH] == DIGEST_BIT:
+                send_subscriptions(state, catalogue, i, c, out)
+        elif kind == HELD and not is_subscribed(clients, c, message[FILTER], client):
+            send_to_broker(state, i, c, messages.UNSUBSCRIBE, message[FILTER], client, out)
 
 
 @apart
-def receive_at_monitoring_client(clients, rules, c, own, message, out):
-    """Handle a record at a client's node that monitors its broker."""
-    catalogue = rules.catalogue
-    if message.kind == kinds.TICK:
-        keep_alive(clients, rules, c, own, message.at, out)
+def receive_at_client(state, rules, i, c, message, out):
+    """Handle a record at a client's node, but for its REFRESHes."""
+    if message.kind == messages.ANNOUNCE:
+        attach_to_nearer(state, i, c, out)
     elif message.args[messages.STEP] > 0:
-        receive_from_broker(clients, catalogue, c, own, message, out)
-    elif is_command(catalogue, message):
-        send_command(clients, catalogue, c, own, message, out)
+        receive_from_broker(state, rules.catalogue, i, c, message, out)
+    elif is_command(rules.catalogue, message):
+        send_command(state, rules.catalogue, i, c, message, out)
 
 
 @apart
 def answer_keep_alive(clients, table, sender, message, out):
     """Answer a client node's KEEP_ALIVE; if the digests differ, send what is held."""
-    routes, b = sender.routes, sender.broker
-    guest, back = message.args[ORIGIN], routes.back[message.args[messages.ROUTE]]
+    b, guest = sender.broker, message.args[ORIGIN]
     renew(clients, table, b, guest)
-    o = send_along(routes, back, kinds.ALIVE, sender.own, out)
-    if entries_digest(table, b, guest) == message[kinds.DIGEST]:
+    o = reply(sender, message, ALIVE, out)
+    if entries_digest(table, b, guest) == message[DIGEST]:
         return
-    o.args[kinds.PATH] = kinds.DIGEST_BIT
+    o.args[PATH] = DIGEST_BIT
     for s in range(table.filter.shape[1]):
         if table.filter[b, s] != FREE and table.via[b, s] == guest:
-            o = send_along(routes, back, kinds.HELD, sender.own, out)
+            o = reply(sender, message, HELD, out)
             o[FILTER], o.args[CLIENT] = table.filter[b, s], table.client[b, s]

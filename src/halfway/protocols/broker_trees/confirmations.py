@@ -14,9 +14,9 @@ import numpy.typing as npt
 from halfway.core.compiled import apart
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import parents
+from halfway.core.prng import low_half, mixed
+from halfway.protocols.broker_trees import parent_search, parents
 from halfway.protocols.broker_trees import underlay_messages as kinds
-from halfway.protocols.broker_trees.children import NONE, slot_of
 from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.messages import (
     NOTIFY,
@@ -27,14 +27,20 @@ from halfway.protocols.broker_trees.messages import (
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
-from halfway.protocols.broker_trees.peer_paths import active_path, use_path
-from halfway.protocols.broker_trees.source_routes import (
+from halfway.protocols.broker_trees.paths.circuits import (
     NO_NODE,
     NO_ROUTE,
+    SORTS,
     Int32s,
-    second_path,
     send_along,
 )
+from halfway.protocols.broker_trees.paths.peer_paths import (
+    active_path,
+    reply,
+    second_path,
+    use_path,
+)
+from halfway.protocols.broker_trees.tables.children import NONE, slot_of
 from halfway.protocols.reliable_hop import copy_record
 
 PLACES = 128  # records that a broker keeps
@@ -64,25 +70,19 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
 
 
 @apart
-def end_of(routes, r):
-    """The node id at the end of a source route."""
-    return routes.row[routes.first[r + 1] - 1]
-
-
-@apart
 def track_new(state, rules, sender, before, out):
     """Track the new records for other brokers since the outbox had `before` free slots."""
     if rules.confirm_timeout_s == 0.0:
         return
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
-        starts = record.args[STEP] == 1 and record.args[NUMBER] == 0
+        starts = record.args[STEP] > 0 and record.args[NUMBER] == 0
         if not starts or record.args[ORIGIN] != sender.own:
             continue
         if record.kind == NOTIFY or record.kind == SUBSCRIBE_UP or record.kind == UNSUBSCRIBE_UP:
-            peer = end_of(sender.routes, record.args[ROUTE])
-            if sender.routes.number[peer] != NO_NODE:
-                track(state, rules, sender, record, peer == state.parent[sender.broker], out)
+            up = record.target == state.parent[sender.broker]
+            if up or slot_of(state.children.child, sender.broker, record.target) >= 0:
+                track(state, rules, sender, record, up, out)
 
 
 @apart
@@ -119,9 +119,7 @@ def start_timer(rules, own, number, out):
 def confirm(sender, message, out):
     """Confirm a record that a broker received, on the path that it came on."""
     if message.args[STEP] > 0 and message.args[NUMBER] > 0:
-        back = sender.routes.back[message.args[ROUTE]]
-        o = send_along(sender.routes, back, kinds.CONFIRM, sender.own, out)
-        o.args[NUMBER] = message.args[NUMBER]
+        reply(sender, message, kinds.CONFIRM, out).args[NUMBER] = message.args[NUMBER]
 
 
 @apart
@@ -146,6 +144,14 @@ def receive(state, rules, sender, message, out):
 
 
 @apart
+def start_numbers(kept, b, incarnation):
+    """Number the records of a broker that lost its memory apart from the earlier ones, so that no
+    late confirmation of one of those counts."""
+    if incarnation > 0 and kept.sent[b] == 0:
+        kept.sent[b] = low_half(mixed(np.uint64(incarnation))) & 0xFFFFF
+
+
+@apart
 def restart_timers(state, rules, sender, out):
     """Restart the timers of unconfirmed records after a crash, if the memory was kept."""
     kept, b = state.unconfirmed, sender.broker
@@ -162,12 +168,12 @@ def on_timeout(state, rules, sender, message, out):
     if place < 0:
         return
     record = kept.record[b, place]
-    lose_path(state, rules, sender, record.args[ROUTE], message.at, out)
+    lose_path(state, rules, sender, record, message.at, out)
     if kept.upwards[b, place] == 1:
         to = state.parent[b]
     else:
-        peer = end_of(sender.routes, record.args[ROUTE])
-        to = peer if slot_of(state.children.child, b, peer) >= 0 else NO_NODE
+        child = slot_of(state.children.child, b, record.target) >= 0
+        to = record.target if child else NO_NODE
     kept.tries[b, place] += 1
     if to < 0:  # this is the root now, or the receiver is no child any more
         record.args[NUMBER] = 0
@@ -185,16 +191,17 @@ def resend(sender, record, to, out):
     route = active_path(sender, to)
     if route == NO_ROUTE:
         return
-    o = send_along(sender.routes, route, record.kind, sender.own, out)
-    record.args[ROUTE] = route
+    o = send_along(sender.circuits, sender.row, route, record.kind, sender.own, out)
+    record.target = o.target
+    record.args[ROUTE], record.args[STEP] = o.args[ROUTE], o.args[STEP]
     copy_with_kind(record, o)
 
 
 @apart
-def lose_path(state, rules, sender, route, now, out):
-    """Count a source route to the parent or to a child as dead."""
-    b, peer = sender.broker, end_of(sender.routes, route)
-    path = SECOND if route == second_path(sender.routes, sender.own, peer) else DIRECT
+def lose_path(state, rules, sender, record, now, out):
+    """Count the path that a record took to the parent or to a child as dead."""
+    b, peer = sender.broker, record.target
+    path = SECOND if record.args[ROUTE] % SORTS == SECOND else DIRECT
     if peer == state.parent[b]:
         lose_path_up(state, rules, sender, path, now, out)
     elif slot_of(state.children.child, b, peer) >= 0:
@@ -208,31 +215,24 @@ def lose_path_up(state, rules, sender, path, now, out):
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
     if path == DIRECT and state.dead_since_s[b] == np.inf:
         state.dead_since_s[b] = now
-    other = parents.path_up(state, sender.routes, b, sender.own, rules.missed_pings)
-    if other == SECOND:
-        use_path(sender, up, second_path(sender.routes, sender.own, up), False)
-    elif other == DIRECT:
-        use_path(sender, up, NO_ROUTE, False)
+    other = parents.path_up(state, sender, rules.missed_pings)
+    if other in (DIRECT, SECOND):
+        use_path(sender, up, other == SECOND, False)
     elif state.asked[b] == 0:
         # [uas §4.1] "it sends its grand parent the node failure event": at once, then by ticks.
-        parents.search_parent(state, rules, sender, now, out)
+        parent_search.search_parent(state, rules, sender, now, out)
 
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
     """Count a path to a child as dead; use the other one, or adopt the children of the child."""
     b, most = sender.broker, rules.missed_pings + 1
-    s, route = (
-        slot_of(state.children.child, b, child),
-        second_path(sender.routes, sender.own, child),
-    )
+    s = slot_of(state.children.child, b, child)
     silence = state.children.child_silence
     silence[b, s, path] = max(silence[b, s, path], most + 1)
-    second = route != NO_ROUTE and silence[b, s, SECOND] <= most
+    second = second_path(sender, child) != NO_ROUTE and silence[b, s, SECOND] <= most
     other = next_hop_up(silence[b, s, DIRECT] <= most, second, False)
     if other == CUT_OFF:
         parents.adopt(state, sender, child, NONE, out)
-    elif other == SECOND:
-        use_path(sender, child, route, False)
     else:
-        use_path(sender, child, NO_ROUTE, False)
+        use_path(sender, child, other == SECOND, False)

@@ -14,62 +14,82 @@ from halfway.core.kinds import EVENT_ID, Channel, Kinds, MapRole
 from halfway.core.message import COMMAND_ARG
 from halfway.core.prng import low_half, mixed
 from halfway.core.values import ranges
-from halfway.core.values.ranges import BITS, DOUBLE, NUMBER_OR_NONE, below, whole
+from halfway.core.values.ranges import (
+    BITS,
+    COUNT,
+    DOUBLE,
+    NODE_OR_NONE,
+    NUMBER_OR_NONE,
+    below,
+    whole,
+)
 from halfway.protocols import reliable_hop
 
 # Header fields that SIENA reuses. On the network: the digest of a filter. In a command: the number
 # that the application gave to its filter, or to the values of its event.
 FILTER, VALUES = "topic", "topic"
-# Places in `args`: path; hops of it made, 0: not on a path; client at its node; first sender.
+# Places in `args`: number of the path; its direction, 0: not on a path; client at its node; first
+# sender.
 ROUTE, STEP, CLIENT, ORIGIN = 0, 1, COMMAND_ARG, 3
+AWAY, BACK = 1, 2  # directions: away from the owner of the path, and back to it
 FIRST = 4  # the first attribute in a part of a filter
-NUMBER = 5  # of a record that a broker confirms; 0: not confirmed
+NUMBER = 5  # of a record that a broker confirms, 0: not confirmed; of a search or announcement
+HOPS, SHARED, AVOIDED, ROOT = 2, 4, 6, 7  # of a search or announcement
+PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
+DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG, ALIVE and HOLDS: the digests differ
+DIGEST = "topic"  # of the subscriptions that the receiver should hold for the sender
+BROKER = "target"  # that a search is for
 MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 EACH = 3  # attributes of a filter in one record
 
-ROUTED = {"route": ROUTE, "step": STEP, "origin": ORIGIN}
+ROUTED = {"path number": ROUTE, "direction": STEP, "origin": ORIGIN}
+TO_END = "target sequence"  # fields of every record on a path
 ROUTED_CLIENT = {**ROUTED, "client": CLIENT}
 
 _FILTER = {FILTER: "digest of the filter; in a command the application's number of it"}
 _VALUES = {VALUES: "in a command the application's number of the event's values"}
-_INTERVALS = {"intervals[6]": 0}  # low and high of three attributes; NaN: no constraint
-_EVENT_VALUES = {"values[6]": 0}  # NaN: the event has no such attribute
+_INTERVALS = {"intervals[k]": 0}  # low and high of three attributes; NaN: no constraint
+_EVENT_VALUES = {"values[k]": 0}  # NaN: the event has no such attribute
 
 RANGES = {
-    "route": below("routes"), "step": whole(0, 2**16 - 1), "origin": below("nodes"),
+    "path number": ranges.NUMBER, "direction": whole(0, BACK), "origin": ranges.NODE,
     "client": NUMBER_OR_NONE, "first attribute": below("attributes", MOST_ATTRIBUTES - 1),
     "number": ranges.NUMBER, _FILTER[FILTER]: ranges.NUMBER, _VALUES[VALUES]: NUMBER_OR_NONE,
     "intervals": DOUBLE, "values": DOUBLE, "ignored": NUMBER_OR_NONE,
+    "hops": COUNT, "nodes shared": COUNT, "node avoided": NODE_OR_NONE, "root": ranges.NODE,
+    "path": whole(0, 3), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
+    "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
+    "digest of the filter": ranges.NUMBER, "broker searched for": ranges.NODE,
     "as in that record": BITS, "numbers as in that record": DOUBLE,
 }  # fmt: skip
 KINDS = Kinds(RANGES)
 SUBSCRIBE = KINDS.network(
-    0, "subscribe", "a client subscribes to a filter", "sequence",
+    0, "subscribe", "a client subscribes to a filter", TO_END,
     args={**ROUTED_CLIENT, "first attribute": FIRST}, reals=_INTERVALS, reused=_FILTER,
     also=Channel.COMMAND,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.network(
-    1, "unsubscribe", "a client ends one subscription", "sequence", args=ROUTED_CLIENT,
+    1, "unsubscribe", "a client ends one subscription", TO_END, args=ROUTED_CLIENT,
     reused=_FILTER, also=Channel.COMMAND,
 )  # fmt: skip
 PUBLISH = KINDS.network(
-    2, "publish", "a client publishes `event`", f"{EVENT_ID} sequence", args=ROUTED_CLIENT,
+    2, "publish", "a client publishes `event`", f"{EVENT_ID} {TO_END}", args=ROUTED_CLIENT,
     reals=_EVENT_VALUES, reused=_VALUES, on_map=MapRole.EVENT_HOP, also=Channel.COMMAND,
 )  # fmt: skip
 DETACH = KINDS.network(
-    3, "detach", "a client ends all of its subscriptions", "sequence", args=ROUTED_CLIENT,
+    3, "detach", "a client ends all of its subscriptions", TO_END, args=ROUTED_CLIENT,
     reused={FILTER: "ignored"}, also=Channel.COMMAND,
 )  # fmt: skip
 SUBSCRIBE_UP = KINDS.network(
-    4, "subscribe-up", "a child subscribes to a filter", "sequence",
+    4, "subscribe-up", "a child subscribes to a filter", TO_END,
     args={**ROUTED, "first attribute": FIRST, "number": NUMBER}, reals=_INTERVALS, reused=_FILTER,
 )  # fmt: skip
 UNSUBSCRIBE_UP = KINDS.network(
-    5, "unsubscribe-up", "a child ends a subscription", "sequence",
+    5, "unsubscribe-up", "a child ends a subscription", TO_END,
     args={**ROUTED, "number": NUMBER}, reused=_FILTER,
 )  # fmt: skip
 NOTIFY = KINDS.network(
-    6, "notify", "an event travels to a broker or to a client's node", f"{EVENT_ID} sequence",
+    6, "notify", "an event travels to a broker or to a client's node", f"{EVENT_ID} {TO_END}",
     args={**ROUTED_CLIENT, "number": NUMBER}, reals=_EVENT_VALUES, on_map=MapRole.EVENT_HOP,
 )  # fmt: skip
 DELIVERED = KINDS.report(
@@ -84,6 +104,45 @@ NO_PATH = KINDS.timer(
     12, "no-path", "the node counts a record because no path leads to the target",
     "epoch", args={"as in that record[k]": 0}, reals={"numbers as in that record[6]": 0},
     reused=dict.fromkeys((FILTER, "event", "publisher"), "as in that record"),
+)  # fmt: skip
+HELD = KINDS.network(
+    17, "held", "the sender, a broker, holds a subscription of the receiver", TO_END,
+    args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
+)  # fmt: skip
+JOIN = KINDS.network(
+    19, "join", "the sender asks to be, or to stay, a child of the receiver", TO_END,
+    args=ROUTED, reused={DIGEST: "digest of the child's subscriptions"},
+)  # fmt: skip
+KEEP_ALIVE = KINDS.network(
+    23, "keep-alive", "a client's node attaches to its broker, and checks it", TO_END,
+    args=ROUTED, reused={DIGEST: "digest of the node's subscriptions"},
+)  # fmt: skip
+ALIVE = KINDS.network(
+    24, "alive", "the broker answers a keep-alive on the same path", TO_END,
+    args={**ROUTED, "path": PATH},
+)  # fmt: skip
+ANNOUNCE = KINDS.network(
+    27, "announce", "a broker of the tree is so many hops away", "epoch",
+    args={"hops": HOPS, "origin": ORIGIN, "number": NUMBER, "root": ROOT},
+)  # fmt: skip
+SEARCH = KINDS.network(
+    28, "search", "a broker searches for a path to another one", "",
+    args={"path number": ROUTE, "hops": HOPS, "origin": ORIGIN, "nodes shared": SHARED,
+          "number": NUMBER, "node avoided": AVOIDED},
+    reused={BROKER: "broker searched for"},
+)  # fmt: skip
+FOUND = KINDS.network(
+    29, "found", "the broker searched for answers along the path, which its nodes keep", TO_END,
+    args={**ROUTED, "number": NUMBER},
+)  # fmt: skip
+ANSWER = KINDS.timer(
+    30, "answer", "the broker searched for chooses the best way that a search came",
+    args={"path number": ROUTE, "owner": ORIGIN, "number": NUMBER},
+)  # fmt: skip
+REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what others know")
+HOLDS = KINDS.network(
+    32, "holds", "the sender, a broker of SIENA, holds the receiver as a child", TO_END,
+    args={**ROUTED, "path": PATH}, reals={"ancestors[k]": 0},
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)

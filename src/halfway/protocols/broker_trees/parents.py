@@ -9,7 +9,36 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.protocols.broker_trees import underlay_messages as kinds
-from halfway.protocols.broker_trees.children import (
+from halfway.protocols.broker_trees.decisions import (
+    DIRECT,
+    SECOND,
+    UPPER,
+    next_hop_up,
+)
+from halfway.protocols.broker_trees.messages import ORIGIN
+from halfway.protocols.broker_trees.paths.ancestors import (
+    LEFT,
+    SEEKING,
+    is_ancestor,
+    take_ancestors,
+    write_ancestors,
+)
+from halfway.protocols.broker_trees.paths.circuits import (
+    NO_NODE,
+    NO_ROUTE,
+    send_along,
+    way_back,
+)
+from halfway.protocols.broker_trees.paths.peer_paths import (
+    active_path,
+    direct_path,
+    forget_peer,
+    second_path,
+    send,
+)
+from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
+from halfway.protocols.broker_trees.siena_parent import announce_broker
+from halfway.protocols.broker_trees.tables.children import (
     NONE,
     add_child,
     first_child,
@@ -17,52 +46,39 @@ from halfway.protocols.broker_trees.children import (
     reset_silence,
     slot_of,
 )
-from halfway.protocols.broker_trees.decisions import (
-    ALTERNATE,
-    DIRECT,
-    FALLBACKS,
-    OTHERS,
-    PARENT,
-    SECOND,
-    fallback,
-    next_hop_up,
-)
-from halfway.protocols.broker_trees.messages import ORIGIN, ROUTE
-from halfway.protocols.broker_trees.peer_paths import active_path, forget_peer, send
-from halfway.protocols.broker_trees.source_routes import (
-    NO_NODE,
-    NO_ROUTE,
-    second_path,
-    send_along,
-)
-from halfway.protocols.broker_trees.subscription_table import FREE, forward_uncovered, remove
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 
-LEFT = np.int32(-2)  # the parent of a broker that left
+_DEEPER = 4  # brokers that a parent's news may add above a broker that is not on a cycle
 
 
 @apart
-def path_up(state, routes, b, own, most):
+def path_up(state, sender, most):
     """The path of a broker's next hop up; one works unless more than `most` PINGs are missed."""
+    b = sender.broker
     direct = state.missed[b, DIRECT] <= most
-    has_second = second_path(routes, own, state.parent[b]) != NO_ROUTE
+    has_second = second_path(sender, state.parent[b]) != NO_ROUTE
     second = has_second and state.missed[b, SECOND] <= most
     return next_hop_up(direct, second, state.grandparent[b] != NO_NODE)
 
 
 @apart
-def is_silent(state, routes, b, own, most):
+def is_silent(state, sender, most):
     """Whether more than `most` PINGs in a row are unanswered on every path to a broker's parent."""
-    return state.parent[b] != NO_NODE and path_up(state, routes, b, own, most) not in (
-        DIRECT,
-        SECOND,
-    )
+    silent = path_up(state, sender, most) not in (DIRECT, SECOND)
+    return state.parent[sender.broker] >= 0 and silent
 
 
 @apart
-def is_cut_off(state, rules, routes, b, own):
-    """Whether a broker has a parent that is silent on every path, or is on a cycle."""
-    on_cycle = state.parent[b] != NO_NODE and state.depth[b] > routes.direct.shape[0]
-    return on_cycle or is_silent(state, routes, b, own, rules.missed_pings)
+def is_cut_off(state, rules, sender):
+    """Whether a broker has no parent yet, or one that is silent on every path or on a cycle."""
+    b = sender.broker
+    on_cycle = (
+        state.parent[b] >= 0
+        and state.depth[b] > state.joined_depth[b] + _DEEPER
+        and is_ancestor(state.above, b, sender.own)
+    )
+    seeking = state.parent[b] == SEEKING
+    return seeking or on_cycle or is_silent(state, sender, rules.missed_pings)
 
 
 @apart
@@ -75,16 +91,22 @@ def add_news(state, sender, o):
         o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.args[kinds.SUCCESSOR])
     else:
         o[kinds.ROOT], o.args[kinds.SUCCESSOR] = state.root[b], state.successor[b]
-        o.args[kinds.NEXT_SUCCESSOR], o.args[kinds.DEPTH] = NO_NODE, state.depth[b]
+        o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.target)
+        o.args[kinds.DEPTH] = state.depth[b]
+    write_ancestors(state.above, b, sender.own, o)
 
 
 @apart
-def take_news(state, b, message):
+def take_news(state, b, own, message):
     """Learn from the news of a broker's parent who is above it, the root and its successors."""
     state.grandparent[b], state.root[b] = message[kinds.PARENT], message[kinds.ROOT]
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
     state.depth[b] = message.args[kinds.DEPTH] + 1
+    take_ancestors(state.above, b, message)
+    if state.alternate[b] == NO_NODE and state.next_successor[b] != own:
+        # [uas §4] the alternate is a neighbour of the parent. We let the parent name one.
+        state.alternate[b] = state.next_successor[b]
 
 
 @apart
@@ -94,7 +116,8 @@ def accept(state, sender, child, r, replaced, out):
     if add_child(state.children, sender.broker, child) < 0:
         return
     usual = active_path(sender, child)
-    o = send_along(sender.routes, usual if r == NO_ROUTE else r, kinds.ACCEPT, sender.own, out)
+    path = usual if r == NO_ROUTE else r
+    o = send_along(sender.circuits, sender.row, path, kinds.ACCEPT, sender.own, out)
     add_news(state, sender, o)
     o.args[kinds.REPLACED] = replaced
 
@@ -102,25 +125,43 @@ def accept(state, sender, child, r, replaced, out):
 @apart
 def is_above(state, b, node_id):
     """Whether a broker knows another to be above it: as that one's parent it would form a cycle."""
-    return node_id in (state.parent[b], state.grandparent[b]) or (
-        state.parent[b] != NO_NODE and node_id == state.root[b]
-    )
+    if state.parent[b] == NO_NODE:
+        return False
+    near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
+    return near or is_ancestor(state.above, b, node_id)
 
 
 @apart
 def on_join(state, rules, sender, message, out):
     """Accept a child that asks for a parent, unless this broker's own is lost, or may soon be."""
-    b, own, child = sender.broker, sender.own, message.args[ORIGIN]
+    b, child = sender.broker, message.args[ORIGIN]
     # The successor asks the next child of the root, which may detect the root's death a little
     # later; the answer to the last PING may be in flight.
-    cut_off = is_cut_off(state, rules, sender.routes, b, own)
-    if is_above(state, b, child) or cut_off or is_silent(state, sender.routes, b, own, 1):
+    cut_off = is_cut_off(state, rules, sender) or is_silent(state, sender, 1)
+    if cut_off or is_above(state, b, child):
         return
     s = add_child(state.children, b, child)
     if s >= 0:
         reset_silence(state.children, b, s)
-        back = sender.routes.back[message.args[ROUTE]]
+        back = way_back(sender.circuits, sender.row, message)
         accept(state, sender, child, back, NO_NODE, out)
+
+
+@apart
+def complete_paths(state, rules, sender, out):
+    """Search for those of a broker's paths x, y and z [uas §4] that it does not have, or that are
+    dead; one after the other, because y avoids x."""
+    b, up, above = sender.broker, state.parent[sender.broker], state.grandparent[sender.broker]
+    if up < 0:
+        return
+    number, most = own_number(sender, up), rules.missed_pings
+    if number < 0 or state.missed[b, DIRECT] > most:
+        search_direct(sender, up, out)
+        return
+    if second_path(sender, up) == NO_ROUTE or state.missed[b, SECOND] > most:
+        search(sender, up, number + SECOND, NO_NODE, out)
+    if above != NO_NODE and direct_path(sender, above) == NO_ROUTE:
+        search(sender, above, number + UPPER, up, out)
 
 
 @apart
@@ -129,13 +170,16 @@ def on_accept(state, rules, sender, message, out):
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the lower id stays root.
     both = up == NO_NODE and sender.own < source and slot_of(state.children.child, b, source) >= 0
-    replaced = up != NO_NODE and message.args[kinds.REPLACED] == up
+    replaced = up >= 0 and message.args[kinds.REPLACED] == up
     wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
     if source == up:
-        take_news(state, b, message)
+        take_news(state, b, sender.own, message)
     elif wanted and not both:
         change_parent(state, rules, sender, source, message.at, out)
-        take_news(state, b, message)
+        take_news(state, b, sender.own, message)
+        state.joined_depth[b] = state.depth[b]
+        announce_broker(state, sender, out)
+        complete_paths(state, rules, sender, out)
     else:
         send(sender, kinds.QUIT, source, out)
 
@@ -144,7 +188,7 @@ def on_accept(state, rules, sender, message, out):
 def change_parent(state, rules, sender, parent, now, out):
     """Subscribe at a broker's new parent, and quit the old one."""
     b, table = sender.broker, state.table
-    if state.parent[b] != NO_NODE:
+    if state.parent[b] >= 0:
         o = send(sender, kinds.QUIT, state.parent[b], out)
         # We quit one interval later, because events in flight from the old parent passed
         # the new one before it held these subscriptions. Events from both parents pass once.
@@ -182,7 +226,7 @@ def lose_child(state, sender, child, out):
     b = sender.broker
     if remove_child(state.children, b, child):
         forget_peer(sender, child)
-        remove(state.table, sender, FREE, child, NO_NODE, state.parent[b], out)
+        remove(state.table, sender, FREE, child, NO_NODE, max(state.parent[b], NO_NODE), out)
 
 
 @apart
@@ -204,79 +248,8 @@ def leave_tree(state, sender, out):
     """[uas Algorithm 2] leave the parent and the tree, as the application asks; the root stays."""
     b = sender.broker
     up = state.parent[b]
-    if up != NO_NODE:
+    if up >= 0:
         send(sender, kinds.LEAVING, up, out)
         state.parent[b] = LEFT
         for s in range(state.table.filter.shape[1]):
             state.table.filter[b, s], state.table.forwarded[b, s] = FREE, 0
-
-
-@apart
-def fallback_parent(state, rules, b, own, stage):
-    """The broker asked in a stage of the search: by `fallback`, and then the root's successor."""
-    which = fallback(stage, rules.alternate_first) if stage < FALLBACKS else OTHERS
-    if which == ALTERNATE:
-        return state.alternate[b]
-    if which == PARENT:
-        return state.parent[b]
-    if which == OTHERS:
-        return state.successor[b] if stage == FALLBACKS else state.root[b]
-    if state.grandparent[b] != NO_NODE:
-        return state.grandparent[b]
-    # [uas] below the root there is no grandparent. We let the root's children ask its successor,
-    # and the successor the next one: the root is dead only if that one does not hear it either.
-    return state.successor[b] if state.successor[b] != own else state.next_successor[b]
-
-
-@apart
-def fallback_after_tau(state, rules, b):
-    """[uas §4.1] the broker that a child joins whose direct path was dead for τ; NO_NODE: none."""
-    other = state.grandparent[b]
-    if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NO_NODE:
-        other = state.alternate[b]
-    return other
-
-
-@apart
-def is_asked_before(state, rules, b, own, stage):
-    """Whether an earlier stage of the search asks the same broker."""
-    for earlier in range(stage):
-        asked = fallback_parent(state, rules, b, own, earlier)
-        if asked == fallback_parent(state, rules, b, own, stage):
-            return True
-    return False
-
-
-@apart
-def search_parent(state, rules, sender, now, out):
-    """Ask for another parent, one tick of the search; a successor that finds none is the root."""
-    b, own = sender.broker, sender.own
-    ticks = rules.missed_pings + 1  # a stage
-    state.asked[b] += 1
-    for stage in range((state.asked[b] - 1) // ticks, FALLBACKS + 1):
-        other = fallback_parent(state, rules, b, own, stage)
-        if stage == FALLBACKS and other == own:
-            # We make the successor the root, because the paper leaves the root's death open.
-            become_root(state, b, own, now)
-            return
-        # The PINGs ask the parent itself in every tick; a new path to it is not known.
-        skipped = other in (NO_NODE, own, state.parent[b])
-        if not skipped and not is_asked_before(state, rules, b, own, stage):
-            # On both paths in turn, because the failed node may be on one of them.
-            second = second_path(sender.routes, own, other)
-            if second == NO_ROUTE or state.asked[b] & 1 == 1:
-                send(sender, kinds.JOIN, other, out)
-            else:
-                send_along(sender.routes, second, kinds.JOIN, own, out)
-            return
-        state.asked[b] = (stage + 1) * ticks + 1
-    state.asked[b] = 1
-
-
-@apart
-def become_root(state, b, own, now):
-    """Make a broker the root, which keeps asking its predecessor."""
-    state.predecessor[b] = state.parent[b]
-    state.parent[b] = state.grandparent[b] = state.alternate[b] = NO_NODE
-    state.root[b], state.depth[b] = own, 0
-    count_move(state, b, now)

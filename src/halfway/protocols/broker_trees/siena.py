@@ -4,9 +4,14 @@
 service", §4.2] every event goes to the parent; it goes to a child whose subscriptions match it.
 Every node is a router, some are brokers, and a client's node speaks to its broker alone. Clients
 are numbers at their node: one subscribes to attach, DETACHes to leave, and moves by doing both.
-No broker searches for another path: a failure under the tree partitions it.
+[ibid. §4.2] a server is started with the identity of its master. We let a broker that starts choose
+the nearest broker of the tree as its parent, so that both trees are formed alike; it keeps this
+parent for good. A broker repeats its JOIN in each refresh interval, with a digest of what it
+forwarded, so that a parent without memory gets this again. A path that does not answer is searched
+for again, but a broker that is down partitions the tree.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,23 +19,46 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
-from halfway.core.message import APP
-from halfway.core.options import count
+from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees import messages, peer_paths, source_routes
+from halfway.protocols.broker_trees import clients as client_nodes
+from halfway.protocols.broker_trees import messages, siena_parent
+from halfway.protocols.broker_trees.client_state import (
+    NO_CLIENTS,
+    ClientRoom,
+    ClientState,
+    client_state,
+    renew,
+)
 from halfway.protocols.broker_trees.decisions import ALL_DIRECT
 from halfway.protocols.broker_trees.messages import (
     CLIENT,
     FILTER,
+    NO_PATH,
+    ORIGIN,
     digest,
     is_command,
     parts_of,
-    write_part,
     write_values,
 )
-from halfway.protocols.broker_trees.peer_paths import Sender
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s
-from halfway.protocols.broker_trees.subscription_table import (
+from halfway.protocols.broker_trees.paths import circuits, peer_paths
+from halfway.protocols.broker_trees.paths.ancestors import (
+    SEEKING,
+    no_ancestors,
+)
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Circuits, Int32s
+from halfway.protocols.broker_trees.paths.nearby import (
+    Nearby,
+    none_nearby,
+)
+from halfway.protocols.broker_trees.paths.peer_paths import Sender
+from halfway.protocols.broker_trees.paths.relay import is_relayed
+from halfway.protocols.broker_trees.paths.searches import (
+    Searches,
+    no_searches,
+)
+from halfway.protocols.broker_trees.tables import table_repair
+from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
     Catalogue,
     SubscriptionTable,
@@ -40,7 +68,12 @@ from halfway.protocols.broker_trees.subscription_table import (
     notify,
     remove,
 )
-from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.event_window import (
+    EventWindows,
+    copy_event_id,
+    empty_windows,
+    record_if_new,
+)
 from halfway.protocols.reliable_hop import (
     ACK_TIMEOUT_OPTION,
     ACK_TIMEOUT_S,
@@ -52,6 +85,13 @@ from halfway.protocols.reliable_hop import (
 KINDS = messages.KINDS
 OPTIONS = {
     "brokers": count(20, "number of brokers, on nodes drawn at random (k in the paper)", 1, 500),
+    "refresh_s": seconds(
+        10.0, "between two announcements of a broker, and two checks of a node's broker", 0.1
+    ),
+    "join_delay_s": seconds(3.0, "in which brokers join the tree, in a random order"),
+    "search_s": seconds(
+        0.1, "that a broker waits for the best way of a search. Use more than a flood takes", 1e-4
+    ),
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
 }
@@ -63,6 +103,10 @@ class Rules(NamedTuple):
     of the paper lose nothing."""
 
     catalogue: Catalogue
+    refresh_s: float = 10.0
+    join_delay_s: float = 3.0
+    search_s: float = 0.1
+    until_s: float = math.inf  # time after which nothing is refreshed, so that a run can end
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
 
@@ -72,9 +116,18 @@ class SienaState(NamedTuple):
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Int32s  # [brokers] the parent's id; NO_NODE at the root
+    parent: Int32s  # [brokers] the parent's id; NO_NODE at the root, SEEKING: none yet
+    root: Int32s  # [brokers] the root's id, which each broker is given
+    asked: Int32s  # [brokers] JOINs in a row without an answer
+    announced: Int32s  # [brokers] announcements so far
+    above: npt.NDArray[np.int64]  # [brokers, words] the ancestors
     table: SubscriptionTable
     paths: peer_paths.PeerPaths  # no room: this tree has no other paths
+    circuits: Circuits
+    nearby: Nearby
+    searches: Searches
+    seen: EventWindows  # [brokers] the newest events that passed of each publisher
+    clients: ClientState
     hops: ReliableHops
     lost: npt.NDArray[np.int64]  # [n] messages without a path, and hops that failed for good
 
@@ -82,34 +135,40 @@ class SienaState(NamedTuple):
 State = SienaState
 
 
-def broker_rows(node_ids: Int32s, brokers: Int32s) -> tuple[Int32s, Int32s]:
-    """Return for SIENA's state [n] the broker index of each node, -1 for others; [rows] the numbers
-    of the brokers among these nodes."""
-    number = {int(node_id): k for k, node_id in enumerate(brokers)}
-    mine = [number[int(node_id)] for node_id in node_ids if int(node_id) in number]
+def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
+    """Return for SIENA's state [n] the broker index of each node, -1 for others."""
+    at = np.flatnonzero(np.isin(node_ids, brokers))
     index = np.full(len(node_ids), NO_NODE, np.int32)
-    index[np.isin(node_ids, brokers)] = np.arange(len(mine))
-    return index, np.array(mine, np.int32)
+    index[at] = np.arange(len(at))
+    return index
+
+
+def parents_at_first(node_ids: Int32s, brokers: Int32s, root: int) -> Int32s:
+    """Return [brokers] the parents of the brokers in SIENA's state: only the root needs none."""
+    own = node_ids[np.isin(node_ids, brokers)]
+    return np.where(own == root, NO_NODE, SEEKING).astype(np.int32)
 
 
 def state(
-    node_ids: Int32s,
-    brokers: Int32s,
-    parents: Int32s,
-    slots: int,
-    retries: int = 0,
-    attributes: int = 1,
-) -> SienaState:
-    """Return the state of nodes in SIENA's tree before any subscription.
+    node_ids: Int32s, brokers: Int32s, root: int, slots: int, *, room: int = 64, retries: int = 0,
+    attributes: int = 1, clients: ClientRoom = NO_CLIENTS,
+) -> SienaState:  # fmt: skip
+    """Return the state of nodes before SIENA's tree exists.
 
-    brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
-    subscriptions at each broker; attributes: of an event, up to MOST_ATTRIBUTES.
+    brokers: ids of those nodes that are brokers; root: the id of the broker that founds the tree,
+    which only brokers know; slots: room for subscriptions at each broker; room: for circuits at
+    each node; attributes: of an event, up to MOST_ATTRIBUTES.
     """
-    index, mine = broker_rows(node_ids, brokers)
+    up = parents_at_first(node_ids, brokers, root)
+    here, n = len(up), len(node_ids)
     return SienaState(
-        node_ids, index, parents.astype(np.int32)[mine], empty_table(len(mine), slots, attributes),
-        peer_paths.direct_paths(len(mine), 0), source_routes.hops_of_tree(node_ids, retries),
-        np.zeros(len(node_ids), np.int64),
+        node_ids, broker_index(node_ids, brokers), up, np.full(here, root, np.int32),
+        np.zeros(here, np.int32), np.zeros(here, np.int32), no_ancestors(here),
+        empty_table(here, slots, attributes),
+        peer_paths.direct_paths(here, 0), circuits.no_circuits(n, room), none_nearby(n, 1),
+        no_searches(here), empty_windows(here, clients.publishers),
+        client_state(node_ids, clients, here, slots),
+        circuits.hops_of_tree(node_ids, retries), np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -122,50 +181,18 @@ def most_of_table(table: SubscriptionTable) -> int:
 
 def most_emissions(state: SienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits at a node of SIENA's tree."""
-    most = most_of_table(state.table) + 2
-    return source_routes.with_reliable_hops(most, rules.retries)
+    at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
+    most = max(most_of_table(state.table), at_client) + 6
+    return circuits.with_reliable_hops(most, rules.retries)
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """The limits of the ranges in records of either tree: source routes, node ids, attributes.
+    """The limits of the ranges in records of either tree: the attributes of events.
 
     An application's numbers of filters and events have none here, because digests take their field.
     """
     del state
-    values, routes = rules.catalogue.values, rules.catalogue.routes
-    return {
-        "routes": len(routes.back), "nodes": len(routes.number), "attributes": values.shape[1],
-    }  # fmt: skip
-
-
-@apart
-def receive_at_client(catalogue, own, message, out):
-    """Forward a client's command to its SIENA broker, or the notification to the client."""
-    if message.args[messages.STEP] > 0:
-        if message.kind == messages.NOTIFY:
-            o = emit(out, messages.DELIVERED, 0.0, APP)
-            copy_event_id(message, o)
-            o.target = message.args[CLIENT]
-            write_values(catalogue, message, o)
-    elif is_command(catalogue, message):
-        send_command(catalogue, catalogue.routes.home[own, 0], own, message, out)
-
-
-@apart
-def send_command(catalogue, r, own, message, out):
-    """Send a client's command along source route r, in the words of the network."""
-    kind, attributes = message.kind, catalogue.values.shape[1]
-    for part in range(parts_of(attributes) if kind == messages.SUBSCRIBE else 1):
-        o = source_routes.send_along(catalogue.routes, r, kind, own, out)
-        copy_event_id(message, o)
-        o.args[CLIENT] = message.args[CLIENT]
-        if kind == messages.PUBLISH:
-            write_values(catalogue, message, o)
-        elif kind != messages.DETACH:
-            f = message[FILTER]
-            o[FILTER] = digest(catalogue.filters, f, attributes)
-            if kind == messages.SUBSCRIBE:
-                write_part(catalogue.filters, f, o[FILTER], part, attributes, o)
+    return {"attributes": rules.catalogue.values.shape[1]}
 
 
 @apart
@@ -191,6 +218,8 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
         insert(table, sender, message, source, client, up, out)
     elif kind in (messages.UNSUBSCRIBE, messages.UNSUBSCRIBE_UP):
         remove(table, sender, filter_named(catalogue, message), source, client, up, out)
+    elif kind == messages.DETACH and client == NO_NODE:
+        table_repair.remove_all(table, sender, source, up, out)
     elif kind == messages.DETACH:
         remove(table, sender, FREE, source, client, up, out)
     elif kind in (messages.PUBLISH, messages.NOTIFY):
@@ -203,22 +232,65 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
         notify(table, catalogue, sender, message, source, out)
 
 
+@apart
+def receive(state, rules, sender, message, out):
+    """Handle a record at a SIENA broker."""
+    kind, up = message.kind, max(state.parent[sender.broker], NO_NODE)
+    if kind == messages.REFRESH:
+        siena_parent.refresh_broker(state, rules, sender, message.at, out)
+    elif kind == messages.JOIN:
+        siena_parent.on_join(state, sender, message, out)
+    elif kind == messages.HOLDS:
+        siena_parent.on_holds(state, sender, message, out)
+    elif kind == messages.HELD:
+        table_repair.on_held(state.table, sender, up, message, out)
+    elif kind == messages.FOUND:
+        if message.args[ORIGIN] == up or state.parent[sender.broker] == SEEKING:
+            siena_parent.join(state, sender, message.args[ORIGIN], False, out)
+    elif kind == messages.KEEP_ALIVE:
+        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
+    elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
+        state.seen, sender.broker, message
+    ):
+        # We let an event pass once, because a broker that lost its memory may change its parent.
+        receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
+        if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
+            renew(state.clients, state.table, sender.broker, message.args[ORIGIN])
+
+
+@apart
+def receive_at_router(catalogue, own, message, out):
+    """Count a command of an application at a node of either tree that has no room for clients."""
+    if message.args[messages.STEP] == 0 and is_command(catalogue, message):
+        emit(out, NO_PATH, 0.0, own)
+
+
 @handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of SIENA's tree receive one message."""
-    catalogue, before = rules.catalogue, out.tally[0]
-    own, b = state.node_id[i], state.broker_index[i]
-    if source_routes.handle_hop(state.hops, state.lost, rules, i, message, out):
+    before, own = out.tally[0], state.node_id[i]
+    b, c = state.broker_index[i], state.clients.client_index[i]
+    sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)
+    announces = b != NO_NODE and siena_parent.is_connected(state, b)
+    if circuits.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
-    if source_routes.is_in_transit(catalogue.routes, message):
-        source_routes.forward(catalogue.routes, message, out)
-    elif message.kind == messages.START:
+    if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
-        return
-    elif b == NO_NODE:
-        receive_at_client(catalogue, own, message, out)
+        before = out.tally[0]
+        if b != NO_NODE:
+            siena_parent.start_broker(state, rules, sender, message, out)
+        elif c != NO_NODE:
+            client_nodes.start_client(state, rules, i, c, out)
+    elif is_relayed(state, rules, i, announces, message, out):
+        pass
+    elif b != NO_NODE:
+        receive(state, rules, sender, message, out)
+    elif c == NO_NODE:
+        receive_at_router(rules.catalogue, own, message, out)
+    elif message.kind == messages.REFRESH:
+        every_s = rules.refresh_s
+        client_nodes.refresh_client(state, rules, i, c, every_s, 0, message.at, out)
     else:
-        sender = Sender(catalogue.routes, state.paths, own, b, ALL_DIRECT)
-        receive_at_broker(state.table, catalogue, sender, state.parent[b], message, out)
+        client_nodes.receive_at_client(state, rules, i, c, message, out)
     if rules.retries > 0:
-        source_routes.track_new(state.hops, rules, i, message, before, out)
+        circuits.track_new(state.hops, rules, i, message, before, out)

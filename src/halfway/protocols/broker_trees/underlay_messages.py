@@ -1,23 +1,19 @@
 """The messages of the underlay-aware tree beside SIENA's: kinds, and their places in `args`.
 
-Each record follows a source route. A parent's news for its child are the sender's parent, the root,
+Each record follows a path. A parent's news for its child are the sender's parent, the root,
 its successors and the sender's depth.
 """
 
 from halfway.core.kinds import Kinds
-from halfway.core.values import ranges
-from halfway.core.values.ranges import AGE_S, BITS, COUNT, below, whole
+from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE
 from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.messages import FILTER, NUMBER, ROUTED, ROUTED_CLIENT
+from halfway.protocols.broker_trees.messages import DIGEST, NUMBER, PATH, ROUTED, TO_END
 
 # Header fields that the tree reuses.
 PARENT, ROOT = "topic", "event"  # the sender's parent, and the root, as the sender knows them
-DIGEST = "topic"  # of the subscriptions that the receiver should hold for the sender
 # Places in `args`.
 SUCCESSOR = 2  # the broker that succeeds the root
 NEXT_SUCCESSOR = 4  # of a root: its child after the successor
-PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
-DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG and ALIVE: the digests differ
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
 # Places in `reals` of a PING: seconds of round trips on its path; 0: none yet.
@@ -25,78 +21,61 @@ TRIP_S, LEAST_S = 0, 1
 _NEWS = {
     **ROUTED, "successor": SUCCESSOR, "next successor": NEXT_SUCCESSOR, "depth": DEPTH,
 }  # fmt: skip
+_ANCESTORS = {"ancestors[k]": 0}
 
 _PARENT = {PARENT: "the sender's parent"}
 _TOP = {**_PARENT, ROOT: "the root"}
 
-_BROKER = below("nodes", or_none=True)
+_BROKER = NODE_OR_NONE
 KINDS = Kinds(
     messages.RANGES
     | {
-        "successor": _BROKER, "next successor": _BROKER, "depth": COUNT, "path": whole(0, 3),
+        "successor": _BROKER, "next successor": _BROKER, "depth": COUNT,
         "the sender's parent": _BROKER, "the root": _BROKER,
         "broker that leaves and is replaced": _BROKER,
-        "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
-        "digest of the filter": ranges.NUMBER, "latest round trip": AGE_S,
-        "shortest round trip": AGE_S,
+        "latest round trip": AGE_S, "shortest round trip": AGE_S,
     }
 )  # fmt: skip
 KINDS.include(messages.KINDS)
 LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
-    15, "ping", "a child pings its parent on each path", "sequence",
+    15, "ping", "a child pings its parent on each path", TO_END,
     args={**ROUTED, "number": NUMBER, "path": PATH},
     reused={DIGEST: "digest of the child's subscriptions"},
     reals={"latest round trip": TRIP_S, "shortest round trip": LEAST_S},
 )  # fmt: skip
 PONG = KINDS.network(
-    16, "pong", "the parent answers a ping on the same path, with news about the tree", "sequence",
-    args={**_NEWS, "number": NUMBER, "path": PATH}, reused=_TOP,
-)  # fmt: skip
-HELD = KINDS.network(
-    17, "held", "the sender, a broker, holds a subscription of the receiver", "sequence",
-    args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
+    16, "pong", "the parent answers a ping on the same path, with news about the tree", TO_END,
+    args={**_NEWS, "number": NUMBER, "path": PATH}, reused=_TOP, reals=_ANCESTORS,
 )  # fmt: skip
 GRANDCHILD = KINDS.network(
     18,
     "grandchild",
     "the sender is a grandchild of the receiver",
-    "sequence",
+    TO_END,
     args=ROUTED,
     reused=_PARENT,
-)
-JOIN = KINDS.network(
-    19, "join", "the sender asks to become a child of the receiver", "sequence", args=ROUTED
 )
 ACCEPT = KINDS.network(
     20,
     "accept",
     "the sender accepts the receiver as a child, with news about the tree",
-    "sequence",
+    TO_END,
     args={**_NEWS, "broker that leaves and is replaced": REPLACED},
     reused=_TOP,
+    reals=_ANCESTORS,
 )
-QUIT = KINDS.network(
-    21, "quit", "the sender is not a child of the receiver", "sequence", args=ROUTED
-)
+QUIT = KINDS.network(21, "quit", "the sender is not a child of the receiver", TO_END, args=ROUTED)
 LEAVING = KINDS.network(
     22,
     "leaving",
     "the sender leaves the tree, and its parent must adopt the sender's children",
-    "sequence",
+    TO_END,
     args=ROUTED,
 )
-KEEP_ALIVE = KINDS.network(
-    23, "keep-alive", "a client's node checks its broker", "sequence", args=ROUTED_CLIENT,
-    reused={DIGEST: "digest of the node's subscriptions"},
-)  # fmt: skip
-ALIVE = KINDS.network(
-    24, "alive", "the broker answers a keep-alive on the same path", "sequence",
-    args={**ROUTED, "path": PATH},
-)  # fmt: skip
 CONFIRM = KINDS.network(
-    25, "confirm", "the broker confirms a subscription or an event of another broker", "sequence",
+    25, "confirm", "the broker confirms a subscription or an event of another broker", TO_END,
     args={**ROUTED, "number": NUMBER},
 )  # fmt: skip
 CONFIRM_TIMEOUT = KINDS.timer(

@@ -3,6 +3,7 @@
 [uas §4.1] a dead direct path is replaced by the second one; after τ the child joins its
 grandparent; a broker dead on both paths is replaced by its parent, which adopts its children.
 We let brokers detect failures by PINGs, and make the root's first child its successor.
+[uas §4, Algorithm 1] a broker that starts joins the nearest broker, and searches for its paths.
 We lead the second path through the alternate broker as through any router, because it only
 forwards there. Filters and events are handled as in `siena`, and each event passes a broker once.
 """
@@ -16,19 +17,42 @@ import numpy.typing as npt
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.options import count, seconds, switch
-from halfway.protocols.broker_trees import clients as client_nodes
-from halfway.protocols.broker_trees import confirmations, messages, peer_paths, siena, source_routes
+from halfway.protocols.broker_trees import (
+    clients as client_nodes,
+)
+from halfway.protocols.broker_trees import (
+    confirmations,
+    messages,
+    parent_search,
+    siena,
+    siena_parent,
+)
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees import underlay_messages as kinds
-from halfway.protocols.broker_trees.children import Children, add_child, add_grandchild, no_children
-from halfway.protocols.broker_trees.client_state import ClientState, client_state, expire, renew
+from halfway.protocols.broker_trees.client_state import (
+    NO_CLIENTS,
+    ClientRoom,
+    ClientState,
+    client_state,
+    renew,
+)
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.messages import parts_of
-from halfway.protocols.broker_trees.peer_paths import Sender
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, NodePath
-from halfway.protocols.broker_trees.subscription_table import (
+from halfway.protocols.broker_trees.paths import circuits, peer_paths
+from halfway.protocols.broker_trees.paths.ancestors import LEFT, no_ancestors
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Circuits, Int32s
+from halfway.protocols.broker_trees.paths.nearby import (
+    Nearby,
+    none_nearby,
+)
+from halfway.protocols.broker_trees.paths.peer_paths import Sender
+from halfway.protocols.broker_trees.paths.relay import is_relayed
+from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
+from halfway.protocols.broker_trees.tables import table_repair
+from halfway.protocols.broker_trees.tables.children import Children, add_grandchild, no_children
+from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
     SubscriptionTable,
     empty_table,
@@ -80,6 +104,9 @@ class Rules(NamedTuple):
     ping_interval_s: float  # more than there and back
     missed_pings: int  # PINGs in a row without an answer after which a path counts as dead
     tau_s: float  # how long a direct path may be dead before its child joins elsewhere [uas §4.1]
+    refresh_s: float = 10.0
+    join_delay_s: float = 3.0
+    search_s: float = 0.1
     confirm_timeout_s: float = 0.0  # 0: nothing is confirmed, and PINGs alone detect failures
     balance: int = EARLIEST  # the place of its rule in BALANCES [uas §5]
     alternate_first: bool = (
@@ -95,24 +122,31 @@ class UnderlaySienaState(NamedTuple):
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Int32s  # [brokers] C; NO_NODE at the root, LEFT at a broker that left
+    parent: Int32s  # [brokers] C; NO_NODE at the root, LEFT at a broker that left, SEEKING: none
     grandparent: Int32s  # [brokers] P; NO_NODE below the root
     alternate: Int32s  # [brokers] A, a neighbour of C; NO_NODE: none
-    root: Int32s  # [brokers] from the latest news
+    root: Int32s  # [brokers] as each broker is given it, and then from the latest news
     successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
     next_successor: Int32s  # [brokers] at children of the root: its child after the successor
     predecessor: Int32s  # [brokers] at a root that succeeded another: the former root
     depth: Int32s  # [brokers] brokers up to the root, from the latest news
+    joined_depth: Int32s  # [brokers] when the broker joined its parent
+    above: npt.NDArray[np.int64]  # [brokers, words] the ancestors, from the latest news
+    announced: Int32s  # [brokers] announcements so far
+    ticks: Int32s  # [brokers] JOINs to the predecessor so far
     missed: npt.NDArray[np.int32]  # [brokers, 2] PINGs in a row without an answer, by path
     pings: npt.NDArray[np.int32]  # [brokers, 2] number of the latest PING, by path
     pinged_s: npt.NDArray[np.float64]  # [brokers, 2] time of the latest PING, by path
     dead_since_s: npt.NDArray[np.float64]  # [brokers] direct path found dead; inf: it works
     asked: Int32s  # [brokers] ticks spent asking for another parent; 0: none is asked for
-    moves: Int32s  # [brokers] changes of parent so far
+    moves: Int32s  # [brokers] changes of parent so far, its first one included
     moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
     children: Children
     table: SubscriptionTable
     paths: peer_paths.PeerPaths
+    circuits: Circuits
+    nearby: Nearby
+    searches: Searches
     unconfirmed: Unconfirmed
     seen: EventWindows  # [brokers] the newest events that passed of each publisher
     clients: ClientState
@@ -124,67 +158,59 @@ State = UnderlaySienaState
 
 
 def state(
-    node_ids: Int32s, brokers: Int32s, parents: Int32s, slots: int, child_slots: int,
-    publishers: int, retries: int = 0, clients: NodePath = (), client_slots: int = 1,
-    clients_each: int = 1, alternates: Int32s | None = None, confirm: bool = False,
-    attributes: int = 1,
+    node_ids: Int32s, brokers: Int32s, root: int, slots: int, child_slots: int, *,
+    room: int = 64, known: int = 1, retries: int = 0, clients: ClientRoom = NO_CLIENTS,
+    confirm: bool = False, attributes: int = 1,
 ) -> UnderlaySienaState:  # fmt: skip
-    """Return the state of nodes in a finished underlay-aware tree.
+    """Return the state of nodes before the underlay-aware tree exists.
 
-    brokers, parents: node ids by broker number, NO_NODE as the root's parent; slots: room for
-    subscriptions at a broker; child_slots: room for children, and for grandchildren; publishers:
-    whose newest events a node distinguishes; clients: ids of nodes that monitor their broker;
-    client_slots: room for subscriptions at each; clients_each: bound on client numbers at each;
-    alternates: node ids by broker number, NO_NODE: none; confirm: whether brokers confirm records;
-    attributes: of an event.
+    brokers: ids of those nodes that are brokers; root: the id of the broker that founds the tree,
+    which only brokers know; slots: room for subscriptions at a broker; child_slots: room for
+    children, and for grandchildren; room: for circuits at a node; known: brokers that a node keeps
+    a way to; confirm: whether brokers confirm records; attributes: of an event.
     """
-    index, mine = siena.broker_rows(node_ids, brokers)
-    here, up = len(mine), parents.astype(np.int32)
-    number = {int(node_id): k for k, node_id in enumerate(brokers)}
-    above = np.array([up[number[int(p)]] if p != NO_NODE else NO_NODE for p in up], np.int32)
-    below, row = no_children(here, child_slots), {int(brokers[k]): b for b, k in enumerate(mine)}
-    for k, parent in enumerate(up):
-        if int(parent) in row:
-            add_child(below, row[int(parent)], brokers[k])
-        if int(above[k]) in row:
-            add_grandchild(below, row[int(above[k])], brokers[k], parent)
-    root = brokers[int(np.flatnonzero(up == NO_NODE)[0])]
-    successors = [*brokers[up == root], NO_NODE, NO_NODE][:2]
+    up = siena.parents_at_first(node_ids, brokers, root)
+    here, n = len(up), len(node_ids)
 
     def each(value: int) -> Int32s:
         return np.full(here, value, np.int32)
 
-    beside = each(int(NO_NODE)) if alternates is None else alternates.astype(np.int32)[mine]
+    none = int(NO_NODE)
     return UnderlaySienaState(
-        node_ids, index, up[mine], above[mine], beside, each(root), each(successors[0]),
-        each(successors[1]), each(-1), _depths(up, number)[mine], np.zeros((here, 2), np.int32),
-        np.zeros((here, 2), np.int32), np.zeros((here, 2)), np.full(here, np.inf), each(0), each(0),
-        np.full(here, -1.0), below,
-        empty_table(here, slots, attributes), peer_paths.direct_paths(here, child_slots + 1),
-        no_records(here, confirm), empty_windows(here, publishers),
-        client_state(node_ids, clients, client_slots, clients_each, publishers, here, slots),
-        source_routes.hops_of_tree(node_ids, retries), np.zeros(len(node_ids), np.int64),
+        node_ids, siena.broker_index(node_ids, brokers), up, each(none), each(none), each(root),
+        each(none), each(none), each(none), each(0), each(0), no_ancestors(here), each(0), each(0),
+        np.zeros((here, 2), np.int32), np.zeros((here, 2), np.int32), np.zeros((here, 2)),
+        np.full(here, np.inf), each(0), each(0), np.full(here, -1.0),
+        no_children(here, child_slots), empty_table(here, slots, attributes),
+        peer_paths.direct_paths(here, child_slots + 1), circuits.no_circuits(n, room),
+        none_nearby(n, known), no_searches(here), no_records(here, confirm),
+        empty_windows(here, clients.publishers), client_state(node_ids, clients, here, slots),
+        circuits.hops_of_tree(node_ids, retries), np.zeros(n, np.int64),
     )  # fmt: skip
-
-
-def _depths(up: Int32s, number: dict[int, int]) -> Int32s:
-    """[brokers] the brokers from each one up to the root; number: of the broker with an id."""
-    depth = np.zeros(len(up), np.int32)
-    for k in range(len(up)):
-        at = int(up[k])
-        while at != NO_NODE:
-            depth[k], at = depth[k] + 1, int(up[number[at]])
-    return depth
 
 
 def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     """The most records that one call of `handle` emits at a node of the underlay-aware tree."""
     at_broker = siena.most_of_table(state.table) + int(state.children.child.shape[1])
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
-    most = max(at_broker, at_client) + 8
+    most = max(at_broker, at_client) + 12
     if rules.confirm_timeout_s > 0.0:
         most = 2 * most + 2 + PLACES  # timers, old and new, and one confirmation
-    return source_routes.with_reliable_hops(most, rules.retries)
+    return circuits.with_reliable_hops(most, rules.retries)
+
+
+@apart
+def receive_common(state, rules, sender, message, out):
+    """Handle a record of maintenance that both trees have, at a broker."""
+    kind = message.kind
+    if kind == messages.REFRESH:
+        detector.refresh_broker(state, rules, sender, message.at, out)
+    elif kind == messages.FOUND:
+        parent_search.on_found(state, rules, sender, message, out)
+    elif kind == messages.HELD:
+        table_repair.on_held(state.table, sender, state.parent[sender.broker], message, out)
+    elif kind == messages.KEEP_ALIVE:
+        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
 
 
 @apart
@@ -192,20 +218,14 @@ def receive_maintenance(state, rules, sender, message, out):
     """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == kinds.TICK:
-        up, most = state.parent[sender.broker], rules.missed_pings + 2
-        expire(state.clients, state.table, sender, up, most, out)
         detector.on_tick(state, rules, sender, message.at, out)
     elif kind == kinds.PING:
         detector.on_ping(state, sender, message, out)
     elif kind == kinds.PONG:
         detector.on_pong(state, sender, message, out)
-    elif kind == kinds.HELD:
-        detector.on_held(state, sender, message, out)
-    elif kind == kinds.KEEP_ALIVE:
-        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind == kinds.GRANDCHILD:
         add_grandchild(state.children, sender.broker, source, message[kinds.PARENT])
-    elif kind == kinds.JOIN:
+    elif kind == messages.JOIN:
         tree.on_join(state, rules, sender, message, out)
     elif kind == kinds.ACCEPT:
         tree.on_accept(state, rules, sender, message, out)
@@ -213,10 +233,12 @@ def receive_maintenance(state, rules, sender, message, out):
         tree.lose_child(state, sender, source, out)
     elif kind == kinds.LEAVING:
         tree.adopt(state, sender, source, source, out)
-    elif kind >= kinds.CONFIRM:
+    elif kind == kinds.CONFIRM or kind == kinds.CONFIRM_TIMEOUT:
         confirmations.receive(state, rules, sender, message, out)
     elif kind == kinds.LEAVE:
         tree.leave_tree(state, sender, out)
+    else:
+        receive_common(state, rules, sender, message, out)
 
 
 @apart
@@ -224,43 +246,75 @@ def receive_at_live_broker(state, rules, sender, message, out):
     """Handle a record at a broker of the underlay-aware tree, unless it has left the tree."""
     b, kind = sender.broker, message.kind
     up = state.parent[b]
-    if up == tree.LEFT:
+    if up == LEFT:
+        if kind == messages.KEEP_ALIVE:
+            peer_paths.reply(sender, message, kinds.QUIT, out)
         return
     if kind <= messages.DELIVERED:
         confirmations.confirm(sender, message, out)
     if kind > messages.DELIVERED:
         receive_maintenance(state, rules, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(state.seen, b, message):
+        up = max(up, NO_NODE)
         siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])
 
 
+@apart
+def start(state, rules, sender, message, out):
+    """Start a broker, at first or after a crash."""
+    b = sender.broker
+    siena_parent.start_broker(state, rules, sender, message, out)
+    confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
+    if state.parent[b] != LEFT:
+        detector.on_start(state, rules, sender, message.at, out)
+        confirmations.restart_timers(state, rules, sender, out)
+
+
+@apart
+def receive_at_client(state, rules, i, c, message, out):
+    """Handle a record at a client's node. A node that knows several brokers monitors its own."""
+    if message.kind == messages.REFRESH:
+        every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
+        most = rules.missed_pings
+        client_nodes.refresh_client(state, rules, i, c, every_s, most, message.at, out)
+    elif message.kind == kinds.QUIT:
+        client_nodes.forget_broker(state, i, c, message.args[messages.ORIGIN])
+    else:
+        client_nodes.receive_at_client(state, rules, i, c, message, out)
+
+
+@apart
+def is_announced(state, rules, sender):
+    """Whether a node announces itself as a broker."""
+    in_tree = sender.broker != NO_NODE and state.parent[sender.broker] != LEFT
+    return in_tree and not tree.is_cut_off(state, rules, sender)
+
+
 @handles(UnderlaySienaState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Let a node of the underlay-aware tree receive one message."""
-    routes, before, own = rules.catalogue.routes, out.tally[0], state.node_id[i]
+    before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
-    sender = Sender(routes, state.paths, own, b, rules.balance)
-    if source_routes.handle_hop(state.hops, state.lost, rules, i, message, out):
+    sender = Sender(state.circuits, i, state.paths, state.searches, own, b, rules.balance)
+    if circuits.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
-    if source_routes.is_in_transit(routes, message):
-        source_routes.forward(routes, message, out)
-    elif message.kind == messages.START:
+    if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
         if b != NO_NODE:
-            detector.on_start(state, rules, sender, message.at, out)
-            confirmations.restart_timers(state, rules, sender, out)
+            start(state, rules, sender, message, out)
         elif c != NO_NODE:
-            state.clients.missed[c] = 0
-            client_nodes.start_ticks(rules, own, message.at, out)
-    elif c != NO_NODE:
-        client_nodes.receive_at_monitoring_client(state.clients, rules, c, own, message, out)
-    elif b == NO_NODE:
-        siena.receive_at_client(rules.catalogue, own, message, out)
-    else:
+            client_nodes.start_client(state, rules, i, c, out)
+    elif is_relayed(state, rules, i, is_announced(state, rules, sender), message, out):
+        pass
+    elif b != NO_NODE:
         receive_at_live_broker(state, rules, sender, message, out)
         confirmations.track_new(state, rules, sender, before, out)
+    elif c != NO_NODE:
+        receive_at_client(state, rules, i, c, message, out)
+    else:
+        siena.receive_at_router(rules.catalogue, own, message, out)
     if rules.retries > 0:
-        source_routes.track_new(state.hops, rules, i, message, before, out)
+        circuits.track_new(state.hops, rules, i, message, before, out)

@@ -11,17 +11,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.protocols.broker_trees.decisions import ALL_DIRECT, DIRECT, SECOND, balanced
 from halfway.protocols.broker_trees.messages import NOTIFY
-from halfway.protocols.broker_trees.source_routes import (
+from halfway.protocols.broker_trees.paths.circuits import (
     NO_NODE,
     NO_ROUTE,
+    Circuits,
     Int32s,
-    Routes,
-    second_path,
+    first_path,
+    path_to,
     send_along,
+    way_back,
 )
+from halfway.protocols.broker_trees.paths.searches import Searches
 
 # Round trips differ by up to one microsecond by rounding alone.
 _CLOCK_S = 1.5e-6
@@ -31,7 +34,7 @@ class PeerPaths(NamedTuple):
     """The paths to a broker's peers, by place; a peer without a place is reached directly."""
 
     peer: Int32s  # [brokers, places] id of the parent or a child; NO_NODE: free
-    route: Int32s  # [brokers, places] the only path in use; NO_ROUTE: the direct one
+    detour: npt.NDArray[np.uint8]  # [brokers, places] 1 where only the second path is in use
     both: npt.NDArray[np.uint8]  # [brokers, places] 1 where both paths work
     turn: npt.NDArray[np.uint8]  # [brokers, places] the path of the next event by halves
     trip_s: npt.NDArray[np.float64]  # [brokers, places, 2] latest round trip, by path; 0: none yet
@@ -39,10 +42,12 @@ class PeerPaths(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """The sender context of a broker's records on source routes: its paths and its identity."""
+    """The sender context of a broker's records on circuits: its paths and its identity."""
 
-    routes: Routes
+    circuits: Circuits
+    row: int  # in the arrays [n]
     paths: PeerPaths
+    searches: Searches
     own: int  # node id
     broker: int  # its row in the arrays [brokers]
     balance: int  # the place of its rule in BALANCES
@@ -52,7 +57,7 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
     """Return the paths of brokers that reach every peer directly, with room for so many peers."""
     shape = brokers, places
     return PeerPaths(
-        np.full(shape, NO_NODE), np.full(shape, NO_ROUTE), np.zeros(shape, np.uint8),
+        np.full(shape, NO_NODE), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
         np.zeros(shape, np.uint8), np.zeros((*shape, 2)), np.zeros((*shape, 2)),
     )  # fmt: skip
 
@@ -81,8 +86,8 @@ def placed(paths, i, peer):
 @apart
 def clear(paths, i, s):
     """Free a place of a broker's paths: its peer is reached directly, and nothing is measured."""
-    paths.peer[i, s], paths.route[i, s] = NO_NODE, NO_ROUTE
-    paths.both[i, s] = paths.turn[i, s] = 0
+    paths.peer[i, s] = NO_NODE
+    paths.detour[i, s] = paths.both[i, s] = paths.turn[i, s] = 0
     for path in range(2):
         paths.trip_s[i, s, path] = paths.least_s[i, s, path] = 0.0
 
@@ -96,14 +101,15 @@ def forget_peer(sender, peer):
 
 
 @apart
-def use_path(sender, peer, route, both):
-    """Reach a broker's peer by a source route, NO_ROUTE: directly; `both`: both paths work."""
+def use_path(sender, peer, detour, both):
+    """Reach a broker's peer by the second path alone (`detour`), or by the first one, or by both
+    in balance (`both`)."""
     paths, i = sender.paths, sender.broker
     s = place_of_peer(paths, i, peer)
-    if s < 0 and (route != NO_ROUTE or both):
+    if s < 0 and (detour or both):
         s = placed(paths, i, peer)
     if s >= 0:
-        paths.route[i, s], paths.both[i, s] = route, both
+        paths.detour[i, s], paths.both[i, s] = detour, both
 
 
 @apart
@@ -112,7 +118,7 @@ def use_direct_again(sender, peer):
     paths, i = sender.paths, sender.broker
     s = place_of_peer(paths, i, peer)
     if s >= 0:
-        paths.route[i, s] = NO_ROUTE
+        paths.detour[i, s] = 0
 
 
 @apart
@@ -126,19 +132,27 @@ def note_trip(sender, peer, path, trip_s, least_s):
         paths.trip_s[i, s, path], paths.least_s[i, s, path] = trip_s, min(shortest, least_s)
 
 
+@inlined
+def direct_path(sender, peer):
+    """The place of the first path to a peer: x, or z to a broker beyond the parent; NO_ROUTE."""
+    return first_path(sender.circuits, sender.row, peer)
+
+
+@inlined
+def second_path(sender, peer):
+    """The place of the second path y between two brokers; NO_ROUTE: none is known."""
+    return path_to(sender.circuits, sender.row, peer, SECOND)
+
+
 @apart
 def active_path(sender, to):
-    """The source route by which a broker now reaches another, or a client's node; -1: none."""
-    routes, s = sender.routes, place_of_peer(sender.paths, sender.broker, to)
-    if s >= 0 and sender.paths.route[sender.broker, s] != NO_ROUTE:
-        return sender.paths.route[sender.broker, s]
-    if routes.number[to] != NO_NODE:
-        return routes.direct[routes.number[sender.own], routes.number[to]]
-    for k in range(routes.home.shape[1]):
-        home = routes.home[to, k]
-        if home != NO_ROUTE and routes.row[routes.first[home + 1] - 1] == sender.own:
-            return routes.back[home]
-    return NO_ROUTE
+    """The circuit by which a broker now reaches another, or a client's node; NO_ROUTE: none."""
+    s = place_of_peer(sender.paths, sender.broker, to)
+    if s >= 0 and sender.paths.detour[sender.broker, s] == 1:
+        second = second_path(sender, to)
+        if second != NO_ROUTE:
+            return second
+    return direct_path(sender, to)
 
 
 @apart
@@ -156,7 +170,7 @@ def waiting_s(trip_s, least_s):
 
 @apart
 def event_path(sender, to):
-    """The source route of the next event to a peer: of two working paths the balanced one."""
+    """The circuit of the next event to a peer: of two working paths the balanced one."""
     paths, i = sender.paths, sender.broker
     s = place_of_peer(paths, i, to)
     if s < 0 or sender.balance == ALL_DIRECT or paths.both[i, s] == 0:
@@ -170,16 +184,24 @@ def event_path(sender, to):
         0.5 * least_s[DIRECT], 0.5 * least_s[SECOND],
     )  # fmt: skip
     paths.turn[i, s] ^= 1
-    return second_path(sender.routes, sender.own, to) if path == SECOND else active_path(sender, to)
+    second = second_path(sender, to)
+    return second if path == SECOND and second != NO_ROUTE else active_path(sender, to)
 
 
 @apart
 def send(sender, kind, to, out):
-    """Emit a record for another broker, or a client's node, along the active source route."""
-    return send_along(sender.routes, active_path(sender, to), kind, sender.own, out)
+    """Emit a record for another broker, or a client's node, along the active circuit."""
+    return send_along(sender.circuits, sender.row, active_path(sender, to), kind, sender.own, out)
 
 
 @apart
 def send_event(sender, to, out):
-    """Emit an event for another broker, or a client's node, along its balanced source route."""
-    return send_along(sender.routes, event_path(sender, to), NOTIFY, sender.own, out)
+    """Emit an event for another broker, or a client's node, along its balanced circuit."""
+    return send_along(sender.circuits, sender.row, event_path(sender, to), NOTIFY, sender.own, out)
+
+
+@apart
+def reply(sender, message, kind, out):
+    """Emit a record for the first sender of a record, back along the circuit that it came on."""
+    i, back = sender.row, way_back(sender.circuits, sender.row, message)
+    return send_along(sender.circuits, i, back, kind, sender.own, out)

@@ -30,8 +30,8 @@ from halfway.protocols.broker_trees.messages import (
     value,
     write_values,
 )
-from halfway.protocols.broker_trees.peer_paths import send, send_event
-from halfway.protocols.broker_trees.source_routes import NO_NODE, Int32s, Routes
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Int32s
+from halfway.protocols.broker_trees.paths.peer_paths import send, send_event
 from halfway.protocols.event_window import copy_event_id
 
 FREE = np.int32(-1)
@@ -40,11 +40,10 @@ FREE = np.int32(-1)
 
 
 class Catalogue(NamedTuple):
-    """What applications numbered, which only their own nodes read, and the routers' paths."""
+    """What applications numbered, which only their own nodes read."""
 
     filters: Filters
     values: npt.NDArray[np.float64]  # [contents, attributes] NaN where an event has none
-    routes: Routes
 
 
 class SubscriptionTable(NamedTuple):

@@ -1,0 +1,129 @@
+"""The search of a broker that has no parent, or lost it: which brokers it asks, and in what order.
+
+[uas §4.1] "the child node has to join its grand parent or the alternate". A broker that joins the
+tree asks the nearest broker, as Algorithm 1 prints it.
+"""
+
+from halfway.core.compiled import apart
+from halfway.protocols.broker_trees.decisions import (
+    ALTERNATE,
+    DIRECT,
+    FALLBACKS,
+    OTHERS,
+    PARENT,
+    fallback,
+)
+from halfway.protocols.broker_trees.messages import JOIN, ORIGIN
+from halfway.protocols.broker_trees.parents import complete_paths, count_move
+from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
+from halfway.protocols.broker_trees.paths.circuits import (
+    NO_NODE,
+    NO_ROUTE,
+    path_to,
+    send_along,
+    way_back,
+)
+from halfway.protocols.broker_trees.paths.nearby import nth_nearest
+from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path, send
+from halfway.protocols.broker_trees.paths.searches import search_direct
+
+
+@apart
+def fallback_parent(state, rules, sender, stage):
+    """The broker asked in a stage of the search: by `fallback`, and then the root's successor."""
+    b, own = sender.broker, sender.own
+    if state.parent[b] == SEEKING and stage < FALLBACKS - 1:
+        # [uas Algorithm 1] the nearest broker in hops. We let its fallback be the next nearest.
+        s = nth_nearest(state.nearby, sender.row, stage)
+        return state.nearby.broker[sender.row, s] if s >= 0 else NO_NODE
+    which = fallback(stage, rules.alternate_first) if stage < FALLBACKS else OTHERS
+    if which == ALTERNATE:
+        return state.alternate[b]
+    if which == PARENT:
+        return state.parent[b]
+    if which == OTHERS:
+        return state.successor[b] if stage == FALLBACKS else state.root[b]
+    if state.grandparent[b] != NO_NODE:
+        return state.grandparent[b]
+    # [uas] below the root there is no grandparent. We let the root's children ask its successor,
+    # and the successor the next one: the root is dead only if that one does not hear it either.
+    return state.successor[b] if state.successor[b] != own else state.next_successor[b]
+
+
+@apart
+def fallback_after_tau(state, rules, b):
+    """[uas §4.1] the broker that a child joins whose direct path was dead for τ; NO_NODE: none."""
+    other = state.grandparent[b]
+    if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NO_NODE:
+        other = state.alternate[b]
+    return other
+
+
+@apart
+def is_asked_before(state, rules, sender, stage):
+    """Whether an earlier stage of the search asks the same broker."""
+    for earlier in range(stage):
+        asked = fallback_parent(state, rules, sender, earlier)
+        if asked == fallback_parent(state, rules, sender, stage):
+            return True
+    return False
+
+
+@apart
+def search_parent(state, rules, sender, now, out):
+    """Ask for another parent, one tick of the search; a successor that finds none is the root."""
+    b, own = sender.broker, sender.own
+    ticks = rules.missed_pings + 1  # a stage
+    state.asked[b] += 1
+    for stage in range((state.asked[b] - 1) // ticks, FALLBACKS + 1):
+        other = fallback_parent(state, rules, sender, stage)
+        if stage == FALLBACKS and other == own:
+            # We make the successor the root, because the paper leaves the root's death open.
+            become_root(state, b, own, now)
+            return
+        # The PINGs ask the parent itself in every tick, and a refresh searches for paths to it.
+        skipped = other in (NO_NODE, own, state.parent[b])
+        if not skipped and not is_asked_before(state, rules, sender, stage):
+            ask(sender, other, state.asked[b], out)
+            return
+        state.asked[b] = (stage + 1) * ticks + 1
+    state.asked[b] = 1
+
+
+@apart
+def ask(sender, other, turn, out):
+    """Ask a broker for a place on the paths to it in turn; without one, search for a path first.
+
+    In turn, because the failed node may be on one of the paths. Every third time a new path is
+    searched for: what is found is asked along (`on_found`).
+    """
+    place, second = direct_path(sender, other), second_path(sender, other)
+    if place == NO_ROUTE or turn % 3 == 0:
+        search_direct(sender, other, out)
+    else:
+        path = second if second != NO_ROUTE and turn % 3 == 2 else place
+        send_along(sender.circuits, sender.row, path, JOIN, sender.own, out)
+
+
+@apart
+def on_found(state, rules, sender, message, out):
+    """Ask the broker at the end of a new direct path for a place, or to keep this child."""
+    b, peer = sender.broker, message.args[ORIGIN]
+    asks = state.asked[b] > 0 or peer in (state.parent[b], state.predecessor[b])
+    if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == way_back(
+        sender.circuits, sender.row, message
+    ):
+        send(sender, JOIN, peer, out)
+        if peer == state.parent[b]:
+            state.missed[b, DIRECT] = 0
+            complete_paths(state, rules, sender, out)
+
+
+@apart
+def become_root(state, b, own, now):
+    """Make a broker the root, which keeps asking its predecessor."""
+    state.predecessor[b] = state.parent[b]
+    state.parent[b] = state.grandparent[b] = state.alternate[b] = NO_NODE
+    state.root[b], state.depth[b] = own, 0
+    clear_ancestors(state.above, b)
+    count_move(state, b, now)

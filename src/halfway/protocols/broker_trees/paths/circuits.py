@@ -1,0 +1,251 @@
+"""Circuits of broker trees: paths over the underlay that every node on them knows hop by hop.
+
+[uas §4 "The Data Structures"] "Every broker node … stores the path to its parent node, alternate
+node and grand parent". A path with ids of 31 bits does not fit into a record. So we let the owner
+of a path number it, and each node on the path keeps its two neighbours there under (owner, number),
+as RFC 3209 does for label-switched paths. A record names its two ends, the number and the
+direction; the nodes between the ends forward it without reading it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
+from halfway.core.prng import mixed
+from halfway.protocols import reliable_hop
+from halfway.protocols.broker_trees.decisions import DIRECT, UPPER
+from halfway.protocols.broker_trees.messages import AWAY, BACK, NO_PATH, ORIGIN, ROUTE, STEP
+from halfway.protocols.event_window import copy_event_id
+
+NO_NODE = np.int32(-1)
+NO_ROUTE = np.int64(-1)  # the place of a circuit that a node does not know
+SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
+MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
+
+_IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
+_PROBE = 32  # places that a search looks at: with half of them free it hardly ever ends without one
+# Columns of `counts`.
+STAMPED, FORGOTTEN = 0, 1
+
+Int32s = npt.NDArray[np.int32]
+CIRCUIT = np.dtype(
+    [
+        ("owner", "<i4"),  # the node that searched for the path; NO_NODE: a free place
+        ("number", "<i4"),  # of the path, by its owner: SORTS * serial + sort
+        ("prev", "<i4"),  # the neighbour on the way to the owner; NO_NODE: this is the owner
+        ("next", "<i4"),  # the neighbour away from the owner; NO_NODE: the end, or not on the path
+        ("peer", "<i4"),  # at an end of the path: the other end; NO_NODE: not an end
+        ("version", "<i4"),  # of the owner's latest search
+        ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
+        ("hops", "<i4"),  # of the way from the owner
+        ("used", "<u4"),  # the node's count of stamps when it last used the place
+    ]
+)
+
+
+class Circuits(NamedTuple):
+    """The circuits through a node, hashed by owner and number."""
+
+    of: npt.NDArray[np.void]  # [n, places] CIRCUIT, as a record array
+    counts: npt.NDArray[np.int64]  # [n, 2] stamps; circuits forgotten for want of room
+
+
+def no_circuits(n: int, circuits: int) -> Circuits:
+    """Return the tables of n nodes that know no circuit, with room for so many at each.
+
+    There are twice as many places, rounded up to a power of two. A node without a place forgets,
+    among the circuits that it looked at, the one that it used least recently.
+    """
+    of = np.zeros((n, 1 << (2 * max(circuits, 1) - 1).bit_length()), CIRCUIT)
+    for field in ("owner", "prev", "next", "peer"):
+        of[field] = NO_NODE
+    return Circuits(of.view(np.recarray), np.zeros((n, 2), np.int64))
+
+
+@inlined
+def _probed(hashed, k, places):
+    step = (hashed >> np.uint64(32)) | np.uint64(1)
+    return np.int64((hashed + np.uint64(k) * step) & np.uint64(places - 1))
+
+
+@inlined
+def _hashed(owner, number):
+    return mixed((np.uint64(owner) << np.uint64(32)) + np.uint64(number))
+
+
+@apart
+def find(circuits, i, owner, number):
+    """The place of a circuit at row i; NO_ROUTE if the node does not know it."""
+    if owner < 0:
+        return NO_ROUTE
+    places, hashed = circuits.of.shape[1], _hashed(owner, number)
+    for k in range(min(places, _PROBE)):
+        place = _probed(hashed, k, places)
+        there = circuits.of[i, place]
+        if there.owner == owner and there.number == number:
+            return place
+        if there.owner == NO_NODE:
+            break
+    return NO_ROUTE
+
+
+@apart
+def claim(circuits, i, owner, number):
+    """The place of a circuit at row i; a new one, with nothing known, if it has none."""
+    place = find(circuits, i, owner, number)
+    if place == NO_ROUTE:
+        places, hashed = circuits.of.shape[1], _hashed(owner, number)
+        oldest = np.int64(-1)
+        for k in range(min(places, _PROBE)):
+            at = _probed(hashed, k, places)
+            there = circuits.of[i, at]
+            if there.owner == NO_NODE:
+                place = at
+                break
+            unused = (circuits.counts[i, STAMPED] - np.int64(there.used)) & np.int64(0xFFFFFFFF)
+            unused >>= np.int64(there.peer != NO_NODE) << 4  # a node keeps its own paths longer
+            if unused > oldest:
+                place, oldest = at, unused
+        free = circuits.of[i, place]
+        circuits.counts[i, FORGOTTEN] += free.next != NO_NODE or free.peer != NO_NODE
+        free.owner, free.number = owner, number
+        free.prev = free.next = free.peer = NO_NODE
+        free.version = free.shared = free.hops = -1
+    stamp(circuits, i, place)
+    return place
+
+
+@inlined
+def stamp(circuits, i, place):
+    """Mark a circuit of row i as the one used last."""
+    circuits.counts[i, STAMPED] += 1
+    circuits.of[i, place].used = np.uint32(circuits.counts[i, STAMPED] & np.int64(0xFFFFFFFF))
+
+
+@apart
+def path_to(circuits, i, peer, sort):
+    """The place of the circuit between row i and a peer of that sort that was stamped last;
+    NO_ROUTE: none."""
+    found = NO_ROUTE
+    if peer < 0:
+        return found
+    for place in range(circuits.of.shape[1]):
+        there = circuits.of[i, place]
+        fits = there.peer == peer and there.number % SORTS == sort
+        if fits and (found == NO_ROUTE or there.used > circuits.of[i, found].used):
+            found = np.int64(place)
+    return found
+
+
+@apart
+def first_path(circuits, i, peer):
+    """The place of the circuit on which a node reaches a peer first: x, or z to a grandparent."""
+    found = path_to(circuits, i, peer, DIRECT)
+    return path_to(circuits, i, peer, UPPER) if found == NO_ROUTE else found
+
+
+@inlined
+def owner_of(message):
+    """The owner of the circuit that a record is on: its first sender, or its target."""
+    return message.args[ORIGIN] if message.args[STEP] == AWAY else message.target
+
+
+@apart
+def way_back(circuits, i, message):
+    """The place of the circuit on which a record came to its target, row i."""
+    return find(circuits, i, owner_of(message), message.args[ROUTE])
+
+
+@inlined
+def is_in_transit(own, message):
+    """Whether a record is on a circuit and this node is not its target."""
+    return message.args[STEP] > 0 and message.target != own
+
+
+@apart
+def send_along(circuits, i, place, kind, own, out):
+    """Emit a record that starts along a circuit of row i; without one a NO_PATH in its place."""
+    if place == NO_ROUTE:
+        return emit(out, NO_PATH, 0.0, own)
+    there = circuits.of[i, place]
+    away = there.owner == own
+    towards = there.next if away else there.prev
+    if towards == NO_NODE or there.peer == NO_NODE:
+        return emit(out, NO_PATH, 0.0, own)
+    o = emit(out, kind, 0.0, towards)
+    o.target = there.peer
+    o.args[ROUTE], o.args[STEP], o.args[ORIGIN] = there.number, AWAY if away else BACK, own
+    return o
+
+
+@apart
+def forward(circuits, i, own, message, out):
+    """Emit the next hop of a record in transit; where the circuit is unknown a NO_PATH."""
+    place = way_back(circuits, i, message)
+    towards = NO_NODE
+    if place != NO_ROUTE:
+        there = circuits.of[i, place]
+        towards = there.next if message.args[STEP] == AWAY else there.prev
+    if towards == NO_NODE:
+        return emit(out, NO_PATH, 0.0, own)
+    stamp(circuits, i, place)
+    return copied(message, towards, out)
+
+
+@apart
+def copied(message, towards, out):
+    """Emit a copy of a record in transit to a neighbour."""
+    o = emit(out, message.kind, 0.0, towards)
+    o.target, o.topic = message.target, message.topic
+    copy_event_id(message, o)
+    for a in range(8):
+        o.args[a] = message.args[a]
+    for a in range(6):
+        o.reals[a] = message.reals[a]
+    return o
+
+
+def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
+    """Return tables of reliable hops on circuits; without retries they have no room."""
+    room = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
+    return reliable_hop.reliable_hops(node_ids, *room)
+
+
+def with_reliable_hops(emissions: int, retries: int) -> int:
+    """Return a bound on emissions along circuits with timers, an ACK and restarted timers added."""
+    return 2 * emissions + 1 + _IN_FLIGHT if retries > 0 else emissions
+
+
+@apart
+def handle_hop(hops, lost, rules, i, message, out):
+    """Handle what concerns a hop of a circuit itself; True if there is nothing more to do.
+
+    Counts in `lost` the hops that failed for good and the records without a path.
+    """
+    if message.kind == reliable_hop.ACK:
+        reliable_hop.complete(hops, i, message)
+    elif message.kind == reliable_hop.ACK_TIMEOUT:
+        place = reliable_hop.overdue(hops, rules, i, message, out)
+        if place != NO_PLACE:
+            lost[i] += 1
+            reliable_hop.release(hops, i, place)
+    elif message.kind == NO_PATH:
+        lost[i] += 1
+    else:
+        return reliable_hop.acknowledge_if_asked(hops, i, message, out)
+    return True
+
+
+@apart
+def track_new(hops, rules, i, message, before, out):
+    """Track all records on circuits emitted since the outbox had `before` free slots."""
+    for stacked in range(before - 1, out.tally[0] - 1, -1):
+        record = out.pool[out.free[np.uint32(stacked)]]
+        leaves = record.next >= 0 and record.next != hops.node_id[i]
+        if leaves and record.kind != reliable_hop.ACK:
+            record.hops = message.hops
+            reliable_hop.track(hops, rules, i, record, out)

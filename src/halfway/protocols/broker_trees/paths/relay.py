@@ -1,0 +1,70 @@
+"""What each node of a broker tree does for the paths of others: it searches and forwards."""
+
+from halfway.core.compiled import apart
+from halfway.core.outbox import emit
+from halfway.protocols.broker_trees.messages import (
+    ANNOUNCE,
+    ANSWER,
+    FOUND,
+    KEEP_ALIVE,
+    NO_PATH,
+    ORIGIN,
+    ROUTE,
+    SEARCH,
+)
+from halfway.protocols.broker_trees.paths.circuits import (
+    NO_NODE,
+    claim,
+    copied,
+    forward,
+    is_in_transit,
+)
+from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
+from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on_search
+
+_MOST_HOPS = 1000  # of a KEEP_ALIVE, which may circle while announcements are on their way
+
+
+@apart
+def carry(state, i, own, message, out):
+    """Keep the path that a client's KEEP_ALIVE takes, and pass the record on to the broker by
+    announcements; whether this node is the broker."""
+    place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
+    there = state.circuits.of[i, place]
+    there.prev = message.source
+    if message.target == own:
+        there.peer, there.next = message.args[ORIGIN], NO_NODE
+        return True
+    towards = next_hop_to(state.nearby, i, message.target)
+    if towards != NO_NODE:
+        there.next = towards
+    if there.next == NO_NODE or message.hops > _MOST_HOPS:
+        emit(out, NO_PATH, 0.0, own)
+    else:
+        copied(message, there.next, out)
+    return False
+
+
+@apart
+def is_relayed(state, rules, i, is_broker, message, out):
+    """Handle a record as any node of the tree does; whether nothing is left to do.
+
+    is_broker: whether the node announces itself as a broker.
+    """
+    kind, own = message.kind, state.node_id[i]
+    if kind == ANNOUNCE:
+        hear(state.nearby, i, is_broker, rules, message, out)
+        return state.clients.client_index[i] == NO_NODE
+    if kind == SEARCH:
+        on_search(state.circuits, i, own, rules, message, out)
+    elif kind == ANSWER:
+        answer(state.circuits, i, own, message, out)
+    elif kind == FOUND:
+        return not keep_found(state.circuits, i, own, message, out)
+    elif kind == KEEP_ALIVE:
+        return not carry(state, i, own, message, out)
+    elif is_in_transit(own, message):
+        forward(state.circuits, i, own, message, out)
+    else:
+        return False
+    return True

@@ -1,0 +1,193 @@
+"""Searches of paths between brokers: a SEARCH floods the underlay, and FOUND keeps the best way.
+
+[uas §4, Algorithm 1] a new broker finds x to its parent, y that shares no node with x, and z to its
+grandparent past the parent. Every node passes on the best way from the owner that it has heard:
+the one that shares the fewest nodes with x, then the one of fewest hops, then the neighbour with
+the lowest id. So y shares only what it must with x where the underlay has cut nodes. The broker
+searched for waits `search_s`, then answers along that way; its nodes keep the path as a circuit.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.message import EVERYONE
+from halfway.core.outbox import emit
+from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
+from halfway.protocols.broker_trees.messages import (
+    ANSWER,
+    AVOIDED,
+    BACK,
+    FOUND,
+    HOPS,
+    NUMBER,
+    ORIGIN,
+    ROUTE,
+    SEARCH,
+    SHARED,
+    STEP,
+)
+from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_SERIAL,
+    NO_NODE,
+    NO_ROUTE,
+    SORTS,
+    Int32s,
+    claim,
+    find,
+    path_to,
+)
+
+_VERSIONS = np.int32(2**31 - 1)
+
+
+class Searches(NamedTuple):
+    """What a broker knows of its own searches."""
+
+    serial: Int32s  # [brokers] of its latest path
+    version: Int32s  # [brokers] of its latest search
+    epoch: Int32s  # [brokers] its incarnation, which the START event states
+
+
+def no_searches(brokers: int) -> Searches:
+    """Return the memory of brokers that have searched for no path."""
+    return Searches(*np.zeros((3, brokers), np.int32))
+
+
+@apart
+def start_searches(searches, b, incarnation):
+    """Begin the numbers of a broker that lost its memory apart from those that it gave before."""
+    searches.epoch[b] = np.int32(incarnation)
+    if incarnation > 0 and searches.serial[b] == 0:
+        searches.serial[b] = (np.int64(incarnation) << 16) % MOST_SERIAL
+
+
+@apart
+def new_number(sender):
+    """The number of a new direct path; those of the paths beside it follow."""
+    serial = (sender.searches.serial[sender.broker] + 1) % MOST_SERIAL
+    sender.searches.serial[sender.broker] = serial
+    return np.int32(SORTS * serial)
+
+
+@apart
+def own_number(sender, peer):
+    """The number of a broker's own direct path to a peer; -1: it has none."""
+    place = path_to(sender.circuits, sender.row, peer, DIRECT)
+    if place == NO_ROUTE or sender.circuits.of[sender.row, place].owner != sender.own:
+        return np.int32(-1)
+    return sender.circuits.of[sender.row, place].number
+
+
+@apart
+def search(sender, peer, number, avoided, out):
+    """Search for a path with a number to another broker, not through the node `avoided`.
+
+    A path with the same number is replaced when the new one is found.
+    """
+    b = sender.broker
+    version = (sender.searches.version[b] + 1) & _VERSIONS
+    sender.searches.version[b] = version
+    place = claim(sender.circuits, sender.row, sender.own, number)
+    there = sender.circuits.of[sender.row, place]
+    there.version, there.shared, there.hops = version, 0, 0
+    o = emit(out, SEARCH, 0.0, EVERYONE)
+    o.target = peer
+    o.args[ROUTE], o.args[ORIGIN], o.args[NUMBER] = number, sender.own, version
+    o.args[AVOIDED] = avoided
+
+
+@apart
+def search_direct(sender, peer, out):
+    """Search for a direct path to a peer, in place of the one that the broker has."""
+    number = own_number(sender, peer)
+    search(sender, peer, new_number(sender) if number < 0 else number, NO_NODE, out)
+
+
+@inlined
+def is_newer(version, other):
+    """Whether a version is later than another one; versions begin again after the last."""
+    return ((version - other) & _VERSIONS) - 1 < 2**30 - 1 and version != other
+
+
+@apart
+def shared_nodes(circuits, i, own, message):
+    """The nodes that the way of a search shares with its owner's direct path, this one included."""
+    shared, owner = message.args[SHARED], message.args[ORIGIN]
+    if message.args[ROUTE] % SORTS != SECOND:
+        return shared
+    place = find(circuits, i, owner, message.args[ROUTE] - SECOND + DIRECT)
+    if place == NO_ROUTE:
+        return shared
+    x = circuits.of[i, place]
+    if own == message.target:  # the same link is no second path
+        return shared + (x.peer == owner and x.prev == owner and message.source == owner)
+    return shared + (x.next != NO_NODE)
+
+
+@apart
+def on_search(circuits, i, own, rules, message, out):
+    """Note a search's best way to this node, and pass it on; the broker searched for answers."""
+    owner, version = message.args[ORIGIN], message.args[NUMBER]
+    if own in (owner, message.args[AVOIDED]):
+        return
+    place = claim(circuits, i, owner, message.args[ROUTE])
+    there = circuits.of[i, place]
+    shared, hops = shared_nodes(circuits, i, own, message), message.args[HOPS] + 1
+    fresh = there.version < 0 or is_newer(version, there.version)
+    if not fresh:
+        worse = shared > there.shared or (shared == there.shared and hops > there.hops)
+        if version != there.version or worse or there.next != NO_NODE:
+            return  # also where the path is found already
+        if shared == there.shared and hops == there.hops:
+            there.prev = min(there.prev, message.source)
+            return
+    there.version, there.shared, there.hops, there.prev = version, shared, hops, message.source
+    there.next = NO_NODE
+    if own != message.target:
+        there.peer = NO_NODE
+        o = emit(out, SEARCH, 0.0, EVERYONE)
+        o.target = message.target
+        for a in range(8):
+            o.args[a] = message.args[a]
+        o.args[HOPS], o.args[SHARED] = hops, shared
+    elif fresh:
+        o = emit(out, ANSWER, rules.search_s, own)
+        o.args[ROUTE], o.args[ORIGIN], o.args[NUMBER] = message.args[ROUTE], owner, version
+
+
+@apart
+def answer(circuits, i, own, message, out):
+    """Answer a search along the best way to this broker, whose timer is over."""
+    owner = message.args[ORIGIN]
+    place = find(circuits, i, owner, message.args[ROUTE])
+    if place == NO_ROUTE or circuits.of[i, place].version != message.args[NUMBER]:
+        return
+    if circuits.of[i, place].prev == NO_NODE:
+        return
+    circuits.of[i, place].peer = owner
+    o = emit(out, FOUND, 0.0, circuits.of[i, place].prev)
+    o.target = owner
+    o.args[ROUTE], o.args[STEP], o.args[ORIGIN] = message.args[ROUTE], BACK, own
+    o.args[NUMBER] = message.args[NUMBER]
+
+
+@apart
+def keep_found(circuits, i, own, message, out):
+    """Keep the path that a FOUND comes along; whether this node owns it and may use it now."""
+    place = find(circuits, i, message.target, message.args[ROUTE])
+    if place == NO_ROUTE or circuits.of[i, place].version != message.args[NUMBER]:
+        return False
+    there = circuits.of[i, place]
+    there.next = message.source
+    if own == message.target:
+        there.peer = message.args[ORIGIN]
+        return True
+    if there.prev == NO_NODE:
+        return False
+    o = emit(out, FOUND, 0.0, there.prev)
+    o.target = message.target
+    for a in range(8):
+        o.args[a] = message.args[a]
+    return False

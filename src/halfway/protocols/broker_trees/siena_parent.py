@@ -1,0 +1,127 @@
+"""How a broker of SIENA's tree finds its parent, announces itself, and keeps its place."""
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.core.outbox import emit
+from halfway.core.prng import mixed, uniform
+from halfway.protocols.broker_trees import messages
+from halfway.protocols.broker_trees.client_state import expire, renew
+from halfway.protocols.broker_trees.messages import DIGEST, DIGEST_BIT, ORIGIN, PATH
+from halfway.protocols.broker_trees.paths.ancestors import (
+    SEEKING,
+    is_ancestor,
+    take_ancestors,
+    write_ancestors,
+)
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE, NO_ROUTE, send_along
+from halfway.protocols.broker_trees.paths.nearby import announce, drop_stale, nth_nearest
+from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply
+from halfway.protocols.broker_trees.paths.searches import search_direct, start_searches
+from halfway.protocols.broker_trees.tables.subscription_table import forward_uncovered
+from halfway.protocols.broker_trees.tables.table_repair import (
+    filters_digest,
+    send_forwarded,
+    send_held,
+)
+
+_SEEK_S = 1.0  # between two JOINs of a broker without a parent
+_MOST_ASKED = 3  # JOINs in a row without an answer before a path is searched for again
+
+
+@apart
+def is_connected(state, b):
+    """Whether a broker is in the tree: it is the root, or its parent answers."""
+    up = state.parent[b]
+    return up == NO_NODE or (up >= 0 and state.asked[b] <= _MOST_ASKED)
+
+
+@apart
+def announce_broker(state, sender, out):
+    """Announce a broker of either tree."""
+    b = sender.broker
+    state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
+    epoch = np.uint32(state.searches.epoch[b])
+    announce(sender.own, state.root[b], epoch, state.announced[b], out)
+
+
+@apart
+def start_broker(state, rules, sender, message, out):
+    """Start the refreshes of a broker of either tree, in a random order within `join_delay_s`."""
+    start_searches(state.searches, sender.broker, message.incarnation)
+    state.asked[sender.broker] = 0
+    wait_s = rules.join_delay_s * uniform(mixed(np.uint64(sender.own)))
+    if state.parent[sender.broker] == NO_NODE:
+        wait_s = 0.0
+    emit(out, messages.REFRESH, wait_s, sender.own)
+
+
+@apart
+def join(state, sender, other, again, out):
+    """Ask a SIENA broker for a place, or to stay there; without a path to it search for one."""
+    place = direct_path(sender, other)
+    if place == NO_ROUTE or again:
+        search_direct(sender, other, out)
+    else:
+        i = sender.row
+        o = send_along(sender.circuits, i, place, messages.JOIN, sender.own, out)
+        o[DIGEST] = filters_digest(state.table, sender.broker, NO_NODE)
+
+
+@apart
+def refresh_broker(state, rules, sender, now, out):
+    """Handle a REFRESH at a SIENA broker: announce it; ask its parent to hold it, or seek one."""
+    b, up = sender.broker, state.parent[sender.broker]
+    every_s = min(_SEEK_S, rules.refresh_s) if up == SEEKING else rules.refresh_s
+    if now + every_s <= rules.until_s:
+        emit(out, messages.REFRESH, every_s, sender.own)
+    drop_stale(state.nearby, sender.row, now, rules.refresh_s)
+    expire(state.clients, state.table, sender, True, max(up, NO_NODE), out)
+    if is_connected(state, b):
+        announce_broker(state, sender, out)
+    if up == NO_NODE:
+        return
+    state.asked[b] += 1
+    if up == SEEKING:
+        # After a loss of memory the brokers near this one may be below it: the root is not.
+        s = nth_nearest(state.nearby, sender.row, 0)
+        other = state.nearby.broker[sender.row, s] if s >= 0 else NO_NODE
+        if s >= 0 and state.asked[b] % 3 == 0:
+            other = state.root[b]
+        if other != NO_NODE:
+            join(state, sender, other, state.asked[b] % 6 >= 4, out)
+    else:
+        join(state, sender, up, state.asked[b] > _MOST_ASKED, out)
+
+
+@apart
+def on_join(state, sender, message, out):
+    """Hold a child that asks a SIENA broker, unless this broker is below it or not in the tree."""
+    b, child = sender.broker, message.args[ORIGIN]
+    below = child == state.parent[b] or is_ancestor(state.above, b, child)
+    if below or not is_connected(state, b):
+        return
+    renew(state.clients, state.table, b, child)
+    o = reply(sender, message, messages.HOLDS, out)
+    write_ancestors(state.above, b, sender.own, o)
+    if filters_digest(state.table, b, child) != message[DIGEST]:
+        o.args[PATH] = DIGEST_BIT
+        send_held(state.table, sender, child, out)
+
+
+@apart
+def on_holds(state, sender, message, out):
+    """Take the sender as the parent of a SIENA broker that seeks one; repair what it holds."""
+    b, source = sender.broker, message.args[ORIGIN]
+    if state.parent[b] == SEEKING:
+        state.parent[b] = source
+        announce_broker(state, sender, out)
+        for s in range(state.table.filter.shape[1]):
+            state.table.forwarded[b, s] = 0
+        forward_uncovered(state.table, sender, source, out)
+    elif source != state.parent[b]:
+        return
+    elif message.args[PATH] == DIGEST_BIT:
+        send_forwarded(state.table, sender, source, out)
+    state.asked[b] = 0
+    take_ancestors(state.above, b, message)

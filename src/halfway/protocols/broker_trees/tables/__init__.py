@@ -1,0 +1,1 @@
+"""The tables of brokers: subscriptions, their repair, and children."""

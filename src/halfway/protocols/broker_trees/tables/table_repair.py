@@ -1,0 +1,68 @@
+"""The repair of subscription tables: a broker compares digests with its child, and both correct it.
+
+A parent that lost its memory, or records on a dead path, holds other filters for a child than the
+child forwarded. The child's regular record carries a digest of them; if the parent's differs, the
+parent sends the names of what it holds, and the child sends what it forwarded.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.core.prng import low_half, mixed
+from halfway.protocols.broker_trees.messages import FILTER, HELD, ORIGIN, UNSUBSCRIBE_UP
+from halfway.protocols.broker_trees.paths.circuits import NO_NODE
+from halfway.protocols.broker_trees.tables.subscription_table import (
+    FREE,
+    is_complete,
+    remove_slot,
+    send_filter,
+    send_name,
+)
+
+
+@apart
+def filters_digest(table, b, via):
+    """The digest of the filters via a child; without one, of the forwarded filters."""
+    word = np.uint64(0)
+    for s in range(table.filter.shape[1]):
+        counts = table.forwarded[b, s] == 1 if via == NO_NODE else table.via[b, s] == via
+        if counts and table.filter[b, s] != FREE and is_complete(table, b, s):
+            word += mixed(np.uint64(table.filter[b, s] + 1))
+    return low_half(word)
+
+
+@apart
+def send_held(table, sender, child, out):
+    """Send a child the names of the filters that this broker holds for it."""
+    for s in range(table.filter.shape[1]):
+        if table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == child:
+            send_name(sender, HELD, table.filter[sender.broker, s], child, out)
+
+
+@apart
+def send_forwarded(table, sender, up, out):
+    """Send the parent all filters that it should hold for this broker."""
+    for s in range(table.filter.shape[1]):
+        if table.forwarded[sender.broker, s] == 1:
+            send_filter(table, sender, s, up, out)
+
+
+@apart
+def on_held(table, sender, up, message, out):
+    """Withdraw a filter that the parent holds, unless this broker forwards it."""
+    if message.args[ORIGIN] != up:
+        return
+    for s in range(table.filter.shape[1]):
+        here = table.filter[sender.broker, s] == message[FILTER]
+        if here and table.forwarded[sender.broker, s] == 1:
+            return
+    send_name(sender, UNSUBSCRIBE_UP, message[FILTER], up, out)
+
+
+@apart
+def remove_all(table, sender, via, up, out):
+    """Remove from the table all subscriptions of the clients of a node."""
+    for s in range(table.filter.shape[1]):
+        at = table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == via
+        if at and table.client[sender.broker, s] != NO_NODE:
+            remove_slot(table, sender, s, up, out)
