@@ -97,9 +97,9 @@ def test_the_timeouts_of_a_slow_medium_decide_what_is_delivered(system: str) -> 
 
 
 def test_the_default_decides_what_a_tree_delivers() -> None:
-    work = {"subscribers_each": 10, "events": 20, "every_s": 0.5, "start_s": 2.0}
+    work = {"subscribers_each": 10, "events": 20, "every_s": 0.5, "start_s": 10.0}
     fields: dict[str, Any] = {"radio": {"kind": "ideal", "success": 0.8}, "workload": work,
-                              "seconds": 20.0, "system": "siena"}  # fmt: skip
+                              "seconds": 30.0, "system": "siena"}  # fmt: skip
     ratios = []
     for options in ({}, {"siena": {"retries": 5}}, {"siena": {"retries": 0}}):
         read = scenario(**fields, options=options)

@@ -24,6 +24,8 @@ kind = "file"
 path = "links.csv"
 [options.siena]
 brokers = 2
+join_delay_s = 0.3
+search_s = 0.01
 [workload]
 """
 NAMED = """

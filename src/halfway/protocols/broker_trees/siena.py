@@ -167,9 +167,11 @@ def state(
     here, n = len(up), len(node_ids)
     return SienaState(
         node_ids, broker_index(node_ids, brokers), up, np.full(here, root, np.int32),
-        np.zeros(here, np.int32), np.zeros(here, np.int32), no_ancestors(here), empty_table(here, slots, attributes),
+        np.zeros(here, np.int32), np.zeros(here, np.int32), no_ancestors(here),
+        empty_table(here, slots, attributes),
         peer_paths.direct_paths(here, 0), circuits.no_circuits(n, room), none_nearby(n, 1),
-        no_searches(here), empty_windows(here, clients.publishers), client_state(node_ids, clients, here, slots),
+        no_searches(here), empty_windows(here, clients.publishers),
+        client_state(node_ids, clients, here, slots),
         circuits.hops_of_tree(node_ids, retries), np.zeros(n, np.int64),
     )  # fmt: skip
 

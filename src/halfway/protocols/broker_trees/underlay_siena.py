@@ -41,7 +41,7 @@ from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no
 from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.messages import parts_of
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
-from halfway.protocols.broker_trees.paths.ancestors import LEFT, SEEKING, no_ancestors
+from halfway.protocols.broker_trees.paths.ancestors import LEFT, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Circuits, Int32s
 from halfway.protocols.broker_trees.paths.nearby import (
     Nearby,
@@ -202,6 +202,20 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 
 @apart
+def receive_common(state, rules, sender, message, out):
+    """Handle a record of maintenance that both trees have, at a broker."""
+    kind = message.kind
+    if kind == messages.REFRESH:
+        detector.refresh_broker(state, rules, sender, message.at, out)
+    elif kind == messages.FOUND:
+        parent_search.on_found(state, rules, sender, message, out)
+    elif kind == messages.HELD:
+        table_repair.on_held(state.table, sender, state.parent[sender.broker], message, out)
+    elif kind == messages.KEEP_ALIVE:
+        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
+
+
+@apart
 def receive_maintenance(state, rules, sender, message, out):
     """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
@@ -215,10 +229,6 @@ def receive_maintenance(state, rules, sender, message, out):
         detector.on_ping(state, sender, message, out)
     elif kind == kinds.PONG:
         detector.on_pong(state, sender, message, out)
-    elif kind == messages.HELD:
-        table_repair.on_held(state.table, sender, state.parent[sender.broker], message, out)
-    elif kind == messages.KEEP_ALIVE:
-        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind == kinds.GRANDCHILD:
         add_grandchild(state.children, sender.broker, source, message[kinds.PARENT])
     elif kind == messages.JOIN:
@@ -233,6 +243,8 @@ def receive_maintenance(state, rules, sender, message, out):
         confirmations.receive(state, rules, sender, message, out)
     elif kind == kinds.LEAVE:
         tree.leave_tree(state, sender, out)
+    else:
+        receive_common(state, rules, sender, message, out)
 
 
 @apart
@@ -282,10 +294,8 @@ def receive_at_client(state, rules, i, c, message, out):
 @apart
 def is_announced(state, rules, sender):
     """Whether a node announces itself as a broker."""
-    b = sender.broker
-    if b == NO_NODE or state.parent[b] in (LEFT, SEEKING):
-        return False
-    return not tree.is_cut_off(state, rules, sender)
+    in_tree = sender.broker != NO_NODE and state.parent[sender.broker] != LEFT
+    return in_tree and not tree.is_cut_off(state, rules, sender)
 
 
 @handles(UnderlaySienaState)
