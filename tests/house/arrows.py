@@ -83,8 +83,6 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         ".": {"interface"},  # only when `halfway.live.node` is asked for
         "step": set(),
         "wire": set(),
-        "keys": {"."},
-        "journal": set(),
         "systems": {".", "step"},
         "events": {".", "systems"},
         "link": {".", "step", "wire"},
