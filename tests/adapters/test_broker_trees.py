@@ -179,8 +179,6 @@ def test_after_any_single_failure_every_live_node_gets_every_event_once() -> Non
         assert state.moved_s.max() <= latest
         # A way that no other announcement replaces is forgotten after 3.5 refreshes.
         assert state.clients.moved_s.max() <= FAILS_AT + 5 * WATCH["refresh_s"]
-        # The ways to both brokers that a node knows may lead over the failed link.
-        assert (state.clients.moves <= 3).all()
         assert state.moved_s.max() > FAILS_AT or row not in brokers or row != root
     assert outcome.records > 0
 

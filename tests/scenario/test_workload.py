@@ -23,9 +23,7 @@ discovery_delay_s = 0
 kind = "file"
 path = "links.csv"
 [options.siena]
-brokers = 2
-join_delay_s = 0.3
-search_s = 0.01
+brokers = 1
 [workload]
 """
 NAMED = """

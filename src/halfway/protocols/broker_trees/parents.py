@@ -104,7 +104,8 @@ def take_news(state, b, own, message):
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
     state.depth[b] = message.args[kinds.DEPTH] + 1
     take_ancestors(state.above, b, message)
-    if state.alternate[b] == NO_NODE and state.next_successor[b] != own:
+    named = state.grandparent[b] != NO_NODE and state.next_successor[b] != own
+    if named and state.alternate[b] == NO_NODE:
         # [uas §4] the alternate is a neighbour of the parent. We let the parent name one.
         state.alternate[b] = state.next_successor[b]
 
