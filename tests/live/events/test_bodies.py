@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.live.events.bodies import Body, BodyTable, decoded, encoded
+from halfway.live.events.bodies import BodyTable, EventBody, decoded, encoded
 from halfway.live.events.retained import RetainedTable, version_bytes, version_in
 from halfway.live.mesh import Level
 
 
-def body(topic: str = "a/b", payload: bytes = b"x", **more: object) -> Body:
+def body(topic: str = "a/b", payload: bytes = b"x", **more: object) -> EventBody:
     """A body with defaults."""
-    plain = Body(topic, payload, 1, Level.BEST_EFFORT, False, math.inf, b"", 0.0)
+    plain = EventBody(topic, payload, 1, Level.BEST_EFFORT, False, math.inf, b"", 0.0)
     return plain._replace(**more)
 
 
@@ -24,7 +24,7 @@ def body(topic: str = "a/b", payload: bytes = b"x", **more: object) -> Body:
 def test_a_body_comes_back_with_its_age(
     topic: str, payload: bytes, publication: int, level: Level, retain: bool, properties: bytes
 ) -> None:
-    sent = Body(topic, payload, publication, level, retain, 64.0, properties, 100.0)
+    sent = EventBody(topic, payload, publication, level, retain, 64.0, properties, 100.0)
     data = encoded(sent, 102.5)
     assert len(data) == sent.size()
     assert decoded(data, 7.0) == sent._replace(born=4.5)

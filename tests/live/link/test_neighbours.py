@@ -124,7 +124,7 @@ def test_a_full_table_says_so() -> None:
     assert one.not_heard == 4
 
 
-def test_the_wish_for_all_topics_grows_old_on_its_way() -> None:
+def test_the_want_of_all_topics_grows_old_on_its_way() -> None:
     one = table()
     assert one.wanted_s(own=True) == 0
     assert one.wanted_s(own=False) == NOT_WANTED

@@ -19,14 +19,14 @@ from halfway.live.wire.frames import FrameType, frame
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 
-_PATIENCE_S = 20.0
+_LONGEST_S = 20.0
 
 
 def run(program: Callable[[], Awaitable[None]]) -> None:
     """Run a program in an event loop, not for ever."""
 
     async def bounded() -> None:
-        async with asyncio.timeout(3 * _PATIENCE_S):
+        async with asyncio.timeout(3 * _LONGEST_S):
             await program()
 
     asyncio.run(bounded())
@@ -34,7 +34,7 @@ def run(program: Callable[[], Awaitable[None]]) -> None:
 
 async def until(true: Callable[[], Any]) -> None:
     """Wait until something is true."""
-    async with asyncio.timeout(_PATIENCE_S):
+    async with asyncio.timeout(_LONGEST_S):
         while not true():
             await asyncio.sleep(0.01)
 

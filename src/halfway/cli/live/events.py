@@ -45,12 +45,12 @@ def pub(
     halfway pub lamps/hall on --retain
     """
     from halfway.live.control.client import answer_of
-    from halfway.live.control.requests import Done, Publish
+    from halfway.live.control.requests import Done, PublishRequest
 
     published = neighbours = 0
     with at(node) as place:
         for some in _batches(_payloads(text, count), 1 if text == "-" else _BATCH):
-            request = Publish(
+            request = PublishRequest(
                 topic=topic, payloads=some, retain=retain, expiry_s=expiry, link_s=wait
             )
             answer = answer_of(place, request)
@@ -161,10 +161,10 @@ def _watched(
 ) -> Iterator["Arrived | None"]:
     """The events of a filter as they arrive, and None each time when nothing came so long."""
     from halfway.live.control.client import START_ONE, ask
-    from halfway.live.control.requests import Arrived, Subscribe
+    from halfway.live.control.requests import Arrived, SubscribeRequest
     from halfway.problem import Problem
 
-    for answer in ask(place, Subscribe(filter=topic_filter), every_s):
+    for answer in ask(place, SubscribeRequest(filter=topic_filter), every_s):
         if answer is None or isinstance(answer, Arrived):
             yield answer
     raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE)

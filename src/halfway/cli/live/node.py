@@ -18,7 +18,7 @@ def node(
     nodes: options.Nodes = 1,
     port: options.Port = 0,
     peer: options.Peers = None,
-    name: options.Name = "",
+    name: options.NodeName = "",
     network: options.OfNetwork = "development",
     host: options.OnHost = "127.0.0.1",
     certificate: options.CertificateFile = None,
@@ -33,9 +33,6 @@ def node(
     \b
     Without keys this is an UNSAFE development network: it uses loopback addresses
     only, and every program on this machine can read and forge its events.
-
-    \b
-    A node begins at once, interpreted, and changes over to machine code later.
 
     \b
     halfway node                            in one terminal

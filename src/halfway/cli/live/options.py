@@ -29,7 +29,7 @@ Peers = Annotated[
     list[str] | None,
     typer.Option("--peer", metavar="HOST:PORT", help="A node that multicast does not find."),
 ]
-Name = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
+NodeName = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
 OfNetwork = Annotated[
     str, typer.Option(metavar="NAME", help="The network. Nodes of other networks are not heard.")
 ]

@@ -19,7 +19,7 @@ class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
     node: str = ""
 
 
-class Publish(_Request, frozen=True, tag="publish"):
+class PublishRequest(_Request, frozen=True, tag="publish"):
     """Publish events; answers with `Done` once the node has taken all of them."""
 
     topic: str = ""
@@ -30,7 +30,7 @@ class Publish(_Request, frozen=True, tag="publish"):
     link_s: float = 0.0  # seconds to wait for a neighbour
 
 
-class Subscribe(_Request, frozen=True, tag="subscribe"):
+class SubscribeRequest(_Request, frozen=True, tag="subscribe"):
     """Answer with `Arrived` for each event, until the client closes the connection."""
 
     filter: str = ""
@@ -101,7 +101,7 @@ class StatusAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="status"
     status: dict[str, Any]
 
 
-ControlRequest = Publish | Subscribe | StatusRequest | Ping | RecordRequest
+ControlRequest = PublishRequest | SubscribeRequest | StatusRequest | Ping | RecordRequest
 Answer = Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer
 REQUESTS: msgspec.json.Decoder[ControlRequest] = msgspec.json.Decoder(ControlRequest)
 ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
@@ -112,6 +112,6 @@ def line(one: ControlRequest | Answer) -> bytes:
     return msgspec.json.encode(one) + b"\n"
 
 
-def expiry_of(request: Publish) -> float:
+def expiry_of(request: PublishRequest) -> float:
     """The expiry of a request's events in seconds; inf for none."""
     return math.inf if request.expiry_s is None else request.expiry_s

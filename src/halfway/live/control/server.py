@@ -19,12 +19,12 @@ from halfway.live.control.requests import (
     Done,
     Ping,
     Pong,
-    Publish,
+    PublishRequest,
     Ready,
     RecordRequest,
     RefusedAnswer,
     StatusAnswer,
-    Subscribe,
+    SubscribeRequest,
     expiry_of,
     line,
 )
@@ -97,7 +97,7 @@ class ControlServer:
         try:
             request = REQUESTS.decode(await reader.readline())
             node = self._node(request.node)
-            if isinstance(request, Subscribe):
+            if isinstance(request, SubscribeRequest):
                 await self._subscribe(node, request, reader, writer)
             elif isinstance(request, Ping):
                 await self._ping(node, request, writer)
@@ -112,7 +112,7 @@ class ControlServer:
 
     async def _once(self, node: MeshNode, request: object) -> Answer:
         """The answer of a request that has one."""
-        if isinstance(request, Publish):
+        if isinstance(request, PublishRequest):
             await _wait_for_neighbour(node, request.link_s)
             for payload in request.payloads:
                 await node.publish(
@@ -135,7 +135,7 @@ class ControlServer:
         raise Problem(f"node = {name}: no such node", remedy=f"this process has {known}")
 
     async def _subscribe(
-        self, node: MeshNode, request: Subscribe, reader: asyncio.StreamReader,
+        self, node: MeshNode, request: SubscribeRequest, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:  # fmt: skip
         queue: asyncio.Queue[Event] = asyncio.Queue(_QUEUE)

@@ -18,7 +18,7 @@ _RETAIN, _LEVEL_BITS = 4, 3
 _NEVER = float("inf")
 
 
-class Body(NamedTuple):
+class EventBody(NamedTuple):
     """The body of an event. Two events with one publication number are one to an application."""
 
     topic: str
@@ -39,7 +39,7 @@ class Body(NamedTuple):
         return _FIXED.size + len(self.topic.encode()) + len(self.properties) + len(self.payload)
 
 
-def encoded(body: Body, now: float) -> bytes:
+def encoded(body: EventBody, now: float) -> bytes:
     """Encode a body for a neighbour, with its age now."""
     topic = body.topic.encode()
     flags = _LEVELS.index(body.level) | _RETAIN * body.retain
@@ -50,7 +50,7 @@ def encoded(body: Body, now: float) -> bytes:
     return b"".join((fixed, topic, body.properties, body.payload))
 
 
-def decoded(data: bytes, now: float) -> Body:
+def decoded(data: bytes, now: float) -> EventBody:
     """Decode a body of a neighbour. Raises ValueError for bytes that are no body."""
     if len(data) < _FIXED.size:
         raise ValueError("too short")
@@ -61,7 +61,7 @@ def decoded(data: bytes, now: float) -> Body:
     known = flags & _LEVEL_BITS < len(_LEVELS) and flags <= _RETAIN | _LEVEL_BITS
     if not (known and 0.0 <= age_s < _NEVER and expiry_s >= 0.0):
         raise ValueError("out of range")
-    return Body(
+    return EventBody(
         data[_FIXED.size : first].decode(), data[first + property_bytes :], publication,
         _LEVELS[flags & _LEVEL_BITS], bool(flags & _RETAIN), expiry_s,
         data[first : first + property_bytes], now - age_s,
@@ -76,7 +76,7 @@ class BodyTable:
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
-        self._bodies: OrderedDict[EventKey, tuple[Body, set[int]]] = OrderedDict()
+        self._bodies: OrderedDict[EventKey, tuple[EventBody, set[int]]] = OrderedDict()
         self._bytes = 0
         self.forgotten = 0
 
@@ -86,7 +86,7 @@ class BodyTable:
     def __contains__(self, key: EventKey) -> bool:
         return key in self._bodies
 
-    def get(self, key: EventKey) -> Body | None:
+    def get(self, key: EventKey) -> EventBody | None:
         """Return the body of an event; None if the node does not have it."""
         found = self._bodies.get(key)
         return None if found is None else found[0]
@@ -95,7 +95,7 @@ class BodyTable:
         """Return the neighbours that have a body of this node; the caller may add to the set."""
         return self._bodies[key][1]
 
-    def add(self, key: EventKey, body: Body) -> None:
+    def add(self, key: EventKey, body: EventBody) -> None:
         """Keep a body, unless the node has one of that event."""
         if key in self._bodies:
             return

@@ -9,7 +9,7 @@ import hashlib
 import struct
 from collections.abc import Iterator
 
-from halfway.live.events.bodies import Body
+from halfway.live.events.bodies import EventBody
 from halfway.live.events.topics import matches
 
 Version = tuple[int, int]  # number, node id
@@ -23,7 +23,7 @@ class RetainedTable:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._values: dict[str, tuple[Version, Body]] = {}
+        self._values: dict[str, tuple[Version, EventBody]] = {}
         self._highest = 0
         self.digest = 0  # of all topics and versions, 64 bits; 0 for none
 
@@ -34,7 +34,7 @@ class RetainedTable:
         """Return the version of a new value that this node gives."""
         return self._highest + 1, node_id
 
-    def put(self, version: Version, body: Body) -> bool:
+    def put(self, version: Version, body: EventBody) -> bool:
         """Keep a value if it is newer than the one of its topic; True if it is.
 
         An empty payload ends a value. Its version stays, so that no older value comes back.
@@ -51,11 +51,11 @@ class RetainedTable:
         self.digest ^= _word(body.topic, version)
         return True
 
-    def all(self) -> Iterator[tuple[Version, Body]]:
+    def all(self) -> Iterator[tuple[Version, EventBody]]:
         """Yield every value with its version, ended ones included."""
         yield from self._values.values()
 
-    def matching(self, topic_filter: str, now: float) -> list[tuple[Version, Body]]:
+    def matching(self, topic_filter: str, now: float) -> list[tuple[Version, EventBody]]:
         """Return the values that a filter matches, without those that ended or expired."""
         return [
             (version, body) for version, body in self._values.values()

@@ -3,7 +3,7 @@
 from collections import Counter, OrderedDict
 
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import Body, EventKey, decoded, encoded
+from halfway.live.events.bodies import EventBody, EventKey, decoded, encoded
 from halfway.live.events.retained import (
     VERSION_BYTES,
     RetainedTable,
@@ -32,7 +32,7 @@ class Delivery:
         self._drops, self._counts = drops, counts
         self._seen: OrderedDict[tuple[int, int, int], None] = OrderedDict()
 
-    def deliver(self, key: EventKey, body: Body, hops: int, *, local: bool) -> None:
+    def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
         """Deliver an event to the subscriptions whose filters match."""
         publication = key[0], key[1], body.publication
         now = self._scheduler.now()
@@ -80,7 +80,7 @@ class RetainedSpread:
             for version, body in self._table.matching(topic_filter, now)
         ]
 
-    def give(self, body: Body) -> None:
+    def give(self, body: EventBody) -> None:
         """Give the network a new value of a topic."""
         self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
 
@@ -104,7 +104,7 @@ class RetainedSpread:
         for version, body in self._table.all():
             self._links.send(peer, _retained_frame(version, body, now))
 
-    def _keep(self, version: Version, body: Body, but: int) -> None:
+    def _keep(self, version: Version, body: EventBody, but: int) -> None:
         """Keep a value, and pass it on to the other neighbours if it is new."""
         if self._table.put(version, body):
             whole = _retained_frame(version, body, self._scheduler.now())
@@ -113,7 +113,9 @@ class RetainedSpread:
                     self._links.send(peer, whole)
 
 
-def event_of(key: EventKey, body: Body, now: float, *, hops: int = 0, local: bool = False) -> Event:
+def event_of(
+    key: EventKey, body: EventBody, now: float, *, hops: int = 0, local: bool = False
+) -> Event:
     """Return an event as applications receive it."""
     age = max(now - body.born, 0.0)
     return Event(
@@ -122,5 +124,5 @@ def event_of(key: EventKey, body: Body, now: float, *, hops: int = 0, local: boo
     )  # fmt: skip
 
 
-def _retained_frame(version: Version, body: Body, now: float) -> bytes:
+def _retained_frame(version: Version, body: EventBody, now: float) -> bytes:
     return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))

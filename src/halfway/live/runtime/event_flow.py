@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from halfway.core.kinds import Kinds, carrying
 from halfway.core.records.wire import HEADER_BYTES, wire_parts
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import Body, BodyTable, EventKey, decoded, encoded
+from halfway.live.events.bodies import BodyTable, EventBody, EventKey, decoded, encoded
 from halfway.live.limits import Limits
 from halfway.live.security import Security
 from halfway.live.step.scheduler import Scheduler
@@ -63,7 +63,7 @@ class EventFlow:
 
     def __init__(
         self, kinds: Kinds, security: Security, scheduler: Scheduler, limits: Limits, drops: Drops,
-        send: Callable[[int, bytes], None], handle: Callable[[int, bytes, Body | None], None],
+        send: Callable[[int, bytes], None], handle: Callable[[int, bytes, EventBody | None], None],
     ) -> None:  # fmt: skip
         self._security, self._scheduler, self._limits = security, scheduler, limits
         self._drops, self._send, self._handle = drops, send, handle

@@ -15,7 +15,7 @@ from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_group
 from halfway.live.plain import Plain, is_loopback
 from halfway.live.runtime.compile_ahead import started
 from halfway.live.runtime.membership import keyed_security
-from halfway.live.runtime.node import Identity, MeshNode, rules_digest
+from halfway.live.runtime.node import MeshNode, NodeIdentity, rules_digest
 from halfway.live.runtime.settings import (
     ANY_INTERFACE,
     GROUP,
@@ -119,7 +119,7 @@ class Host:
         setting = Setting(security.node_id, key, own_seed % 2**63, settings.limits)
         face = face_of(settings.system, settings.options, setting)
         name = own_name or f"n{security.node_id % 10_000:04d}"
-        identity = Identity(
+        identity = NodeIdentity(
             name if settings.nodes == 1 else f"{name}-{place}", settings.system,
             next_incarnation(settings.state, place),
             rules_digest(settings.system, face.values, list(face.node.kinds.names.values())),

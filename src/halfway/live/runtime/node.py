@@ -11,7 +11,7 @@ from halfway.core.message import EVERYONE, START
 from halfway.core.options import Value
 from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import Body
+from halfway.live.events.bodies import EventBody
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
 from halfway.live.events.topics import EVERYTHING, filter_problem, topic_problem
 from halfway.live.limits import Limits
@@ -32,7 +32,7 @@ _AT_ONCE = 64  # publications before the loop has its turn
 _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it
 
 
-class Identity(NamedTuple):
+class NodeIdentity(NamedTuple):
     """What a node is: its name for people, and its present life."""
 
     name: str
@@ -50,7 +50,7 @@ class MeshNode:
     """
 
     def __init__(
-        self, face: Face, identity: Identity, security: Security, sock: socket.socket,
+        self, face: Face, identity: NodeIdentity, security: Security, sock: socket.socket,
         scheduler: Scheduler, limits: Limits, log: int = 0,
     ) -> None:  # fmt: skip
         self.node_id, self.name, self.identity = security.node_id, identity.name, identity
@@ -205,7 +205,7 @@ class MeshNode:
     def _body(
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
         properties: bytes,
-    ) -> Body:  # fmt: skip
+    ) -> EventBody:  # fmt: skip
         """The body of an event to publish. Raises Refusal."""
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
@@ -215,7 +215,7 @@ class MeshNode:
             raise Refusal("disk full", "this node has no journal: use best-effort or hop")
         if not self.security.permits(self.node_id, "publish", topic):
             raise Refusal("not permitted", f"publish on '{topic}'")
-        body = Body(
+        body = EventBody(
             topic, bytes(payload), (self._publication + 1) % 2**32, level, retain, expiry_s,
             properties, self.scheduler.now(),
         )  # fmt: skip
@@ -224,7 +224,7 @@ class MeshNode:
             raise Refusal("too large", what)
         return body
 
-    def _emit(self, routed: str, body: Body) -> None:
+    def _emit(self, routed: str, body: EventBody) -> None:
         """Let the system publish an event on one of its topics."""
         number = self.subscriptions.number_of(self.subscriptions.hash_of(routed))
         if number is None:
@@ -253,7 +253,7 @@ class MeshNode:
         elif sort == FrameType.RETAINED:
             self._retained.take(peer, content)
 
-    def _handle(self, peer: int, content: bytes, body: Body | None) -> None:
+    def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the driver handle a record of the peer, with the node's numbers of its topics."""
         begin = 1 + 8 * content[0]
         if int.from_bytes(content[begin + 4 : begin + 8], "little") != peer:
