@@ -30,8 +30,8 @@ from halfway.live.mqtt.packets.types import (
     MQTT3,
     ConnectPacket,
     PublishPacket,
-    Request,
     SubscribePacket,
+    TopicRequest,
 )
 from halfway.live.mqtt.server import MqttDoor
 from side_by_side import YARDSTICK, race, show
@@ -133,7 +133,7 @@ def stream(port: int) -> Callable[[], None]:
         return made
 
     source, target = connected("source"), connected("target")
-    target.sendall(codec.send(SubscribePacket(1, (Request("a/topic", 0),))))
+    target.sendall(codec.send(SubscribePacket(1, (TopicRequest("a/topic", 0),))))
     target.recv(5)
     one = codec.send(PublishPacket("a/topic", PAYLOAD))
     batch = one * 100

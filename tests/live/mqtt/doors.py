@@ -20,7 +20,7 @@ from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 
 _T = TypeVar("_T")
-PATIENCE_S = 10.0  # until a test fails that waits for something
+DEADLINE_S = 10.0  # until a test fails that waits for something
 LEVELS = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
 
 
@@ -72,7 +72,7 @@ class Doors:
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine in the loop of the doors; return its result."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(DEADLINE_S)
 
     def advance(self, seconds: float) -> None:
         """Advance the clock of all doors."""
@@ -91,7 +91,7 @@ class Doors:
         if self._host is not None:
             self.run(self._host.close())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(PATIENCE_S)
+        self._thread.join(DEADLINE_S)
         self._loop.close()
 
 
@@ -112,9 +112,9 @@ def opened(
 
 def wait_for(condition: Callable[[], object], what: str = "the condition") -> None:
     """Wait until a condition holds."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + DEADLINE_S
     while not condition():
-        assert time.monotonic() < end, f"{what} did not happen in {PATIENCE_S} s"
+        assert time.monotonic() < end, f"{what} did not happen in {DEADLINE_S} s"
         time.sleep(0.001)
 
 
@@ -122,7 +122,7 @@ class RawClient:
     """A client that sends and receives single packets, as a test asks."""
 
     def __init__(self, port: int, version: int = MQTT5, tls: ssl.SSLContext | None = None) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+        self._socket = socket.create_connection(("127.0.0.1", port), DEADLINE_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls is not None:
             self._socket = tls.wrap_socket(self._socket, server_hostname="localhost")
@@ -169,7 +169,7 @@ class RawClient:
         except TimeoutError:
             return True
         finally:
-            self._socket.settimeout(PATIENCE_S)
+            self._socket.settimeout(DEADLINE_S)
         self._events += self._stream.receive(data)
         return not self._events
 

@@ -19,9 +19,9 @@ from halfway.live.mqtt.packets.types import (
     PingrespPacket,
     PubackPacket,
     PublishPacket,
-    Request,
     SubackPacket,
     SubscribePacket,
+    TopicRequest,
 )
 from tests.live.mqtt.doors import RawClient, opened, wait_for
 
@@ -31,7 +31,9 @@ def test_two_hundred_clients() -> None:
         clients = [RawClient(doors.ports[0]) for _ in range(200)]
         for number, client in enumerate(clients):
             client.connect(f"client {number}")
-            client.send(SubscribePacket(1, (Request("all", 0), Request(f"own/{number}", 0))))
+            client.send(
+                SubscribePacket(1, (TopicRequest("all", 0), TopicRequest(f"own/{number}", 0)))
+            )
             assert isinstance(client.receive(), SubackPacket)
         clients[0].send(PublishPacket("all", b"x"))
         clients[0].send(*(PublishPacket(f"own/{number}", b"%d" % number) for number in range(200)))
@@ -51,7 +53,7 @@ def test_a_client_that_does_not_read_loses_its_own_messages_only() -> None:
         for name, client in (("stopped", stopped), ("reader", reader), ("publisher", publisher)):
             client.connect(name)
         for client in (stopped, reader):
-            client.send(SubscribePacket(1, (Request("t", 0),)))
+            client.send(SubscribePacket(1, (TopicRequest("t", 0),)))
             assert isinstance(client.receive(), SubackPacket)
         payload, sent = bytes(60_000), 0
         while not door.drops.get(DoorDrop.SLOW):
@@ -75,7 +77,7 @@ def test_a_client_that_does_not_read_is_not_read() -> None:
         doors.run(doors.nodes[0].publish("large", bytes(60_000), retain=True))
         client = RawClient(doors.ports[0])
         client.connect("asks and does not read")
-        client.send(*[SubscribePacket(1, (Request("large", 0),))] * 300)
+        client.send(*[SubscribePacket(1, (TopicRequest("large", 0),))] * 300)
         client._socket.settimeout(0.3)
         with pytest.raises(TimeoutError):  # more answers would pile up in the door
             client.send_bytes(b"\xc0\0" * 15_000_000)
@@ -168,7 +170,7 @@ def test_clients_may_use_tls(tmp_path: Path) -> None:
         _, port = doors.run(doors.doors[0].listen("127.0.0.1", 0, tls=server))
         client = RawClient(port, tls=client_context)
         client.connect("secret")
-        client.send(SubscribePacket(1, (Request("t", 1),)))
+        client.send(SubscribePacket(1, (TopicRequest("t", 1),)))
         assert isinstance(client.receive(), SubackPacket)
         plain = RawClient(doors.ports[0])
         plain.connect("plain")
@@ -220,7 +222,7 @@ def test_a_denied_topic_does_not_come_by_a_wildcard() -> None:
         doors.run(doors.nodes[0].publish("secret/plan", b"x", retain=True))
         client = RawClient(doors.ports[0])
         client.connect("a")
-        client.send(SubscribePacket(1, (Request("#", 0),)))
+        client.send(SubscribePacket(1, (TopicRequest("#", 0),)))
         assert isinstance(client.receive(), SubackPacket)
         doors.run(doors.nodes[0].publish("secret/plan", b"y"))
         doors.run(doors.nodes[0].publish("public", b"z"))

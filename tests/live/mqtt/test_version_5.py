@@ -19,9 +19,9 @@ from halfway.live.mqtt.packets.types import (  # noqa: E402
     PublishPacket,
     PubrecPacket,
     PubrelPacket,
-    Request,
     SubackPacket,
     SubscribePacket,
+    TopicRequest,
 )
 from tests.live.mqtt.doors import Doors, RawClient, wait_for  # noqa: E402
 from tests.live.mqtt.paho_client import Client, of_publish  # noqa: E402
@@ -253,7 +253,7 @@ def test_client_topic_alias(clients: tuple[Client, Client], ports: tuple[int, in
 def test_server_topic_alias(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     client.connect("given alias", properties=Properties(topic_alias_maximum=1))
-    client.send(SubscribePacket(1, (Request("#", 1),)))
+    client.send(SubscribePacket(1, (TopicRequest("#", 1),)))
     assert isinstance(client.receive(), SubackPacket)
     client.send(
         PublishPacket(TOPIC, b"1"), PublishPacket(TOPIC, b"2"), PublishPacket("other", b"3")
@@ -289,7 +289,7 @@ def test_maximum_packet_size(clients: tuple[Client, Client], ports: tuple[int, i
 def test_a_wrong_filter_is_refused(ports: tuple[int, int], wrong: str) -> None:
     client = RawClient(ports[0])
     client.connect("wrong filter")
-    client.send(SubscribePacket(1, (Request("right", 1), Request(wrong, 1))))
+    client.send(SubscribePacket(1, (TopicRequest("right", 1), TopicRequest(wrong, 1))))
     assert client.receive() == SubackPacket(1, (Reason.GRANTED_QOS_1, Reason.TOPIC_FILTER_INVALID))
     client.close()
 
@@ -305,7 +305,7 @@ def test_server_keep_alive(clients: tuple[Client, Client]) -> None:
 def test_flow_control1(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     client.connect("flow", properties=Properties(receive_maximum=2))
-    client.send(SubscribePacket(1, (Request(TOPIC, 2),)))
+    client.send(SubscribePacket(1, (TopicRequest(TOPIC, 2),)))
     assert isinstance(client.receive(), SubackPacket)
     client.send(*(PublishPacket(TOPIC, b"%d" % k, 1, packet_id=k) for k in range(1, 5)))
     received = [client.receive() for _ in range(6)]
@@ -341,7 +341,7 @@ def test_flow_control2(ports: tuple[int, int]) -> None:
 def test_quality_2_in_both_directions(ports: tuple[int, int]) -> None:
     client = RawClient(ports[0])
     client.connect("exact")
-    client.send(SubscribePacket(1, (Request(TOPIC, 2),)))
+    client.send(SubscribePacket(1, (TopicRequest(TOPIC, 2),)))
     assert isinstance(client.receive(), SubackPacket)
     publish = PublishPacket(TOPIC, b"once", 2, packet_id=9)
     client.send(publish, PublishPacket(TOPIC, b"once", 2, duplicate=True, packet_id=9))

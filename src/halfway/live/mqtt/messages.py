@@ -10,7 +10,7 @@ import math
 import msgspec
 
 from halfway.live.mesh import Event, Level
-from halfway.live.mqtt.packets.fields import Fields, Violation
+from halfway.live.mqtt.packets.fields import PacketFields, Violation
 from halfway.live.mqtt.packets.properties import (
     NO_PROPERTIES,
     Properties,
@@ -109,7 +109,7 @@ def _read(properties: bytes) -> tuple[int, bytes, Properties]:
         return 0, b"", NO_PROPERTIES
     if len(properties) == _PLAIN_BYTES and properties[0] <= 2 and properties[-1] == 0:
         return properties[0], properties[1:-1], NO_PROPERTIES
-    fields = Fields(properties)
+    fields = PacketFields(properties)
     qos, publisher = fields.byte(), fields.raw(ORIGIN_BYTES)
     if qos > 2:
         raise Violation(Reason.MALFORMED_PACKET, f"QoS {qos}")

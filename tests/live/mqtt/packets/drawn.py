@@ -22,9 +22,9 @@ from halfway.live.mqtt.packets.types import (
     PublishPacket,
     PubrecPacket,
     PubrelPacket,
-    Request,
     SubackPacket,
     SubscribePacket,
+    TopicRequest,
     UnsubackPacket,
     UnsubscribePacket,
     Will,
@@ -135,11 +135,11 @@ def publishes(draw: st.DrawFn, version: int) -> PublishPacket:
     )
 
 
-def _requests(version: int) -> st.SearchStrategy[Request]:
+def _requests(version: int) -> st.SearchStrategy[TopicRequest]:
     if version == MQTT3:
-        return st.builds(Request, FILTER, QOS)
+        return st.builds(TopicRequest, FILTER, QOS)
     booleans = st.booleans()
-    return st.builds(Request, FILTER, QOS, booleans, booleans, QOS)
+    return st.builds(TopicRequest, FILTER, QOS, booleans, booleans, QOS)
 
 
 def _of(codes: frozenset[reasons.Reason]) -> st.SearchStrategy[reasons.Reason]:

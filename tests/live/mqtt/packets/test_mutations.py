@@ -77,19 +77,19 @@ def try_mutations(count: int, seed: int) -> tuple[int, int]:
 
 
 def test_mutated_streams_give_packets_or_a_reason() -> None:
-    accepted, broken = try_mutations(4_000, seed=1)
-    assert accepted > 1_000  # the mutations reach beyond the first header
-    assert broken > 2_000
+    accepted, broken = try_mutations(2_000, seed=1)
+    assert accepted > 500  # the mutations reach beyond the first header
+    assert broken > 1_000
 
 
 @pytest.mark.slow
 def test_millions_of_mutated_streams() -> None:
-    accepted, broken = try_mutations(2_000_000, seed=2)
-    assert accepted > 600_000
-    assert broken > 1_000_000
+    accepted, broken = try_mutations(1_000_000, seed=2)
+    assert accepted > 300_000
+    assert broken > 500_000
 
 
 @given(hypothesis.strategies.binary(max_size=200))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_random_bytes_give_packets_or_a_reason(content: bytes) -> None:
     check(None, content, random.Random(0))

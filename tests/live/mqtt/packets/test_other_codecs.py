@@ -57,7 +57,7 @@ def normal(packet: Packet) -> Packet:
 
 
 @given(drawn.packets(MQTT5))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_another_codec_reads_and_writes_the_same_packets(packet: Packet) -> None:
     content = PacketStream(MQTT5).send(packet)
     theirs, length = mqtt5.read(content)

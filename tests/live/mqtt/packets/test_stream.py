@@ -27,7 +27,7 @@ PACKETS = VERSIONS.flatmap(
 
 
 @given(PACKETS, st.lists(st.integers(0, 400), max_size=5))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_what_is_sent_is_received_in_any_pieces(
     made: tuple[int, list[Packet]], cuts: list[int]
 ) -> None:

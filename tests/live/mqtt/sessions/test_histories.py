@@ -14,9 +14,9 @@ from halfway.live.mqtt.packets.types import (
     MQTT5,
     DisconnectPacket,
     PublishPacket,
-    Request,
     SubackPacket,
     SubscribePacket,
+    TopicRequest,
     UnsubscribePacket,
     Will,
 )
@@ -118,7 +118,7 @@ class History:
         if self.versions[name] == MQTT3:
             asked = Asked(asked.qos)
         self.oracle.subscribe(name, topic_filter, asked)
-        request = Request(
+        request = TopicRequest(
             topic_filter, asked.qos, asked.no_local, asked.retain_as_published, asked.handling
         )
         self.clients[name].send(SubscribePacket(1, (request,)))

@@ -18,9 +18,9 @@ from halfway.live.mqtt.packets.types import (
     PublishPacket,
     PubrecPacket,
     PubrelPacket,
-    Request,
     SubackPacket,
     SubscribePacket,
+    TopicRequest,
     Will,
 )
 from tests.live.mqtt.sessions.world import Client, World
@@ -37,7 +37,7 @@ def subscribed(world: World, *filters: str, qos: int = 2, version: int = MQTT5) 
     """A client whose session stays for 100 s, with subscriptions."""
     own = Properties(session_expiry_s=100) if version == MQTT5 else Properties()
     client = connected(world, "subscriber", version, properties=own)
-    client.send(SubscribePacket(1, tuple(Request(one, qos) for one in filters)))
+    client.send(SubscribePacket(1, tuple(TopicRequest(one, qos) for one in filters)))
     client.received.clear()
     return client
 
@@ -101,7 +101,7 @@ def test_messages_of_a_session_that_ends_are_counted() -> None:
 def test_what_a_client_does_not_accept_is_counted_and_not_repeated() -> None:
     world = World()
     subscriber = connected(world, "small", properties=Properties(maximum_packet_size=30))
-    subscriber.send(SubscribePacket(1, (Request("t", 1),)))
+    subscriber.send(SubscribePacket(1, (TopicRequest("t", 1),)))
     publisher = connected(world, "publisher")
     publish(publisher, bytes(30))
     publish(publisher, b"small")
@@ -115,7 +115,7 @@ def test_retained_messages_after_subscribe_are_bounded() -> None:
     for k in range(4):
         publisher.send(PublishPacket(f"r/{k}", b"x", retain=True))
     subscriber = connected(world, "subscriber")
-    subscriber.send(SubscribePacket(1, (Request("r/#", 1),)))
+    subscriber.send(SubscribePacket(1, (TopicRequest("r/#", 1),)))
     assert len(subscriber.messages) == 2
     assert world.doors[0].machine.drops == {DoorDrop.QUEUE_FULL: 2}
 
@@ -140,7 +140,7 @@ def test_the_number_of_sessions_is_bounded() -> None:
 def test_the_number_of_subscriptions_is_bounded() -> None:
     world = World(limits=DoorLimits(subscriptions=2))
     client = connected(world, "a")
-    client.send(SubscribePacket(1, tuple(Request(one) for one in ("a", "b", "c", "a"))))
+    client.send(SubscribePacket(1, tuple(TopicRequest(one) for one in ("a", "b", "c", "a"))))
     granted, full = Reason.SUCCESS, Reason.QUOTA_EXCEEDED
     assert client.received == [SubackPacket(1, (granted, granted, full, granted))]
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from halfway.live.mesh import Event
 from halfway.live.mqtt.packets.properties import Properties
-from halfway.live.mqtt.packets.types import PublishPacket, Request, SubscribePacket
+from halfway.live.mqtt.packets.types import PublishPacket, SubscribePacket, TopicRequest
 from halfway.live.mqtt.sessions.shares import EXPIRY_S, Shares
 from tests.live.mqtt.sessions.world import Client, World
 
@@ -15,7 +15,7 @@ def member(world: World, door: int, name: str, expiry_s: int = 0) -> Client:
     """A connected client with the shared subscription."""
     client = world.client(door)
     client.connect(name, properties=Properties(session_expiry_s=expiry_s))
-    client.send(SubscribePacket(1, (Request(SHARE, 1),)))
+    client.send(SubscribePacket(1, (TopicRequest(SHARE, 1),)))
     client.received.clear()
     return client
 

@@ -71,7 +71,7 @@ class Door:
 
 
 class Client:
-    """A client of a door: it answers by itself, unless it is told to be silent."""
+    """A client of a door: it answers by itself, unless `answers` is False."""
 
     def __init__(self, world: "World", door: Door, version: int = MQTT5) -> None:
         self._world, self._door = world, door

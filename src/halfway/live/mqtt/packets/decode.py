@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from halfway.live.mqtt.packets.fields import Fields, Violation, malformed, protocol_error
+from halfway.live.mqtt.packets.fields import PacketFields, Violation, malformed, protocol_error
 from halfway.live.mqtt.packets.properties import NO_PROPERTIES, Properties, read_properties
 from halfway.live.mqtt.packets.reasons import (
     AUTH_REASONS,
@@ -31,9 +31,9 @@ from halfway.live.mqtt.packets.types import (
     PublishPacket,
     PubrecPacket,
     PubrelPacket,
-    Request,
     SubackPacket,
     SubscribePacket,
+    TopicRequest,
     UnsubackPacket,
     UnsubscribePacket,
     Will,
@@ -59,17 +59,17 @@ def decode(first: int, body: bytes, version: int) -> Packet:
         raise malformed(f"packet type {type_} is reserved")
     if first & 0x0F != _FLAGS.get(type_, 0):
         raise malformed(f"packet type {type_} with flags {first & 0x0F:#06b}")
-    fields = Fields(body)
+    fields = PacketFields(body)
     packet = _DECODE[type_](fields, version)
     fields.finish()
     return packet
 
 
-def _properties(fields: Fields, version: int, packet: str) -> Properties:
+def _properties(fields: PacketFields, version: int, packet: str) -> Properties:
     return read_properties(fields, packet) if version == MQTT5 else NO_PROPERTIES
 
 
-def _packet_id(fields: Fields) -> int:
+def _packet_id(fields: PacketFields) -> int:
     packet_id = fields.uint16()
     if packet_id == 0:
         raise protocol_error("a packet id of 0")
@@ -82,7 +82,7 @@ def _reason(code: int, allowed: frozenset[Reason], packet: str) -> Reason:
     return Reason(code)
 
 
-def _connect(fields: Fields, _: int) -> ConnectPacket:
+def _connect(fields: PacketFields, _: int) -> ConnectPacket:
     name, version = fields.binary(), fields.byte()
     if name != b"MQTT":
         raise malformed(f"protocol {name[:16]!r}")
@@ -112,7 +112,7 @@ def _connect(fields: Fields, _: int) -> ConnectPacket:
     )
 
 
-def _will(fields: Fields, version: int, qos: int, retain: bool) -> Will:
+def _will(fields: PacketFields, version: int, qos: int, retain: bool) -> Will:
     properties = _properties(fields, version, "will")
     topic, payload = fields.text(), fields.binary()
     _check_topic(topic)
@@ -130,7 +130,7 @@ def _check_response_topic(properties: Properties) -> None:
         raise protocol_error("a response topic that is empty, wild or too deep")
 
 
-def _connack(fields: Fields, version: int) -> ConnackPacket:
+def _connack(fields: PacketFields, version: int) -> ConnackPacket:
     flags, code = fields.byte(), fields.byte()
     if flags > 1:
         raise malformed(f"CONNACK with flags {flags:#010b}")
@@ -144,7 +144,7 @@ def _connack(fields: Fields, version: int) -> ConnackPacket:
 
 
 def _publish(first: int, body: bytes, version: int) -> PublishPacket:
-    fields = Fields(body)
+    fields = PacketFields(body)
     qos, duplicate = first >> 1 & 3, bool(first & 8)
     if qos == 3 or (qos == 0 and duplicate):
         raise malformed(f"PUBLISH with flags {first & 0x0F:#06b}")
@@ -161,10 +161,12 @@ def _publish(first: int, body: bytes, version: int) -> PublishPacket:
     )
 
 
-def _answer(packet: type[_T], name: str, allowed: frozenset[Reason]) -> Callable[[Fields, int], _T]:
+def _answer(
+    packet: type[_T], name: str, allowed: frozenset[Reason]
+) -> Callable[[PacketFields, int], _T]:
     """Return the decoder of a packet that only has a packet id and, in 5.0, a reason."""
 
-    def read(fields: Fields, version: int) -> _T:
+    def read(fields: PacketFields, version: int) -> _T:
         packet_id = _packet_id(fields)
         if version == MQTT3 or not fields.left:
             return packet(packet_id)
@@ -176,7 +178,7 @@ def _answer(packet: type[_T], name: str, allowed: frozenset[Reason]) -> Callable
     return read
 
 
-def _subscribe(fields: Fields, version: int) -> SubscribePacket:
+def _subscribe(fields: PacketFields, version: int) -> SubscribePacket:
     packet_id = _packet_id(fields)
     properties = _properties(fields, version, "subscribe")
     requests = []
@@ -187,17 +189,17 @@ def _subscribe(fields: Fields, version: int) -> SubscribePacket:
     return SubscribePacket(packet_id, tuple(requests), properties)
 
 
-def _request(topic_filter: str, options: int, version: int) -> Request:
+def _request(topic_filter: str, options: int, version: int) -> TopicRequest:
     qos, handling = options & 3, options >> 4 & 3
     if qos == 3 or handling == 3 or options & (0xC0 if version == MQTT5 else 0xFC):
         raise malformed(f"SUBSCRIBE with options {options:#010b}")
     no_local = bool(options & 4)
     if no_local and topic_filter.startswith("$share/"):
         raise protocol_error("no local on a shared subscription")  # [mqtt5 §3.8.3.1]
-    return Request(topic_filter, qos, no_local, bool(options & 8), handling)
+    return TopicRequest(topic_filter, qos, no_local, bool(options & 8), handling)
 
 
-def _suback(fields: Fields, version: int) -> SubackPacket:
+def _suback(fields: PacketFields, version: int) -> SubackPacket:
     packet_id = _packet_id(fields)
     properties = _properties(fields, version, "suback")
     codes = fields.rest()
@@ -209,7 +211,7 @@ def _suback(fields: Fields, version: int) -> SubackPacket:
     return SubackPacket(packet_id, reasons, properties)
 
 
-def _unsubscribe(fields: Fields, version: int) -> UnsubscribePacket:
+def _unsubscribe(fields: PacketFields, version: int) -> UnsubscribePacket:
     packet_id = _packet_id(fields)
     properties = _properties(fields, version, "unsubscribe")
     filters = []
@@ -220,7 +222,7 @@ def _unsubscribe(fields: Fields, version: int) -> UnsubscribePacket:
     return UnsubscribePacket(packet_id, tuple(filters), properties)
 
 
-def _unsuback(fields: Fields, version: int) -> UnsubackPacket:
+def _unsuback(fields: PacketFields, version: int) -> UnsubackPacket:
     packet_id = _packet_id(fields)
     if version == MQTT3:
         return UnsubackPacket(packet_id)
@@ -232,7 +234,7 @@ def _unsuback(fields: Fields, version: int) -> UnsubackPacket:
     return UnsubackPacket(packet_id, reasons, properties)
 
 
-def _disconnect(fields: Fields, version: int) -> DisconnectPacket:
+def _disconnect(fields: PacketFields, version: int) -> DisconnectPacket:
     if version == MQTT3 or not fields.left:
         return DisconnectPacket()
     reason = _reason(fields.byte(), DISCONNECT_REASONS, "disconnect")
@@ -240,7 +242,7 @@ def _disconnect(fields: Fields, version: int) -> DisconnectPacket:
     return DisconnectPacket(reason, properties)
 
 
-def _auth(fields: Fields, _: int) -> AuthPacket:
+def _auth(fields: PacketFields, _: int) -> AuthPacket:
     if not fields.left:
         return AuthPacket()
     reason = _reason(fields.byte(), AUTH_REASONS, "auth")
@@ -248,7 +250,7 @@ def _auth(fields: Fields, _: int) -> AuthPacket:
     return AuthPacket(reason, properties)
 
 
-_DECODE: dict[int, Callable[[Fields, int], Packet]] = {
+_DECODE: dict[int, Callable[[PacketFields, int], Packet]] = {
     1: _connect,
     2: _connack,
     4: _answer(PubackPacket, "puback", PUBACK_REASONS),

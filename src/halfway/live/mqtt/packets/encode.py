@@ -19,9 +19,9 @@ from halfway.live.mqtt.packets.types import (
     PublishPacket,
     PubrecPacket,
     PubrelPacket,
-    Request,
     SubackPacket,
     SubscribePacket,
+    TopicRequest,
     UnsubackPacket,
     UnsubscribePacket,
     Will,
@@ -129,7 +129,7 @@ def _subscribe(packet: SubscribePacket, version: int) -> bytes:
     )
 
 
-def _options(request: Request, version: int) -> int:
+def _options(request: TopicRequest, version: int) -> int:
     if version == MQTT3:
         return request.qos
     return (

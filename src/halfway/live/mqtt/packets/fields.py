@@ -24,7 +24,7 @@ def protocol_error(detail: str) -> Violation:
     return Violation(Reason.PROTOCOL_ERROR, detail)
 
 
-class Fields:
+class PacketFields:
     """A reader of the fields of one packet, in order.
 
     Every method raises Violation where the bytes end too early or mean nothing.
@@ -93,10 +93,10 @@ class Fields:
             raise malformed("a text contains U+0000")
         return text
 
-    def part(self, length: int) -> "Fields":
+    def part(self, length: int) -> "PacketFields":
         """Return a reader of the next bytes, and skip them here."""
         start = self._take(length)
-        return Fields(self._bytes, start, start + length)
+        return PacketFields(self._bytes, start, start + length)
 
     def rest(self) -> bytes:
         """Read all bytes that are left."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from halfway.live.mqtt.packets.fields import (
-    Fields,
+    PacketFields,
     Violation,
     binary,
     malformed,
@@ -52,19 +52,19 @@ class Properties(msgspec.Struct, frozen=True, kw_only=True):
 NO_PROPERTIES = Properties()
 
 
-def _pair(fields: Fields) -> tuple[str, str]:
+def _pair(fields: PacketFields) -> tuple[str, str]:
     return fields.text(), fields.text()
 
 
 # Wire type -> how to read a value, and how to write one.
-_READ: dict[str, Callable[[Fields], Any]] = {
-    "byte": Fields.byte,
-    "bit": Fields.byte,
-    "u16": Fields.uint16,
-    "u32": Fields.uint32,
-    "variable": Fields.variable,
-    "text": Fields.text,
-    "binary": Fields.binary,
+_READ: dict[str, Callable[[PacketFields], Any]] = {
+    "byte": PacketFields.byte,
+    "bit": PacketFields.byte,
+    "u16": PacketFields.uint16,
+    "u32": PacketFields.uint32,
+    "variable": PacketFields.variable,
+    "text": PacketFields.text,
+    "binary": PacketFields.binary,
     "pair": _pair,
 }
 _WRITE: dict[str, Callable[[Any], bytes]] = {
@@ -128,7 +128,7 @@ _BY_CODE = {row.code: row for row in _TABLE}
 _MANY = {"user", "subscription_ids"}  # these may occur more than once
 
 
-def read_properties(fields: Fields, packet: str) -> Properties:
+def read_properties(fields: PacketFields, packet: str) -> Properties:
     """Read the properties of a packet behind their length.
 
     packet: the packet's name in small letters, or "will". Raises Violation for a property that is

@@ -96,7 +96,7 @@ class PubcompPacket(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class Request(msgspec.Struct, frozen=True):
+class TopicRequest(msgspec.Struct, frozen=True):
     """One topic filter of a SUBSCRIBE, with its options [mqtt5 §3.8.3.1]."""
 
     filter: str
@@ -111,7 +111,7 @@ class SubscribePacket(msgspec.Struct, frozen=True):
 
     type: ClassVar[int] = 8
     packet_id: int
-    requests: tuple[Request, ...]
+    requests: tuple[TopicRequest, ...]
     properties: Properties = NO_PROPERTIES
 
 

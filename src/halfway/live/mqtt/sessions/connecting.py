@@ -6,7 +6,7 @@ from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import MQTT3, ConnackPacket, ConnectPacket, DisconnectPacket
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 
@@ -59,7 +59,7 @@ def _refusal(packet: ConnectPacket, permissions: Permissions | None) -> Reason |
 
 def _session(
     table: Table, packet: ConnectPacket, client_id: str, now: float
-) -> tuple[Session | None, bool]:
+) -> tuple[ClientSession | None, bool]:
     """Return the session of a client and whether it was there before.
 
     None where the session belongs to another user (True), and where there are too many (False).
@@ -80,7 +80,7 @@ def _session(
 
 
 def _begin(
-    table: Table, connection: Connection, packet: ConnectPacket, session: Session, now: float
+    table: Table, connection: Connection, packet: ConnectPacket, session: ClientSession, now: float
 ) -> None:
     connection.accept(packet, session)
     session.will = packet.will
@@ -98,7 +98,7 @@ def _begin(
         table.timers.set(("keep alive", connection), now + connection.keep_alive_s)
 
 
-def _granted(table: Table, packet: ConnectPacket, session: Session) -> Properties:
+def _granted(table: Table, packet: ConnectPacket, session: ClientSession) -> Properties:
     """Return what the server of 5.0 states in CONNACK; 3.1.1 leaves it out."""
     limits, asked = table.limits, packet.properties.session_expiry_s
     shortened = asked is not None and asked > session.expiry_s

@@ -16,7 +16,7 @@ from halfway.live.mqtt.packets.types import (
     Packet,
     PublishPacket,
 )
-from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.session import ClientSession
 
 _BATCH_BYTES = 64 * 1024  # of messages in one output; more follow in the next
 _ROOM_FOR_REASONS = 256  # bytes; a client that takes smaller packets gets no reason string
@@ -32,7 +32,7 @@ class Connection:
         self.address, self._limits, self._drops = address, limits, drops
         self.stream = PacketStream(maximum_bytes=limits.packet_bytes)
         self.events: list[Packet | Broken] = []  # received and not handled yet
-        self.session: Session | None = None  # from CONNECT to the end of the connection
+        self.session: ClientSession | None = None  # from CONNECT to the end of the connection
         self.heard_at = now
         self.keep_alive_s = 0.0  # 0: no limit
         self.pending = 0  # publications that the mesh has not taken
@@ -59,7 +59,7 @@ class Connection:
         is_waiting = self.is_admitting or self.is_closing
         return self.pending < self._limits.pending and not is_waiting
 
-    def accept(self, packet: ConnectPacket, session: Session) -> None:
+    def accept(self, packet: ConnectPacket, session: ClientSession) -> None:
         """Begin a session on this connection, within the limits that the client states."""
         properties = packet.properties
         self.session = session
@@ -91,7 +91,7 @@ class Connection:
         self._output.clear()
         return output
 
-    def _transmit(self, packet: Packet, session: Session) -> None:
+    def _transmit(self, packet: Packet, session: ClientSession) -> None:
         if not isinstance(packet, PublishPacket):
             self.send(packet)
             return

@@ -26,7 +26,7 @@ from halfway.live.mqtt.packets.types import (
 )
 from halfway.live.mqtt.sessions import connecting, publishing, subscribing
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.table import Table
 
 
@@ -104,7 +104,9 @@ class Machine:
             return
         self._serve(connection, session, packet, now)
 
-    def _serve(self, connection: Connection, session: Session, packet: Packet, now: float) -> None:
+    def _serve(
+        self, connection: Connection, session: ClientSession, packet: Packet, now: float
+    ) -> None:
         table = self._table
         match packet:
             case PublishPacket():
@@ -191,7 +193,7 @@ class Machine:
             what, of = key
             if isinstance(of, Connection):
                 connecting.timed_out(table, of, what, now)
-            elif isinstance(of, Session):
+            elif isinstance(of, ClientSession):
                 table.expire(what, of, now)
             else:
                 table.announce(now, is_repeated=True)

@@ -12,7 +12,7 @@ from halfway.live.mqtt.packets.types import (
     PubrelPacket,
 )
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 
@@ -24,7 +24,9 @@ _REASONS = {
 }
 
 
-def publish(table: Table, connection: Connection, session: Session, packet: PublishPacket) -> None:
+def publish(
+    table: Table, connection: Connection, session: ClientSession, packet: PublishPacket
+) -> None:
     """Take a message of a client for the mesh. Raises Violation where the client may not send it.
 
     The answer follows once the mesh has taken the message. A message of QoS 2 that comes again is
@@ -89,7 +91,7 @@ def published(
         table.changed[current] = None
 
 
-def answer(table: Table, connection: Connection, session: Session, now: float) -> None:
+def answer(table: Table, connection: Connection, session: ClientSession, now: float) -> None:
     """Send the answers that are due, in the order of the messages [mqtt5 §4.6]."""
     queue = connection.publishing
     while queue and queue[0].result is not None and not connection.is_closing:
@@ -108,7 +110,7 @@ def answer(table: Table, connection: Connection, session: Session, now: float) -
         connection.send((PubackPacket if one.qos == 1 else PubrecPacket)(one.packet_id, reason))
 
 
-def released(connection: Connection, session: Session, packet: PubrelPacket) -> None:
+def released(connection: Connection, session: ClientSession, packet: PubrelPacket) -> None:
     """End the exchange of a message of QoS 2 from a client."""
     known = session.receiving.pop(packet.packet_id, None)
     connection.send(
@@ -119,7 +121,9 @@ def released(connection: Connection, session: Session, packet: PubrelPacket) -> 
 
 
 def acknowledged(
-    connection: Connection, session: Session, packet: PubackPacket | PubrecPacket | PubcompPacket
+    connection: Connection,
+    session: ClientSession,
+    packet: PubackPacket | PubrecPacket | PubcompPacket,
 ) -> None:
     """Go on with the exchange of a message of QoS 1 or 2 to a client."""
     packet_id = packet.packet_id

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from halfway.live.mqtt.access import ALL_TOPICS
 from halfway.live.mqtt.limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Publication, origin
-from halfway.live.mqtt.packets.types import Request, Will
+from halfway.live.mqtt.packets.types import TopicRequest, Will
 from halfway.live.mqtt.sessions.outgoing import Outgoing
 from halfway.live.mqtt.topics import shared
 
@@ -13,19 +13,19 @@ from halfway.live.mqtt.topics import shared
 class Grant(NamedTuple):
     """A subscription that a client asks for, and that the door may grant."""
 
-    request: Request
+    request: TopicRequest
     filter: str  # of the topics, without the name of a share
     share: tuple[str, str] | None = None  # name and filter of a shared subscription
     subscription_ids: tuple[int, ...] = ()  # none or one
 
 
-def grant_of(request: Request, subscription_ids: tuple[int, ...]) -> Grant:
+def grant_of(request: TopicRequest, subscription_ids: tuple[int, ...]) -> Grant:
     """Return the subscription for a filter of a SUBSCRIBE."""
     share = shared(request.filter)
     return Grant(request, share[1] if share else request.filter, share, subscription_ids)
 
 
-class Session:
+class ClientSession:
     """The subscriptions, messages and exchanges of one client."""
 
     def __init__(

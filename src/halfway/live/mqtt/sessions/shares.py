@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from halfway.live.mesh import Event
-from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.session import ClientSession
 
 RESERVED = "$halfway/"  # topics of the doors themselves
 ANNOUNCEMENTS = RESERVED + "shares/+"
@@ -28,7 +28,7 @@ class Shares:
 
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
-        self._members: dict[Share, dict[str, Session]] = {}  # by client id
+        self._members: dict[Share, dict[str, ClientSession]] = {}  # by client id
         self._turns: Counter[Share] = Counter()
         # Node id of a door -> its shares, whether a member is online, and the end of the validity.
         self._others: dict[int, tuple[dict[Share, bool], float]] = {}
@@ -43,12 +43,12 @@ class Shares:
         """The topic of this door's announcements."""
         return f"{RESERVED}shares/{self._node_id}"
 
-    def join(self, share: Share, session: Session) -> None:
+    def join(self, share: Share, session: ClientSession) -> None:
         """Add a session to a share."""
         self._members.setdefault(share, {})[session.client_id] = session
         self._is_changed = True
 
-    def leave(self, share: Share, session: Session) -> None:
+    def leave(self, share: Share, session: ClientSession) -> None:
         """Remove a session from a share."""
         members = self._members.get(share, {})
         members.pop(session.client_id, None)
@@ -95,7 +95,7 @@ class Shares:
         else:
             self._others.pop(event.publisher, None)
 
-    def choose(self, share: Share, event: bytes, now: float) -> Session | None:
+    def choose(self, share: Share, event: bytes, now: float) -> ClientSession | None:
         """Return the session that receives a message; None if there is none, or at another door.
 
         event: the identity of the message, equal at all doors. Sessions that are online come

@@ -9,7 +9,7 @@ from halfway.live.mqtt.packets.types import (
     UnsubscribePacket,
 )
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import Grant, Session, grant_of
+from halfway.live.mqtt.sessions.session import ClientSession, Grant, grant_of
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
 from halfway.live.mqtt.topics import is_filter, is_share_name
@@ -27,7 +27,11 @@ _RETAINED_IF_NEW = 1
 
 
 def subscribe(
-    table: Table, connection: Connection, session: Session, packet: SubscribePacket, now: float
+    table: Table,
+    connection: Connection,
+    session: ClientSession,
+    packet: SubscribePacket,
+    now: float,
 ) -> None:
     """Grant or refuse each filter, answer, and send the retained messages that match."""
     reasons, fresh = [], []
@@ -44,7 +48,7 @@ def subscribe(
         table.subscriptions.retained(session, grant, now)
 
 
-def _grant(table: Table, session: Session, grant: Grant, now: float) -> Reason:
+def _grant(table: Table, session: ClientSession, grant: Grant, now: float) -> Reason:
     request = grant.request
     if not _is_valid(grant):
         return Reason.TOPIC_FILTER_INVALID
@@ -65,7 +69,7 @@ def _is_valid(grant: Grant) -> bool:
 
 
 def unsubscribe(
-    table: Table, connection: Connection, session: Session, packet: UnsubscribePacket
+    table: Table, connection: Connection, session: ClientSession, packet: UnsubscribePacket
 ) -> None:
     """End subscriptions, and answer; messages that are in exchange are still delivered."""
     reasons = tuple(

@@ -8,7 +8,7 @@ from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Message, message
 from halfway.live.mqtt.packets.fields import Violation
 from halfway.live.mqtt.sessions.outgoing import ClientDelivery
-from halfway.live.mqtt.sessions.session import Grant, Session
+from halfway.live.mqtt.sessions.session import ClientSession, Grant
 from halfway.live.mqtt.sessions.shares import ANNOUNCEMENTS, RESERVED, Share, Shares
 from halfway.live.mqtt.topics import FilterTree
 
@@ -27,12 +27,12 @@ class DoorSubscriptions:
         self._on_event = on_event
         self.shares = Shares(mesh.node_id)
         # By filter; the key of an entry is a client id and the filter with the name of a share.
-        self._granted: FilterTree[tuple[str, str], tuple[Session, Grant]] = FilterTree()
+        self._granted: FilterTree[tuple[str, str], tuple[ClientSession, Grant]] = FilterTree()
         self._at_mesh: dict[str, MeshSubscription] = {}
         self._uses: Counter[str] = Counter()
         self._recent: OrderedDict[tuple[int, int, int], None] = OrderedDict()
 
-    def grant(self, session: Session, grant: Grant, now: float) -> None:
+    def grant(self, session: ClientSession, grant: Grant, now: float) -> None:
         """Set a subscription of a session. Raises Refusal where the mesh does not take it."""
         filter_, key = grant.filter, grant.request.filter
         if key not in session.grants:
@@ -46,7 +46,7 @@ class DoorSubscriptions:
                     self.shares.learn(event, now)
             self.shares.join(grant.share, session)
 
-    def revoke(self, session: Session, topic_filter: str) -> bool:
+    def revoke(self, session: ClientSession, topic_filter: str) -> bool:
         """End a subscription of a session; False if there is none."""
         grant = session.grants.pop(topic_filter, None)
         if grant is None:
@@ -70,7 +70,7 @@ class DoorSubscriptions:
             del self._uses[topic_filter]
             self._mesh.unsubscribe(self._at_mesh.pop(topic_filter))
 
-    def retained(self, session: Session, grant: Grant, now: float) -> None:
+    def retained(self, session: ClientSession, grant: Grant, now: float) -> None:
         """Send the retained messages that a subscription matches to its session."""
         for event in self._mesh.retained(grant.filter):
             one = self._message(event, now)
@@ -80,7 +80,7 @@ class DoorSubscriptions:
                     ClientDelivery(one, qos, True, grant.subscription_ids)
                 )
 
-    def deliver(self, event: Event, now: float) -> Iterator[Session]:
+    def deliver(self, event: Event, now: float) -> Iterator[ClientSession]:
         """Pass an event to the sessions that receive it, once each; return these sessions.
 
         An event may come several times, by several subscriptions at the mesh; it counts once.
@@ -97,7 +97,7 @@ class DoorSubscriptions:
         one = self._message(event, now)
         if one is None:
             return
-        found: dict[Session, list[Grant]] = {}
+        found: dict[ClientSession, list[Grant]] = {}
         shares: dict[Share, None] = {}
         for _, (session, grant) in self._granted.matching(event.topic):
             if (share := grant.share) is not None:
@@ -112,7 +112,7 @@ class DoorSubscriptions:
 
     def deliver_shared(
         self, one: Message, share: Share, identity: bytes, now: float
-    ) -> Iterator[Session]:
+    ) -> Iterator[ClientSession]:
         """Pass a message to one session of a share; return the session."""
         session = self.shares.choose(share, identity, now)
         if session is None:
@@ -131,7 +131,7 @@ class DoorSubscriptions:
             return None
 
 
-def _receives(session: Session, grant: Grant, one: Message) -> bool:
+def _receives(session: ClientSession, grant: Grant, one: Message) -> bool:
     is_own = grant.request.no_local and one.origin == session.origin
     return not is_own and session.permissions.may_receive(one.topic)
 

@@ -9,12 +9,12 @@ from halfway.live.mqtt.access import Permissions
 from halfway.live.mqtt.limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Publication, publication
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import Session
+from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
 from halfway.live.mqtt.sessions.subscriptions import DoorSubscriptions
 from halfway.live.mqtt.sessions.timers import KeyedTimers
 
-TimerKey = tuple[str, Connection | Session | None]  # what is due, and of whom it is due
+TimerKey = tuple[str, Connection | ClientSession | None]  # what is due, and for which part
 ANNOUNCE: TimerKey = ("announce", None)
 
 
@@ -29,22 +29,24 @@ class Table:
     def __init__(self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None]) -> None:
         self.limits = limits
         self.drops: DoorDrops = Counter()
-        self.sessions: dict[str, Session] = {}  # by client id
+        self.sessions: dict[str, ClientSession] = {}  # by client id
         self.online: dict[str, Connection] = {}  # by client id
         self.timers: KeyedTimers[TimerKey] = KeyedTimers()
         self.outbox: deque[tuple[Publication, Connection | None]] = deque()
         self.changed: dict[Connection, None] = {}  # in order
         self.subscriptions = DoorSubscriptions(mesh, limits, self.drops, on_event)
 
-    def begin(self, client_id: str, username: str | None) -> Session | None:
+    def begin(self, client_id: str, username: str | None) -> ClientSession | None:
         """Return a new session of a client; None if there are too many sessions."""
         if len(self.sessions) >= self.limits.sessions:
             return None
-        session = Session(client_id, username, self.limits, self.drops)
+        session = ClientSession(client_id, username, self.limits, self.drops)
         self.sessions[client_id] = session
         return session
 
-    def attach(self, session: Session, connection: Connection, permissions: Permissions) -> None:
+    def attach(
+        self, session: ClientSession, connection: Connection, permissions: Permissions
+    ) -> None:
         """Bring a session online; its delayed will is not published any more."""
         for what in ("will", "expiry"):
             self.timers.cancel((what, session))
@@ -81,7 +83,7 @@ class Table:
             self.timers.set(("will", session), now + delay_s)
         self.timers.set(("expiry", session), now + session.expiry_s)
 
-    def end(self, session: Session, now: float) -> None:
+    def end(self, session: ClientSession, now: float) -> None:
         """End a session that is offline: its will is published, its subscriptions end."""
         self.publish_will(session)
         for topic_filter in list(session.grants):
@@ -96,13 +98,13 @@ class Table:
                 chosen = self.subscriptions.deliver_shared(one.message, one.share, b"", now)
                 self._note(chosen)
 
-    def publish_will(self, session: Session) -> None:
+    def publish_will(self, session: ClientSession) -> None:
         """Publish the will of a session, once."""
         if session.will is not None:
             will, session.will = session.will, None
             self.outbox.append((publication(will, will.topic, session.origin), None))
 
-    def expire(self, what: str, session: Session, now: float) -> None:
+    def expire(self, what: str, session: ClientSession, now: float) -> None:
         """Do what is due for a session: its delayed will, or its end."""
         if what == "will":
             self.publish_will(session)
@@ -113,7 +115,7 @@ class Table:
         """Pass an event from the mesh to the sessions that receive it."""
         self._note(self.subscriptions.deliver(event, now))
 
-    def _note(self, sessions: Iterable[Session]) -> None:
+    def _note(self, sessions: Iterable[ClientSession]) -> None:
         for session in sessions:
             if session.is_online:
                 self.changed[self.online[session.client_id]] = None
