@@ -103,7 +103,7 @@ def test_memory_follows_what_was_visited() -> None:
     """The tables have room for at most four times the nodes and links of a walk, and a minimum."""
     disk = LazyDisk(10**6, 0.0022, seed=1)
     (pair,), _ = disk.giant_pairs(1, seed=1)
-    for limit in (3_000, 30_000):
+    for limit in (3_000, 15_000):
         found = LazyWalkers(disk).pair(*pair.tolist(), seed=1, most_steps=limit)
         assert found.steps == limit
         assert found.memory_bytes < 2**17 + 4 * (24 * max(found.visited) + 30 * found.raised)

@@ -1,7 +1,8 @@
 """Lazy unit disk graphs: uniform nodes of the unit square, drawn where a program asks for them.
 
 Memory does not depend on the number of nodes, except for a table of at most 8 MB. The law is that
-of `unit_disk.draw_positions`: exactly n independent, uniform points. `lazy_cells.py` has the draw, and `docs/decisions/0049` the reasons.
+of `unit_disk.draw_positions`: exactly n independent, uniform points. `lazy_cells.py` has the draw,
+and `docs/decisions/0049` the reasons.
 """
 
 import math
