@@ -119,11 +119,11 @@ def test_a_grown_table_has_the_same_entries() -> None:
     assert [trails._passage_visited(larger, 0, 1, node) for node in nodes] == [1, 2, 3, 4, 5, 6]
     assert trails._passage_visited(larger, 0, 0, 3) == 0
     memory = choices.lazy_memory(4, 8)
-    memory.link[choices._place(memory, np.uint64(77))], memory.count[0] = 77, 2
+    memory.link[choices._place(memory, np.uint64(77))], memory.raises[0] = 77, 2
     memory.by[:2] = 0.5, 1.5
     grown = choices.grown_memory(memory)
     assert grown.link[choices._place(grown, np.uint64(77))] == 77
-    assert (len(grown.link), list(grown.by[:2]), grown.count[0]) == (16, [0.5, 1.5], 2)
+    assert (len(grown.link), list(grown.by[:2]), grown.raises[0]) == (16, [0.5, 1.5], 2)
 
 
 def test_misuse_is_named() -> None:
