@@ -49,7 +49,7 @@ def _lazy_mask(cells, x, y):
     for row in range(low, high + 1):
         for column in range(left, right + 1):
             slot = cell_slot(graph, column, row)
-            for k in range(graph.cells.count[slot]):
+            for k in range(graph.cells.nodes[slot]):
                 near_x = cell_of(graph.cells.x[slot, k], 0.0, side)
                 near_y = cell_of(graph.cells.y[slot, k], 0.0, side)
                 if abs(near_x - x) <= 1 and abs(near_y - y) <= 1:

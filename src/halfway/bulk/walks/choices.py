@@ -42,7 +42,7 @@ class LazyMemory(NamedTuple):
     position: npt.NDArray[np.uint16]  # [raises] which neighbour
     by: npt.NDArray[np.float32]  # [raises] by how much
     after: npt.NDArray[np.uint32]  # [raises] the next raise over the same link, or the largest
-    count: npt.NDArray[np.int64]  # [1] raises
+    raises: npt.NDArray[np.int64]  # [1] how many
     row: npt.NDArray[np.float32]  # [degree] the weights of the decision at hand
 
 
@@ -82,8 +82,8 @@ def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
 def grown_memory(memory: LazyMemory) -> LazyMemory:
     """The same state of bulk directional walks with twice the places."""
     larger = lazy_memory(len(memory.row), 2 * len(memory.link))
-    count = int(memory.count[0])
-    for name in ("position", "by", "after", "count"):
+    count = int(memory.raises[0])
+    for name in ("position", "by", "after", "raises"):
         getattr(larger, name)[: max(count, 1)] = getattr(memory, name)[: max(count, 1)]
     _copy(memory, larger)
     return larger
@@ -133,7 +133,7 @@ def _weigh(row, graph, x, y):
     """
     views, reach = graph.views, graph.radius * graph.radius
     a, b = view(graph, x), view(graph, y)
-    behind, degree = np.int64(views.count[a]), np.int64(views.count[b])
+    behind, degree = np.int64(views.degree[a]), np.int64(views.degree[b])
     behind_x, behind_y, own_x, own_y = views.x[a], views.y[a], views.own[a, 0], views.own[a, 1]
     for p in range(degree):
         z_x, z_y = views.x[b, p], views.y[b, p]
@@ -162,7 +162,7 @@ def _lazy(memory, graph, stamp, w, e, x, value):
     behind, degree = _weigh(memory.row, graph, x, end_of(graph, e))
     name = np.uint64(((e << _1) | np.uint64(w)) + _1)
     place = _place(memory, name)
-    new = np.uint32(memory.count[0])
+    new = np.uint32(memory.raises[0])
     if memory.link[place] == 0:
         memory.link[place] = name
         memory.first[place] = new
@@ -177,7 +177,7 @@ def _lazy(memory, graph, stamp, w, e, x, value):
     p = np.uint32(nth(memory.row, minimum, pick(value, ties)))
     memory.position[new], memory.by[new] = p, penalty(value, behind)
     memory.after[new] = _NO_RAISE
-    memory.count[0] += 1
+    memory.raises[0] += 1
     return p
 
 

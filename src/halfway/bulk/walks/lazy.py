@@ -71,8 +71,8 @@ class LazyWalkers:
             )
         return LazyMeeting(
             int(walks.steps[0]), met, kernels.path(visited, met),
-            (int(visited.count[0]), int(visited.count[1])),
-            int(memory.count[0]) if isinstance(memory, choices.LazyMemory) else 0,
+            (int(visited.passed[0]), int(visited.passed[1])),
+            int(memory.raises[0]) if isinstance(memory, choices.LazyMemory) else 0,
             sum(table.nbytes for table in (*visited, *memory)),
         )  # fmt: skip
 
@@ -97,18 +97,18 @@ class LazyWalkers:
 
 def _room(visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory) -> int:
     """The steps that both tables have room for, at half of their places."""
-    room = visited.entry.shape[1] // 2 - int(visited.count.max())
+    room = visited.entry.shape[1] // 2 - int(visited.passed.max())
     if isinstance(memory, choices.LazyMemory):
-        room = min(room, len(memory.by) - int(memory.count[0]))
-    return room
+        room = min(room, len(memory.by) - int(memory.raises[0]))
+    return int(room)
 
 
 def _grown(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory, least: int
 ) -> tuple[trails.VisitedNodes, choices.LazyMemory | choices.PureMemory]:
     """The tables, those that are full with twice the places."""
-    if visited.entry.shape[1] // 2 - int(visited.count.max()) <= least:
+    if visited.entry.shape[1] // 2 - int(visited.passed.max()) <= least:
         visited = trails.grown(visited)
-    if isinstance(memory, choices.LazyMemory) and len(memory.by) - memory.count[0] <= least:
+    if isinstance(memory, choices.LazyMemory) and len(memory.by) - memory.raises[0] <= least:
         memory = choices.grown_memory(memory)
     return visited, memory

@@ -67,13 +67,13 @@ def _end(graph, e):
 
 @inlined
 def _lazy_degree(graph, x):
-    return graph.views.count[view(graph, x)]
+    return graph.views.degree[view(graph, x)]
 
 
 @inlined
 def _lazy_neighbours(graph, x):
     slot = view(graph, x)
-    return graph.views.who[slot, : graph.views.count[slot]]
+    return graph.views.who[slot, : graph.views.degree[slot]]
 
 
 @inlined

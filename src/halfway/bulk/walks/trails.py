@@ -33,7 +33,7 @@ class VisitedNodes(NamedTuple):
 
     stamp: npt.NDArray[np.uint32]  # [1] unused: a table has one pair
     entry: npt.NDArray[np.uint32]  # [2, places, 3] by walk: node + 1 or 0, its back, its order
-    count: npt.NDArray[np.int64]  # [2] nodes of each walk
+    passed: npt.NDArray[np.int64]  # [2] nodes of each walk
 
 
 def trails(n: int) -> PairTrails:
@@ -129,7 +129,7 @@ def _leave_visited(visited, graph, stamp, w, y, came_from, passed, advertise):
     visited.entry[w, place, 0] = np.uint32(y + 1)
     visited.entry[w, place, 1] = came_from
     visited.entry[w, place, 2] = passed
-    visited.count[w] += 1
+    visited.passed[w] += 1
 
 
 @inlined
@@ -144,7 +144,7 @@ def _passage_visited(visited, stamp, w, y):
 def _hears_visited(visited, graph, stamp, w, y, order):
     # Walks that do not begin next to each other meet on a first visit: the later of two visits of
     # neighbours is the one that hears. Next to each other, the walk must be on its initiator.
-    if order > 0 and order + 1 < visited.count[1 - w]:
+    if order > 0 and order + 1 < visited.passed[1 - w]:
         return False
     for neighbour in neighbours_of(graph, y):
         if _passage_visited(visited, stamp, w, neighbour) > 0:
@@ -161,7 +161,7 @@ def _back_visited(visited, w, y):
 def _copy(visited, larger):
     visited, larger = borrowed(visited), borrowed(larger)
     for w in range(2):
-        larger.count[w] = visited.count[w]
+        larger.passed[w] = visited.passed[w]
         for place in range(visited.entry.shape[1]):
             if visited.entry[w, place, 0] != 0:
                 onto = _place(larger, w, np.uint32(visited.entry[w, place, 0] - 1))

@@ -33,7 +33,7 @@ class CachedCells(NamedTuple):
     key: npt.NDArray[np.int64]  # [slots] number of the cell; -1: empty
     used: npt.NDArray[np.int64]  # [slots] time of the last use
     first: npt.NDArray[np.int64]  # [slots] id of the first node
-    count: npt.NDArray[np.int64]  # [slots]
+    nodes: npt.NDArray[np.int64]  # [slots] number of nodes
     x: npt.NDArray[np.float64]  # [slots, room]
     y: npt.NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class CachedViews(NamedTuple):
 
     key: npt.NDArray[np.int64]  # [slots] id of the node; -1: empty
     used: npt.NDArray[np.int64]  # [slots] time of the last use
-    count: npt.NDArray[np.uint32]  # [slots] degree
+    degree: npt.NDArray[np.uint32]  # [slots]
     own: npt.NDArray[np.float64]  # [slots, 2] position of the node
     who: npt.NDArray[np.uint32]  # [slots, room] ids of the neighbours, ascending
     x: npt.NDArray[np.float64]  # [slots, room] their positions
@@ -195,7 +195,7 @@ def cell_slot(graph, column, row):
         cells.x[slot, k] = (column + float(mixed(word) >> _27) * _TO_UNIT_37) * side
         word = advanced(word)
         cells.y[slot, k] = (row + float(mixed(word) >> _27) * _TO_UNIT_37) * side
-    cells.key[slot], cells.first[slot], cells.count[slot] = cell, first, count
+    cells.key[slot], cells.first[slot], cells.nodes[slot] = cell, first, count
     graph.drawn[0] += 1
     return slot
 
@@ -242,7 +242,7 @@ def view_at(graph, i, x, y):
     found, own = _u4(0), _u4(i)
     for near in range(_window(graph, x, y)):
         cell = graph.near[near]
-        node, count = _u4(cells.first[cell]), _u4(cells.count[cell])
+        node, count = _u4(cells.first[cell]), _u4(cells.nodes[cell])
         if np.int64(found) + np.int64(count) > who.shape[0]:
             raise OverflowError("a node has more neighbours than the cache has room for")
         cell_x, cell_y = cells.x[cell], cells.y[cell]
@@ -253,7 +253,7 @@ def view_at(graph, i, x, y):
             who[found] = node
             found += _u4((dx * dx + dy * dy < reach) & (node != own))
             node += _u4(1)
-    views.key[slot], views.count[slot] = i, found
+    views.key[slot], views.degree[slot] = i, found
     views.own[slot, 0], views.own[slot, 1] = x, y
     graph.drawn[1] += 1
     return slot
@@ -295,7 +295,7 @@ def neighbours(graph, i):
     """The neighbours of a lazy graph's node, ascending: [degree] ids."""
     graph = borrowed(graph)
     slot = view(graph, i)
-    return graph.views.who[slot, : graph.views.count[slot]].copy()
+    return graph.views.who[slot, : graph.views.degree[slot]].copy()
 
 
 @kernel
@@ -313,7 +313,7 @@ def reached(graph, i, most):
     while head < tail < most:
         slot = view(graph, queue[head])
         head += 1
-        for k in range(graph.views.count[slot]):
+        for k in range(graph.views.degree[slot]):
             node = np.int64(graph.views.who[slot, k])
             place = np.int64(mixed(_u8(node)) & _u8(places - 1))
             while known[place] != _NO_NODE and known[place] != node:
