@@ -221,10 +221,6 @@ def receive_maintenance(state, rules, sender, message, out):
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == kinds.TICK:
         detector.on_tick(state, rules, sender, message.at, out)
-    elif kind == messages.REFRESH:
-        detector.refresh_broker(state, rules, sender, message.at, out)
-    elif kind == messages.FOUND:
-        parent_search.on_found(state, rules, sender, message, out)
     elif kind == kinds.PING:
         detector.on_ping(state, sender, message, out)
     elif kind == kinds.PONG:

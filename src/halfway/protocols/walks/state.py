@@ -105,10 +105,10 @@ class Walker(NamedTuple):
     """One launch of a member's walk."""
 
     topic: int
-    side: int
+    side: int | np.int32
     member: int
     incarnation: int
-    generation: int
+    generation: int | np.int32
 
 
 def trails_of(
