@@ -188,7 +188,7 @@ class HelloExchange(GivenNeighbours):
             node, _ = self.node(instance, engine.out)
             why = engines.run(
                 node, rules, self._learnt, engine, made, environment.reach, True, no_changes(),
-                seconds, engines.NEVER, slots, lend,
+                seconds, engines.UNLIMITED, slots, lend,
             )  # fmt: skip
             slots = 2 * slots if why == engines.POOL_FULL else slots
         self._begin_clocks_again(clocks, seconds)
