@@ -31,7 +31,8 @@ def _twin(value: Any) -> Any:
     if id(value) in _TWINS:
         return _TWINS[id(value)]
     function = getattr(value, "py_func", value)
-    if isinstance(function, FunctionType) and _is_ours(function.__module__):
+    is_compiled = function is not value
+    if isinstance(function, FunctionType) and (is_compiled or _is_ours(function.__module__)):
         return _function_twin(value, function)
     if isinstance(value, ModuleType) and _is_ours(value.__name__):
         return _remembered(value, _ModuleTwin(value))
@@ -42,7 +43,7 @@ def _twin(value: Any) -> Any:
 
 def _is_ours(module: str | None) -> bool:
     name = module or ""
-    # A protocol of a user is a module of its own; everything else belongs to the package.
+    # The module of a user's protocol has a name that begins with that of the package.
     return name.partition(".")[0].startswith(_PACKAGE)
 
 
