@@ -129,7 +129,9 @@ def _printed(
     )
 
 
-def _plot(form: Literal["boxplot", "bars", "curves"], metric: str, y_title: str, **given: Any) -> Plot:
+def _plot(
+    form: Literal["boxplot", "bars", "curves"], metric: str, y_title: str, **given: Any
+) -> Plot:
     """A plot of directional walks' experiments over the number of nodes, with a panel a system."""
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
