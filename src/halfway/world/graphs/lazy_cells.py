@@ -16,13 +16,12 @@ import numpy.typing as npt
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, pick, seeded
+from halfway.world.graphs.halvings import in_first_half
 
 WAYS = 4  # slots of a set of a cache; the least recently used one is replaced
 
 _u4, _u8 = np.uint32, np.uint64
-_PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-_EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
-_1, _2, _4, _27, _56, _64 = (np.uint64(k) for k in (1, 2, 4, 27, 56, 64))
+_27 = np.uint64(27)
 _TO_UNIT_37 = 2.0**-37  # a cell's number has 15 bits at most, so a coordinate is exact
 _NO_NODE = np.int64(-1)
 
@@ -63,45 +62,6 @@ class LazyGraph(NamedTuple):
     clock: npt.NDArray[np.int64]  # [1] uses of the caches
     drawn: npt.NDArray[np.int64]  # [2] cells and neighbour lists drawn so far
     near: npt.NDArray[np.int64]  # [9] slots of the cells around a node
-
-
-@inlined
-def _ones(bits):
-    # LLVM makes this one instruction.
-    bits = bits - ((bits >> _1) & _PAIRS)
-    bits = (bits & _FOURS) + ((bits >> _2) & _FOURS)
-    return np.int64(_u8(((bits + (bits >> _4)) & _EIGHTS) * _BYTES) >> _56)
-
-
-@inlined
-def in_first_half(seed, part, count):
-    """How many of the `count` nodes of a lazy graph's part are in its first half: fair coins."""
-    word = seeded(seed, part)
-    found = np.int64(0)
-    for _ in range(count >> 6):
-        word = advanced(word)
-        found += _ones(mixed(word))
-    rest = np.int64(count & 63)
-    if rest > 0:
-        found += _ones(mixed(advanced(word)) >> (_64 - _u8(rest)))
-    return found
-
-
-@kernel
-def first_ids(seed, n, levels):
-    """The first id of each of the 2^levels parts of a lazy graph's level, and n: [2^levels + 1]."""
-    parts = np.int64(1) << levels
-    count = np.zeros(parts + 1, np.int64)
-    count[0] = n
-    for level in range(levels):
-        for part in range((np.int64(1) << level) - 1, -1, -1):  # backwards: a part becomes two
-            whole = count[part]
-            half = in_first_half(seed, (np.int64(1) << level) + part, whole)
-            count[2 * part], count[2 * part + 1] = half, whole - half
-    total = np.int64(0)
-    for part in range(parts + 1):
-        count[part], total = total, total + count[part]
-    return count
 
 
 @inlined

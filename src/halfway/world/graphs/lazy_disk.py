@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world.graphs import lazy_cells
+from halfway.world.graphs.halvings import first_ids
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
 
@@ -43,7 +44,7 @@ class LazyDisk:
         levels = min(2 * bits, _MOST_LEVELS)
         self.graph = lazy_cells.LazyGraph(
             np.uint64(seed), np.float64(radius), np.int64(bits), np.int64(levels),
-            lazy_cells.first_ids(np.uint64(seed), n, levels),
+            first_ids(np.uint64(seed), n, levels),
             _cells(_room(n, n / 4.0**bits)),
             # A cell is written whole before its far nodes are left out.
             _views(_room(n, n * math.pi * self.radius**2) + _room(n, n / 4.0**bits)),
