@@ -107,7 +107,7 @@ class Walker(NamedTuple):
     topic: int
     side: int | np.int32
     member: int
-    incarnation: int
+    incarnation: int | np.uint32
     generation: int | np.int32
 
 
