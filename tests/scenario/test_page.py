@@ -64,8 +64,9 @@ def allowed(declared: Any) -> str | None:
 
 
 def number(bound: float) -> str:
-    if bound in (2**31 - 1, 2**63 - 1):
-        return f"2^{int(bound).bit_length()} - 1"
+    if bound in (2**31 - 1, 2**31 - 2, 2**63 - 1):
+        power = int(bound).bit_length()
+        return f"2^{power} - {2**power - int(bound)}"
     return f"{bound:g}" if bound < 1e-3 or bound > 1e7 else f"{bound:,.10g}"
 
 

@@ -18,6 +18,7 @@ FLOOD_BYTES = 12 + 4 + 4 + 4 + 4  # header; topic, event, publisher and epoch
 LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
 TEXT = """
 seconds = 20
+hello = "given"
 discovery_delay_s = 0
 [network]
 kind = "file"

@@ -16,7 +16,7 @@ from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
 
 Pairs = npt.NDArray[np.int64]
-Measured = dict[str, npt.NDArray[Any]]
+PairValues = dict[str, npt.NDArray[Any]]
 MOST_STEPS_A_NODE = 50  # a pair that makes so many steps has not met: far above any that meets
 MOST_HOPS_A_COLUMN = 100  # a route of cells that is longer is cut
 
@@ -39,7 +39,7 @@ def growth(run: Run) -> Observations:
     return {**found, "again": np.array([float(again)])}
 
 
-def _walks(run: Run, disk: LazyDisk, pairs: Pairs) -> Measured:
+def _walks(run: Run, disk: LazyDisk, pairs: Pairs) -> PairValues:
     walkers, most = LazyWalkers(disk, run["system"]), MOST_STEPS_A_NODE * run["n"]
     met = [
         walkers.pair(a, b, seed=run.random_seed, topic=topic, most_steps=most)
@@ -57,7 +57,7 @@ def _walks(run: Run, disk: LazyDisk, pairs: Pairs) -> Measured:
     }
 
 
-def _routes(run: Run, disk: LazyDisk, pairs: Pairs) -> Measured:
+def _routes(run: Run, disk: LazyDisk, pairs: Pairs) -> PairValues:
     routes = LazyCellRoutes(disk)
     most = int(MOST_HOPS_A_COLUMN / routes.side)
     found = routes.paths(pairs, run.random_seed, most_hops=most)

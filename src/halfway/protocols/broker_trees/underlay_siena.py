@@ -43,10 +43,7 @@ from halfway.protocols.broker_trees.messages import parts_of
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import LEFT, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Circuits, Int32s
-from halfway.protocols.broker_trees.paths.nearby import (
-    Nearby,
-    none_nearby,
-)
+from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
 from halfway.protocols.broker_trees.paths.relay import is_relayed
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches

@@ -167,8 +167,8 @@ def report_unmatched(topic, event, out):
 
 @apart
 def send_buffered(trails, rules, i, topic, place, now, out):
-    """Send a new subscriber, to whom the walks' path at a place leads, the buffered events, the
-    oldest first."""
+    """Send the buffered events, the oldest first, to the new subscriber at the end of the walks'
+    path at a place."""
     path = trails.paths[i, topic, place]
     for k in range(trails.buffer.shape[2]):
         kept = trails.buffer[i, topic, k]

@@ -24,7 +24,7 @@ from halfway.sim.metrics.outcome import RunId
 from halfway.sim.trace.writer import PLAIN
 
 
-class Neighbours(Protocol):
+class KnownNeighbours(Protocol):
     """What nodes know of their neighbours in a rerun: it is given to them, or they learn it."""
 
     @property
@@ -40,7 +40,7 @@ class Neighbours(Protocol):
 
 def rerun(
     path: Path, run: RunId, environment: Environment, instance: SystemInstance, clocks: Clocks,
-    neighbours: Neighbours,
+    neighbours: KnownNeighbours,
 ) -> bool:  # fmt: skip
     """Rerun a trace on the parts of an equal simulation that has not run.
 
