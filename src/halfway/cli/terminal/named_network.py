@@ -18,6 +18,7 @@ from halfway.world.workload.pairs import distinct_pairs
 DRAWN = "unit-disk:"
 _SPEC = "unit-disk:n=3000,r=0.04,seed=7"
 _ENDS = 2
+_SWITCHES = {"both_ways": True, "partial_positions": False}  # without effect
 
 
 def named_network(name: str, *, radius: float | None, largest: bool, **reading: Any) -> Network:
@@ -27,7 +28,10 @@ def named_network(name: str, *, radius: float | None, largest: bool, **reading: 
     Raises Problem for what cannot be read, drawn or linked.
     """
     if name.startswith(DRAWN):
-        if radius is not None or any(value not in (None, [], True) for value in reading.values()):
+        if radius is not None or any(
+            value not in (None, []) and value is not _SWITCHES.get(option)
+            for option, value in reading.items()
+        ):
             what = "a drawn network takes no options of files"
             raise Problem(what, where=name, remedy="remove them")
         return _drawn_network(name)
