@@ -119,7 +119,7 @@ def by_messages(
         refresh_s=1e6, join_delay_s=1e6, balance=BALANCES.index(balance),
     )  # fmt: skip
     most = underlay_siena.most_emissions(made, rules)
-    engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, sizes=RECORD_BYTES)
+    engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 20, sizes=RECORD_BYTES)
     for row in range(BROKERS):
         engines.post(engine, 0.0, row, int(START), -1, 0, -1)
     # In the order of the brokers, so that a broker's children subscribe in that order.
