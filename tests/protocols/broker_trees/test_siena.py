@@ -23,7 +23,7 @@ from halfway.protocols.broker_trees.messages import (
     UNSUBSCRIBE,
     digest,
 )
-from halfway.protocols.broker_trees.paths.circuits import SORTS
+from halfway.protocols.broker_trees.paths.circuits import SORTS, find
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from tests.networks import from_links
@@ -251,6 +251,24 @@ def test_every_kind_of_hop_is_retransmitted_until_it_fails() -> None:
     assert driven.received(ACK_TIMEOUT).tolist() == [3] * 3 * len(steps)
     assert not driven.state.hops.record.sequence.any()
     assert driven.state.lost.tolist() == [0, 0, 0, len(steps)]
+
+
+def test_a_record_on_a_circuit_that_is_a_ring_ends_and_is_counted() -> None:
+    """Two nodes whose places lead to each other."""
+    here = world(np.array([-1, 0], np.int32), [Step(int(PUBLISH), 2, 0, 5)])
+    ring = here.fresh
+
+    def fresh(names: Any) -> siena.SienaState:
+        made = ring(names)
+        there = made.circuits.of[2, find(made.circuits, 2, 3, SORTS)]
+        there.next = 3  # the relay sends back what came from the client
+        back = made.circuits.of[3, find(made.circuits, 3, 3, SORTS)]
+        assert back.next == 2
+        return made
+
+    driven = drive(replace(here, fresh=fresh))
+    assert driven.state.lost.sum() == 1
+    assert notified(driven) == []
 
 
 def test_records_without_a_path_to_a_broker_are_counted() -> None:

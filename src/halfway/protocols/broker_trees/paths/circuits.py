@@ -24,6 +24,7 @@ from halfway.protocols.event_window import copy_event_id
 NO_NODE = np.int32(-1)
 NO_ROUTE = np.int64(-1)  # the place of a circuit that a node does not know
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
+MOST_HOPS = 4096  # of a record in transit: places that contradict each other may form a ring
 MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
@@ -184,13 +185,14 @@ def send_along(circuits, i, place, kind, own, out):
 
 @apart
 def forward(circuits, i, own, message, out):
-    """Emit the next hop of a record in transit; where the circuit is unknown a NO_PATH."""
+    """Emit the next hop of a record in transit; a NO_PATH where the circuit is unknown, or where
+    the record made so many hops that it circles."""
     place = way_back(circuits, i, message)
     towards = NO_NODE
     if place != NO_ROUTE:
         there = circuits.of[i, place]
         towards = there.next if message.args[STEP] == AWAY else there.prev
-    if towards == NO_NODE:
+    if towards == NO_NODE or message.hops >= MOST_HOPS:
         return emit(out, NO_PATH, 0.0, own)
     stamp(circuits, i, place)
     return copied(message, towards, out)

@@ -13,6 +13,7 @@ from halfway.protocols.broker_trees.messages import (
     SEARCH,
 )
 from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_HOPS,
     NO_NODE,
     claim,
     copied,
@@ -22,13 +23,11 @@ from halfway.protocols.broker_trees.paths.circuits import (
 from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
 from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on_search
 
-_MOST_HOPS = 1000  # of a KEEP_ALIVE, which may circle while announcements are on their way
-
 
 @apart
 def carry(state, i, own, message, out):
     """Keep the path that a client's KEEP_ALIVE takes, and pass the record on to the broker by
-    announcements; whether this node is the broker."""
+    announcements; whether this node is the broker. It may circle while announcements travel."""
     place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
     there = state.circuits.of[i, place]
     there.prev = message.source
@@ -38,7 +37,7 @@ def carry(state, i, own, message, out):
     towards = next_hop_to(state.nearby, i, message.target)
     if towards != NO_NODE:
         there.next = towards
-    if there.next == NO_NODE or message.hops > _MOST_HOPS:
+    if there.next == NO_NODE or message.hops >= MOST_HOPS:
         emit(out, NO_PATH, 0.0, own)
     else:
         copied(message, there.next, out)
