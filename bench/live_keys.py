@@ -54,7 +54,7 @@ def members() -> list[Membership]:
 def session(two: list[Membership], cipher: int) -> list[KeyedSecurity]:
     """Two securities after a handshake."""
     nodes = [KeyedSecurity(one, random=os.urandom, cipher=cipher) for one in two]
-    flying = [(0, nodes[0].beacon(0.0))]
+    flying = [(0, nodes[0].beacon())]
     while flying:
         sender, datagram = flying.pop(0)
         receiver = 1 - sender

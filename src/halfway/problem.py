@@ -3,7 +3,7 @@
 from functools import partial
 
 
-class Problem(Exception):  # noqa: N818 - a problem of the user's input, not an error of the program
+class Problem(Exception):
     """A problem that the user can fix: what happened, where, and what to do.
 
     `str(problem)` is one line; the command line prints it and exits with status 2.

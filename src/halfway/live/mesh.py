@@ -42,7 +42,7 @@ class MeshSubscription(Protocol):
     filter: str
 
 
-class Refusal(Exception):  # noqa: N818 - a refusal, for its caller to answer, not a failure
+class Refusal(Exception):
     """An event or a subscription that the mesh does not take; `reason` is one of a fixed list."""
 
     def __init__(self, reason: str, detail: str = "") -> None:

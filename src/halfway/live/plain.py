@@ -26,9 +26,8 @@ class Plain:
         self.node_id, self._network = node_id, network
         self._peers: set[int] = set()
 
-    def beacon(self, now: float) -> bytes:
+    def beacon(self) -> bytes:
         """Return the datagram that announces this node."""
-        del now
         return _HEAD.pack(_MARK, VERSION, _BEACON, self._network, self.node_id)
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:

@@ -34,7 +34,7 @@ class Security(Protocol):
     label: str  # for people: "keys of network home", or "UNSAFE development network on loopback"
     overhead: int  # bytes that `seal` adds to `plain`
 
-    def beacon(self, now: float) -> bytes:
+    def beacon(self) -> bytes:
         """Return a datagram for strangers: it announces this node and its wish for sessions.
 
         The runtime transmits it to the discovery group and to static peers without a session, at

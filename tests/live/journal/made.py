@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from halfway.live.journal.journal import Journal
 
 
-class PowerLoss(Exception):  # noqa: N818 - an event of the test
+class PowerLoss(Exception):
     """The machine is off: what was not synced may be gone."""
 
 

@@ -101,7 +101,7 @@ class Wire:
         for origin, node in list(self.nodes.items()):
             for to in self.nodes:
                 if to != origin:
-                    self.carry(origin, to, node.beacon(self.clock.now))
+                    self.carry(origin, to, node.beacon())
 
     def pass_time(self, seconds: float, step: float = 0.25) -> None:
         """Let time pass, with ticks."""
@@ -141,5 +141,5 @@ def two_nodes(network: MadeNetwork, **wired: Any) -> tuple[Wire, Address, Addres
     """A wire with two nodes that have a session."""
     wire = Wire(**wired)
     first, second = (wire.join(f"10.0.0.{n}", member(network, wire, n)) for n in (1, 2))
-    wire.carry(first, second, wire.nodes[first].beacon(0.0))
+    wire.carry(first, second, wire.nodes[first].beacon())
     return wire, first, second

@@ -49,7 +49,7 @@ def fuzzed(count: int, seed: int) -> Counter[str]:
     wire.carry(first, second, wire.nodes[first].seal_for_all(b"all", 0.0) or b"")
     wire.carry(first, second, wire.nodes[first].seal(node.node_id, b"frames", 0.0) or b"")
     # An opening that stays in the middle: its INIT and RESPONSE are mutated too.
-    node.open(third, wire.nodes[third].beacon(0.0), 0.0)
+    node.open(third, wire.nodes[third].beacon(), 0.0)
     for _, datagram in node.pending():
         wire.nodes[third].open(second, datagram, 0.0)
     datagrams = [datagram for _, _, datagram in wire.flown]
@@ -151,7 +151,7 @@ def test_a_cookie_is_for_one_address_and_for_minutes() -> None:
 def test_an_init_with_the_cookie_of_another_address_is_refused() -> None:
     wire = Wire()
     first, second = (wire.join(f"10.0.0.{n}", member(NETWORK, wire, n)) for n in (1, 2))
-    wire.nodes[second].open(first, wire.nodes[first].beacon(0.0), 0.0)
+    wire.nodes[second].open(first, wire.nodes[first].beacon(), 0.0)
     (_, cookie), = wire.nodes[second].pending()  # fmt: skip
     wire.nodes[first].open(second, cookie, 0.0)
     (_, init), = wire.nodes[first].pending()  # fmt: skip
@@ -187,7 +187,7 @@ def test_a_flood_of_cookies_is_bounded_and_ends() -> None:
     node = member(NETWORK, wire, 1)
     peer = member(NETWORK, wire, 2)
     for n in range(3 * MOST_HANDSHAKES):
-        peer.open(("192.0.2.9", n), node.beacon(0.0), n * 1.0)
+        peer.open(("192.0.2.9", n), node.beacon(), n * 1.0)
         for _, cookie in peer.pending():
             node.open(("192.0.2.9", n), cookie, 0.0)
     assert len(node._handshakes._opening) == MOST_HANDSHAKES
@@ -204,7 +204,7 @@ def test_a_stolen_certificate_without_its_key_is_refused() -> None:
     attacker.membership.own_bytes = wire.nodes[second].membership.own_bytes
     attacker._handshakes.node_id = stolen.node_id
     address = wire.join("10.0.0.66", attacker)
-    wire.carry(address, first, attacker.beacon(0.0))
+    wire.carry(address, first, attacker.beacon())
     assert wire.refused["certificate"] >= 1
     assert wire.nodes[first].peers() == [stolen.node_id]
     assert wire.talk(second, first, b"the owner is not disturbed")
@@ -227,7 +227,7 @@ def test_a_void_certificate_is_refused(reason: str) -> None:
         taken = wire.nodes[second].membership.own
         wire.nodes[first].membership._known[attacker.node_id] = taken
     address = wire.join("10.0.0.5", attacker)
-    wire.carry(address, first, attacker.beacon(0.0))
+    wire.carry(address, first, attacker.beacon())
     assert set(wire.refused) == {reason}
     assert attacker.node_id not in wire.nodes[first].peers()
 
@@ -254,7 +254,7 @@ def test_a_revocation_reaches_all_nodes_and_ends_the_sessions() -> None:
     older = NETWORK.revocations(0)
     assert not wire.nodes[addresses[1]].learn_revocations(older, 0.0)
     newcomer = wire.join("10.0.0.9", member(NETWORK, wire, 9))
-    wire.carry(newcomer, addresses[1], wire.nodes[newcomer].beacon(0.0))
+    wire.carry(newcomer, addresses[1], wire.nodes[newcomer].beacon())
     assert wire.nodes[newcomer].membership.revocations.version == 1
 
 
@@ -307,7 +307,7 @@ def test_a_peer_that_comes_later_or_is_revoked_opens_nothing_else() -> None:
     sender.seal_for_all(b"", 0.0)
     early = sender.seal_for_all(b"early", 0.0) or b""
     later = wire.join("10.0.0.3", member(NETWORK, wire, 3))
-    wire.carry(later, first, wire.nodes[later].beacon(0.0))
+    wire.carry(later, first, wire.nodes[later].beacon())
     wire.pass_time(1.0)
     assert wire.nodes[later].open(first, early, 1.0) == Refused("replay")
     revoked = wire.nodes[second].membership.own.serial
@@ -358,8 +358,8 @@ def restarts(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
         for restarted in (first, second):
             wire.pass_time(0.5)
             wire.nodes[restarted] = KeyedSecurity(memberships[restarted], random=os.urandom)
-            wire.carry(first, second, wire.nodes[first].beacon(wire.clock.now))
-            wire.carry(second, first, wire.nodes[second].beacon(wire.clock.now))
+            wire.carry(first, second, wire.nodes[first].beacon())
+            wire.carry(second, first, wire.nodes[second].beacon())
             for origin, to in ((first, second), (second, first)):
                 assert wire.talk(origin, to, b"there"), "no lock-out"
                 assert wire.nodes[origin].seal_for_all(b"all", wire.clock.now)

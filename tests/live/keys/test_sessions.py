@@ -51,7 +51,7 @@ def test_the_initiator_chooses_the_cipher(ciphers: tuple[int, int]) -> None:
     first, second = (
         wire.join(f"10.0.0.{n}", member(NETWORK, wire, n, cipher=ciphers[n])) for n in (0, 1)
     )
-    wire.carry(first, second, wire.nodes[first].beacon(0.0))
+    wire.carry(first, second, wire.nodes[first].beacon())
     assert wire.talk(first, second, b"there")
     assert wire.talk(second, first, b"back")
     assert wire.nodes[second].seal_for_all(b"all", 0.0)
@@ -78,7 +78,7 @@ def test_simultaneous_openings_end_with_one_session_on_both_sides(order: list[in
     wire = Wire()
     first, second = (wire.join(f"10.0.0.{n}", member(NETWORK, wire, n)) for n in (1, 2))
     flying = [
-        (origin, to, wire.nodes[origin].beacon(0.0))
+        (origin, to, wire.nodes[origin].beacon())
         for origin, to in ((first, second), (second, first))
     ]
     # Each step delivers one of the datagrams under way, in an order that the test chooses.
@@ -115,7 +115,7 @@ def test_a_restarted_node_is_back_with_its_first_beacon() -> None:
             NETWORK, wire, 10 + boot, identity=identity, certificate=certificate.own_bytes
         )
         assert wire.talk(first, second, b"lost") is False
-        wire.carry(second, first, wire.nodes[second].beacon(wire.clock.now))
+        wire.carry(second, first, wire.nodes[second].beacon())
         assert wire.talk(first, second, b"there")
         assert wire.talk(second, first, b"back")
 

@@ -184,7 +184,7 @@ def test_datagrams_that_are_nothing_are_counted_by_reason() -> None:
         async with lone() as mesh:
             sock = bound("127.0.0.1", 0)
             security = Plain(4, mesh.host.settings.network_id)
-            security.open(("127.0.0.1", 1), Plain(9, security._network).beacon(0.0), 0.0)
+            security.open(("127.0.0.1", 1), Plain(9, security._network).beacon(), 0.0)
 
             def send(plain: bytes) -> None:
                 sealed = security.seal(9, plain, 0.0)
@@ -271,7 +271,7 @@ def test_incarnations_grow(tmp_path: Any) -> None:
 
 def test_plain_believes_this_machine_only() -> None:
     one, other = Plain(1, 5), Plain(2, 5)
-    beacon = one.beacon(0.0)
+    beacon = one.beacon()
     assert other.open(("127.0.0.1", 9), beacon, 0.0) == Opened(1, b"")
     assert other.open(("10.0.0.1", 9), beacon, 0.0) == Refused("not loopback")
     assert Plain(3, 6).open(("127.0.0.1", 9), beacon, 0.0) == Refused("other network")

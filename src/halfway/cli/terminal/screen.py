@@ -40,7 +40,7 @@ codecs.register_error(PLAIN, _plain)
 _BEGUN = time.monotonic() - time.process_time()
 
 
-class Interrupted(Exception):  # noqa: N818 - not an error
+class Interrupted(Exception):
     """Ctrl-C on the terminal, with a message of the interrupted command."""
 
 

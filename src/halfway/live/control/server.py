@@ -86,9 +86,9 @@ class ControlServer:
         assert task is not None
         self._connections.add(task)
         try:
-            await self._serve(reader, writer)
-        except (ConnectionError, asyncio.CancelledError):
-            pass  # the client has gone, or the node ends
+            # The client may go at any time, and a node that ends cancels this task.
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+                await self._serve(reader, writer)
         finally:
             self._connections.discard(task)
             writer.close()

@@ -28,7 +28,7 @@ MOST_BYTES = 256 * 2**20
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-class JournalRefusal(Exception):  # noqa: N818 - a refusal, for its caller to answer
+class JournalRefusal(Exception):
     """A record that is not kept. reason: "disk full", "disk failed" or "too large"."""
 
     def __init__(self, reason: str) -> None:

@@ -25,7 +25,7 @@ _HEAD = struct.Struct("<4s8sIQI32s32s")
 _LIST_HEAD = struct.Struct("<4s8sIH")
 
 
-class NotValid(Exception):  # noqa: N818 - an answer about bytes, not a failure of the program
+class NotValid(Exception):
     """Bytes that are no certificate or list of this network; the text is the reason."""
 
 

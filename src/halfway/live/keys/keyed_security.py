@@ -55,7 +55,7 @@ class KeyedSecurity:
 
     # The face that the runtime sees (live/security.py)
 
-    def beacon(self, now: float) -> bytes:  # noqa: ARG002 - the seam has the time for others
+    def beacon(self) -> bytes:
         """Return the datagram that announces this node to strangers."""
         return self._handshakes.beacon()
 

@@ -25,7 +25,7 @@ Random = Callable[[int], bytes]  # n -> n unpredictable bytes, such as os.urando
 _TOKENS = (("e",), ("e", "ee", "s", "es"), ("s", "se", "psk"))
 
 
-class NotAuthentic(Exception):  # noqa: N818 - an answer about bytes, not a failure of the program
+class NotAuthentic(Exception):
     """Bytes that the other end cannot have sent, or that were changed on the way."""
 
 

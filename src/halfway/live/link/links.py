@@ -183,7 +183,7 @@ class Links:
         self.table.expire(now)
         for peer in [one for one, met in self._met.items() if now - met > _FORGOTTEN_S]:
             self._forget(peer)
-        self._send_beacons(now)
+        self._send_beacons()
         self._send_hellos()
         self.security.tick(now)
         self._send_pending()
@@ -200,11 +200,11 @@ class Links:
     def _period_s(self) -> float:
         return self._own.period_s * float(self._random.uniform(1.0 - _JITTER, 1.0 + _JITTER))
 
-    def _send_beacons(self, now: float) -> None:
+    def _send_beacons(self) -> None:
         known = set(self._address.values())
         unmet = [address for address in self.static if address not in known]
         if self.endpoint is not None and (unmet or self.groups):
-            beacon = self.security.beacon(now)
+            beacon = self.security.beacon()
             for address in (*unmet, *self.groups):
                 self.endpoint.send(address, beacon)
 

@@ -36,7 +36,7 @@ class Emission(NamedTuple):
     data: bytes  # a RECORD frame's content, of a record that leaves at once; else empty
 
 
-class NoRoom(Exception):  # noqa: N818 - a limit, for its caller to count
+class NoRoom(Exception):
     """The records that wait at a node are as many as its limit allows."""
 
 

@@ -51,7 +51,7 @@ def read_xml_tracks(path: Path) -> Traces:
         raise Problem(str(error), where=f"{path}:{error.line}") from None
 
 
-class _Root(Exception):  # noqa: N818 - it ends the reading of a foreign file
+class _Root(Exception):
     """Another root element than that of a mobility trace."""
 
     def __init__(self, kind: str) -> None:

@@ -6,7 +6,7 @@ VARIABLE_MAXIMUM = 0x0FFF_FFFF  # the largest variable byte integer: 268,435,455
 SIZED_MAXIMUM = 0xFFFF  # bytes of a text or of binary data
 
 
-class Violation(Exception):  # noqa: N818 - what the peer did, not an error of the program
+class Violation(Exception):
     """Bytes or packets that break the standard; `reason` is the code to close with."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
