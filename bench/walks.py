@@ -103,7 +103,7 @@ def in_c(
             table.base,
             table.ties,
             own.passed,
-            own.behind,
+            own.raised_by,
             own.row,
         ]
     fixed = [pointer(a) for a in (network.start, network.who, mine.mark, mine.back, mine.order)]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.protocols.broker_trees import (
     clients as client_nodes,
@@ -42,10 +43,10 @@ from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.messages import parts_of
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import LEFT, no_ancestors
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Circuits, Int32s
+from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
-from halfway.protocols.broker_trees.paths.relay import is_relayed
+from halfway.protocols.broker_trees.paths.relay import relay
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.tables.children import Children, add_grandchild, no_children
@@ -121,9 +122,9 @@ class UnderlaySienaState(NamedTuple):
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Int32s  # [brokers] C; NO_NODE at the root, LEFT at a broker that left, SEEKING: none
-    grandparent: Int32s  # [brokers] P; NO_NODE below the root
-    alternate: Int32s  # [brokers] A, a neighbour of C; NO_NODE: none
+    parent: Int32s  # [brokers] C; NONE at the root, LEFT at a broker that left, SEEKING: none
+    grandparent: Int32s  # [brokers] P; NONE below the root
+    alternate: Int32s  # [brokers] A, a neighbour of C; NONE: none
     root: Int32s  # [brokers] as each broker is given it, and then from the latest news
     successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
     next_successor: Int32s  # [brokers] at children of the root: its child after the successor
@@ -174,7 +175,7 @@ def state(
     def each(value: int) -> Int32s:
         return np.full(here, value, np.int32)
 
-    none = int(NO_NODE)
+    none = int(NONE)
     return UnderlaySienaState(
         node_ids, siena.broker_index(node_ids, brokers), up, each(none), each(none), each(root),
         each(none), each(none), each(none), each(0), each(0), no_ancestors(here), each(0), each(0),
@@ -254,9 +255,9 @@ def receive_at_live_broker(state, rules, sender, message, out):
     if kind > messages.DELIVERED:
         receive_maintenance(state, rules, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(state.seen, b, message):
-        up = max(up, NO_NODE)
+        up = max(up, NONE)
         siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
-        if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
+        if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])
 
 
@@ -287,7 +288,7 @@ def receive_at_client(state, rules, i, c, message, out):
 @apart
 def is_announced(state, rules, sender):
     """Whether a node announces itself as a broker."""
-    in_tree = sender.broker != NO_NODE and state.parent[sender.broker] != LEFT
+    in_tree = sender.broker != NONE and state.parent[sender.broker] != LEFT
     return in_tree and not tree.is_cut_off(state, rules, sender)
 
 
@@ -302,16 +303,16 @@ def handle(state, rules, neighbourhood, i, message, out):
     if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
-        if b != NO_NODE:
+        if b != NONE:
             start(state, rules, sender, message, out)
-        elif c != NO_NODE:
+        elif c != NONE:
             client_nodes.start_client(state, rules, i, c, out)
-    elif is_relayed(state, rules, i, is_announced(state, rules, sender), message, out):
+    elif relay(state, rules, i, is_announced(state, rules, sender), message, out):
         pass
-    elif b != NO_NODE:
+    elif b != NONE:
         receive_at_live_broker(state, rules, sender, message, out)
         confirmations.track_new(state, rules, sender, before, out)
-    elif c != NO_NODE:
+    elif c != NONE:
         receive_at_client(state, rules, i, c, message, out)
     else:
         siena.receive_at_router(rules.catalogue, own, message, out)

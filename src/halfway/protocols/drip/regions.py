@@ -5,7 +5,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
-from halfway.core.outbox import emit
+from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.protocols.drip import messages, routes
 from halfway.protocols.drip.digests import write_digest
 from halfway.protocols.drip.elections import call_election
@@ -33,10 +33,7 @@ def repeat_beacon(state, i, message, out):
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
-    for a in range(8):
-        o.args[a] = message.args[a]
-    for a in range(6):
-        o.reals[a] = message.reals[a]
+    copy_args_and_reals(message, o)
 
 
 @inlined

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed
 from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
@@ -57,14 +57,15 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """The trail place of an overlay walk whose head is here, no longer asking; -1: it stopped."""
+    """The trail place of an overlay walk whose head is here, no longer asking; NO_PLACE: it
+    stopped."""
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0:
         return s
     state.trails.marks[i, s] &= ~(ASKING << branch)
     if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == NONE:
-        return np.int64(-1)
+        return NO_PLACE
     return s
 
 
