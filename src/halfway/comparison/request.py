@@ -186,8 +186,8 @@ def _sorted_out(
     if not supported:
         name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")
-    told = [
+    remarked = [
         remark if len(places) == len(points) else f"{remark} (at {places[0]})"
         for remark, places in remarks.items()
     ]
-    return supported, unsupported, told
+    return supported, unsupported, remarked

@@ -167,13 +167,14 @@ def state(
     up = parents_at_first(node_ids, brokers, root)
     here, n = len(up), len(node_ids)
     return SienaState(
-        node_ids, broker_index(node_ids, brokers), up, np.full(here, root, np.int32),
-        np.zeros(here, np.int32), np.zeros(here, np.int32), no_ancestors(here),
-        empty_table(here, slots, attributes),
-        peer_paths.direct_paths(here, 0), circuits.no_circuits(n, room), none_nearby(n, 1),
-        no_searches(here), empty_windows(here, clients.publishers),
-        client_state(node_ids, clients, here, slots),
-        circuits.hops_of_tree(node_ids, retries), np.zeros(n, np.int64),
+        node_id=node_ids, broker_index=broker_index(node_ids, brokers), parent=up,
+        root=np.full(here, root, np.int32), asked=np.zeros(here, np.int32),
+        announced=np.zeros(here, np.int32), above=no_ancestors(here),
+        table=empty_table(here, slots, attributes), paths=peer_paths.direct_paths(here, 0),
+        circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
+        searches=no_searches(here), seen=empty_windows(here, clients.publishers),
+        clients=client_state(node_ids, clients, here, slots),
+        hops=circuits.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 

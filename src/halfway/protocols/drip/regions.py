@@ -91,8 +91,8 @@ def attach(state, rules, neighbourhood, i, now, out):
 
 @apart
 def hand_over(state, rules, neighbourhood, i, broker, now, out):
-    """Hand a node over to another DRIP region: [drip §V-A] a Quit to the last local broker, and the
-    copy to the new one."""
+    """Move a node to another DRIP region: [drip §V-A] a Quit to its last local broker, and a copy
+    of its registrations to the new one."""
     if state.node[i].local_broker != NONE:
         send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
     state.node[i].local_broker = broker

@@ -73,10 +73,9 @@ def rules(
         )
     if not 1 <= made.max_hops <= MOST_HOPS:
         raise Problem(f"max_hops = {made.max_hops}: expected 1 to {MOST_HOPS:,}")
-    if min(made.replicas, made.retries) < 0 or not made.ack_timeout_s > 0.0:
-        raise Problem(
-            f"replicas = {made.replicas}, retries = {made.retries}, "
-            f"ack_timeout_s = {made.ack_timeout_s:g}: "
-            "expected 0 or more for the first two, more than 0 for the last"
-        )
+    for name in ("replicas", "retries"):
+        if getattr(made, name) < 0:
+            raise Problem(f"{name} = {getattr(made, name)}: expected 0 or more")
+    if not made.ack_timeout_s > 0.0:
+        raise Problem(f"ack_timeout_s = {made.ack_timeout_s:g}: expected more than 0")
     return made

@@ -159,21 +159,21 @@ def choose(state, rules, i, message, out):
         return
     word = advanced(joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH]))
     p, silent = best_bid(state, rules, i, branch, word)
-    if p == next_hop.NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
+    if p == NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
         o = emit_of_head(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
         trails.marks[i, s] |= ASKING << branch  # other walks wait until then
         return
-    if p != next_hop.NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
+    if p != NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
         meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
     if message.args[messages.STEPS] >= rules.most_steps:
-        p = next_hop.NO_PLACE  # back to the initiator, which reports that the walk met no other
-    onto = trails.back[i, s] if p == next_hop.NO_PLACE else state.bidders[i, branch, p]
+        p = NO_PLACE  # back to the initiator, which reports that the walk met no other
+    onto = trails.back[i, s] if p == NO_PLACE else state.bidders[i, branch, p]
     if onto == node_id:
         end_branch(state, rules, i, message.args[messages.NUMBER], out)
         return
-    if p != next_hop.NO_PLACE:
+    if p != NO_PLACE:
         trails.forward[i, s][branch] = onto
     elif not may_return(rules):
         trails.steps[i, s][branch] = _GONE

@@ -22,7 +22,7 @@ ENTRIES, ORDER, IN_RING, BUCKET, RUN = range(5)
 POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(5, 10)
 
 ALL_NEAR = np.int64(1 << 62)  # as current bucket: the near heap has all entries
-FEW_ENTRIES, CROWDED = 8, 32  # entries for one heap; a heap to spread over buckets
+FEW_ENTRIES, MANY_ENTRIES = 8, 32  # entries for one heap; a heap to spread over buckets
 MAX_BUCKETS = 1 << 16
 MAX_SCALE = 1e250  # a double, as are its inverse and the product of either with FINEST
 FINEST = 1e15  # bucket number beyond which doubles hardly distinguish times within a bucket

@@ -32,7 +32,7 @@ def peek_time(queue):
     """Find the earliest entry of the event queue, not empty, and return its time (seconds)."""
     if queue.tally[RUN] == NO_ENTRY and queue.near.size[0] == 0:
         advance(queue)
-    elif queue.near.size[0] > calendar.CROWDED:
+    elif queue.near.size[0] > calendar.MANY_ENTRIES:
         spread_if_worth_it(queue)
     return queue.at[np.uint32(queue.tally[RUN])] if run_is_first(queue) else queue.near.at[0]
 

@@ -32,7 +32,8 @@ class KnownNeighbours(Protocol):
         """The neighbourhoods of all rows now."""
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return state and rules of an instance that emits into `out`."""
+        """Return what the nodes of a rerun read and write: the state and the rules of an instance
+        that emits into `out`."""
 
     def begin_window(self) -> None:
         """Follow the environment, whose next window begins."""

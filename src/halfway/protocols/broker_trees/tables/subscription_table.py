@@ -154,7 +154,7 @@ def entry_of(table, i, f, via, client):
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == FREE:
             if free < 0:
-                free = s
+                free = np.int64(s)
         elif table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
             return s
     if free < 0:
