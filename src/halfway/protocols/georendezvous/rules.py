@@ -55,6 +55,11 @@ def rules(
         np.uint64(key), radius * CELL_SIDE_RADII, low_x=low_x, low_y=low_y, wide=wide, high=high,
         **scalars,
     )  # fmt: skip
+    _check(made)
+    return made
+
+
+def _check(made: Rules) -> None:
     if not 1 <= made.tried <= made.points <= MOST_POINTS:
         raise Problem(
             f"tried = {made.tried}, points = {made.points}: "
@@ -78,4 +83,3 @@ def rules(
             raise Problem(f"{name} = {getattr(made, name)}: expected 0 or more")
     if not made.ack_timeout_s > 0.0:
         raise Problem(f"ack_timeout_s = {made.ack_timeout_s:g}: expected more than 0")
-    return made
