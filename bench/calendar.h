@@ -7,7 +7,7 @@
 typedef uint32_t u4;
 typedef int64_t i8;
 
-enum { SLOT_BITS = 28, FEW = 8, CROWDED = 32, MOST_BUCKETS = 1 << 16 };
+enum { SLOT_BITS = 28, FEW = 8, MANY = 32, MOST_BUCKETS = 1 << 16 };
 #define NONE 0xFFFFFFFFu
 #define ALL_NEAR ((i8)1 << 62)
 #define SLOT_OF(key) ((u4)((key) & (((i8)1 << SLOT_BITS) - 1)))
@@ -199,7 +199,7 @@ static inline void enter(calendar *q, double at, i8 order, u4 slot) {
 }
 static inline u4 take(calendar *q) {
     if (q->run == NONE && !q->near.count) advance(q);
-    else if (q->near.count > CROWDED) spread_if_worth_it(q);
+    else if (q->near.count > MANY) spread_if_worth_it(q);
     u4 slot;
     q->entries--, q->taken++;
     if (run_is_first(q)) slot = q->run, q->run = q->after[slot];

@@ -103,7 +103,7 @@ def in_c(
             table.base,
             table.ties,
             own.passed,
-            own.behind,
+            own.raised_by,
             own.row,
         ]
     fixed: list[ctypes.c_void_p | None] = [

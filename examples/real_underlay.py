@@ -4,7 +4,7 @@
                                           [--delay-ms COLUMN] [--seed N]
 
 FILE is GraphML, a .brite file, or a table with one link in a line (see docs/underlays.md). Every
-node and link of the largest component fails alone, on several overlays of brokers drawn anew. Then
+node and link of the largest component fails alone, on several drawn overlays of brokers. Then
 Figures 5 to 8 of the paper are measured there, with 95 % intervals over overlays.
 """
 

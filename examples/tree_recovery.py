@@ -28,9 +28,10 @@ from rich.table import Table
 from halfway.cli.program import Parser, positive, run, whole
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import MeanInterval
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.protocols.broker_trees.decisions import DIRECT
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, NO_ROUTE, find, path_to
+from halfway.protocols.broker_trees.paths.circuits import find, path_to
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
@@ -56,7 +57,7 @@ class Tree:
     @property
     def root(self) -> int:
         """The id of the broker without a parent."""
-        return next(b for b, up in self.parent.items() if up == NO_NODE)
+        return next(b for b, up in self.parent.items() if up == NONE)
 
     def below(self, above: int) -> list[int]:
         """The broker and all brokers below it."""
@@ -166,7 +167,7 @@ def tree_of(chosen: argparse.Namespace, seed: int, system: str) -> Tree:
     clients: dict[int, list[int]] = {b: [] for b in parent}
     for row in np.flatnonzero(attached >= 0):
         broker = int(state.clients.broker[attached[row]])
-        if broker != NO_NODE:
+        if broker != NONE:
             clients[broker].append(int(row))
     return Tree(network, parent, direct, clients)
 
@@ -174,7 +175,7 @@ def tree_of(chosen: argparse.Namespace, seed: int, system: str) -> Tree:
 def path_up(state: Any, broker: int, parent: int) -> list[int]:
     """The direct path of a broker to its parent; its ends, if another path is in use."""
     place, rows = path_to(state.circuits, broker, parent, DIRECT), [broker]
-    if place == NO_ROUTE or state.circuits.of[broker, place].owner != broker:
+    if place == NO_PLACE or state.circuits.of[broker, place].owner != broker:
         return [broker, parent]
     number = state.circuits.of[broker, place].number
     while rows[-1] != parent:
@@ -192,7 +193,7 @@ def trials(tree: Tree, seed: int, interval: float) -> Iterator[tuple[str, Trial]
     def one(some: list[int]) -> int:
         return int(some[int(rng.integers(len(some)))])
 
-    inner = [b for b, up in tree.parent.items() if up not in (NO_NODE, root)]
+    inner = [b for b, up in tree.parent.items() if up not in (NONE, root)]
     if inner:
         dead = tree.parent[one(inner)]
         cut_off = [b for b in tree.below(dead) if b != dead]

@@ -19,6 +19,7 @@ def test_texts_use_plain_words() -> None:
         ("x = 1  # nobody knows", "nobody"),
         ('raise Problem("the file was told twice")', "told"),
         ('def f():\n    return f"really {x} better"', "really"),
+        ('"""Raises ValueError for content that is none."""', "that is none"),
     ],
 )
 def test_a_hard_word_is_seen(

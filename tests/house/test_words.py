@@ -68,6 +68,7 @@ def test_one_alias_constants_private_names_and_the_contract_pass(tmp_path: Path,
         ("class State:\n    shelf: int\n", 2, "shelf"),
         ('HOP = np.dtype([("patience", "<f8")])\n', 1, "patience"),
         ("NO_CARE = 3\n", 1, "NO_CARE"),
+        ("def f():\n    told = 3\n", 2, "told"),
     ],
 )
 def test_a_retired_word_is_seen(tmp_path: Path, text: str, line: int, name: str) -> None:

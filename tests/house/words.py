@@ -58,8 +58,8 @@ RETIRED = {
     "unfit": "unsupported",
     "parked": "deferred",
 }
-# Here all names that a file binds count; in the package the public ones.
-_PROGRAMS = ("tests", "bench", "examples", "tools")
+_PROGRAMS = ("src", "tests", "bench", "examples", "tools")
+_LIVE = "src/halfway/live/"  # two local names are left there, so only its public names count
 _TIME = re.compile(r"^seconds\b")
 
 
@@ -80,17 +80,18 @@ def classes_with_two_meanings(root: Path) -> list[str]:
 
 
 def retired_words(root: Path) -> list[str]:
-    """Retired words in public names of the package, and in all names of tests and programs."""
-    named = [
+    """Retired words in fields of records, and in all names that a file binds."""
+    named = {
         (source.path, line, name)
-        for folders, names in ((("src",), _public_names), (_PROGRAMS, _bound_names))
-        for source in python_files(root, *folders)
+        for source in python_files(root, *_PROGRAMS)
+        for names in (_public_names, _bound_names)
         for name, line in names(source)
         if not source.path.startswith("tests/house/")
-    ]
+        and (names is _public_names or not source.path.startswith(_LIVE))
+    }
     return [
         f"{path}:{line}: {name}: use {RETIRED[part]}"
-        for path, line, name in named
+        for path, line, name in sorted(named)
         for part in _parts(name)
         if part in RETIRED
     ]

@@ -61,36 +61,56 @@ def read_request(
     "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs and minimise replace
     those of the file. Raises Problem naming what is wrong.
     """
-    for field, option in (("seed", "seed"), ("system", "systems")):
-        if field in (changes or {}):
-            what = f"set {field}: a comparison sets this field in each run"
-            raise Problem(what, remedy=f"use the option {option}")
+    _check_changes(changes or {})
     sources = [read_user_system(one) for one in user_systems]
     of_user = {source.name: user_system(source) for source in sources}
     chosen = [SystemSource(name) for name in _chosen(systems)]
     chosen += [SystemSource(*source) for source in sources]
-    names = [one.name for one in chosen]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise Problem(f"systems: '{twice[0]}' is named twice", remedy="name each system once")
+    _check_names([one.name for one in chosen])
     rule = stopping_rule(until)
-    if not 1 <= replicates <= _MOST_REPLICATES:
-        raise Problem(f"replicates = {replicates}: expected 1 to {_MOST_REPLICATES:,}")
-    if rule is not None and max_replicates < replicates:
-        what = f"replicates = {replicates}: expected at most {max_replicates} (the maximum)"
-        raise Problem(what, remedy="lower it, or raise the maximum (--most, max_replicates)")
+    _check_replicates(replicates, None if rule is None else max_replicates)
     base, points = read_sweep(scenario, changes, sweeps, of_user)
     base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
     supported, unsupported, remarks = _sorted_out(points, chosen)
-    reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
-    if reference not in supported:
-        why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
-        raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
+    reference = _baseline(baseline, supported, unsupported)
     able, wanted = list(supported.values()), {**(base.decision.need or {}), **(needs or {})}
     decision = decision_rule(wanted, minimise or base.decision.minimise)
     return Request(
         base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
         decision,
     )  # fmt: skip
+
+
+def _baseline(
+    name: str | None, supported: Mapping[str, SystemSource], unsupported: Mapping[str, str]
+) -> str:
+    """The baseline of that name; by default flooding, or the first system that runs."""
+    chosen = name or ("flooding" if "flooding" in supported else next(iter(supported)))
+    if chosen not in supported:
+        why = unsupported.get(chosen, f"expected one of {', '.join(supported)}")
+        raise Problem(f"baseline = {chosen}: {why}", remedy="choose a baseline that runs here")
+    return chosen
+
+
+def _check_changes(changes: Mapping[str, str]) -> None:
+    for field, option in (("seed", "seed"), ("system", "systems")):
+        if field in changes:
+            what = f"set {field}: a comparison sets this field in each run"
+            raise Problem(what, remedy=f"use the option {option}")
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise Problem(f"systems: '{twice[0]}' is named twice", remedy="name each system once")
+
+
+def _check_replicates(replicates: int, most: int | None) -> None:
+    """most: the maximum of a comparison that stops by a rule; None: no rule."""
+    if not 1 <= replicates <= _MOST_REPLICATES:
+        raise Problem(f"replicates = {replicates}: expected 1 to {_MOST_REPLICATES:,}")
+    if most is not None and most < replicates:
+        what = f"replicates = {replicates}: expected at most {most} (the maximum)"
+        raise Problem(what, remedy="lower it, or raise the maximum (--most, max_replicates)")
 
 
 def printable(title: str) -> str:
@@ -186,8 +206,8 @@ def _sorted_out(
     if not supported:
         name, why = next(iter(unsupported.items()))
         raise Problem(f"no system can run here; {name}: {why}")
-    told = [
+    remarked = [
         remark if len(places) == len(points) else f"{remark} (at {places[0]})"
         for remark, places in remarks.items()
     ]
-    return supported, unsupported, told
+    return supported, unsupported, remarked

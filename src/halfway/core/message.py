@@ -28,9 +28,9 @@ MESSAGE = np.dtype(
 EVERYONE = np.int32(-1)  # one transmission that every neighbour hears
 APP = np.int32(-2)  # the application of the node that emits it
 
-# A handler writes AFRESH into `hops` of a record that starts anew, such as an event that it had
-# buffered: the count of its transmissions starts at 0. `emit` leaves COUNTED_ON: the count of the
-# message handled continues. Any other number is the count so far.
+# A handler writes AFRESH into `hops` of a record, such as an event that it had buffered: the count
+# of its transmissions starts at 0. `emit` leaves COUNTED_ON: the count of the message handled
+# continues. Any other number is the count so far.
 AFRESH = np.uint16(65_535)
 COUNTED_ON = np.uint16(0)
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
+from halfway.core.missing import NO_PLACE
 
 
 class Neighbourhood(NamedTuple):
@@ -28,7 +29,7 @@ class Neighbourhood(NamedTuple):
 
 @inlined
 def place_of(neighbourhood, i, node_id):
-    """Return the position of a node id in row i's neighbourhood; -1 if it is not a neighbour."""
+    """Return the position of a node id in row i's neighbourhood; NO_PLACE: not a neighbour."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     while first < last:
         middle = (first + last) >> 1
@@ -38,7 +39,7 @@ def place_of(neighbourhood, i, node_id):
             last = middle
     if first < neighbourhood.last[i] and neighbourhood.who[first] == node_id:
         return first
-    return np.int64(-1)
+    return NO_PLACE
 
 
 @inlined

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import kernel
+from halfway.core.compiled import inlined, kernel
 from halfway.core.message import COUNTED_ON, MESSAGE
 
 
@@ -60,3 +60,18 @@ def emit(out, kind, after, towards):
     for a in range(6):
         record.reals[a] = 0.0
     return record
+
+
+@inlined
+def copy_args(message, o):
+    """Copy the arguments of a record into another one."""
+    for a in range(8):
+        o.args[a] = message.args[a]
+
+
+@inlined
+def copy_args_and_reals(message, o):
+    """Copy the arguments and the real numbers of a record into another one."""
+    copy_args(message, o)
+    for a in range(6):
+        o.reals[a] = message.reals[a]

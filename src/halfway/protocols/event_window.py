@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 
 WINDOW = 64  # the newest events of a publisher that a node distinguishes
 _PROBE = 32  # places that a search looks at: with half of them free it hardly ever ends without one
@@ -72,10 +72,10 @@ def _probed(publisher, hashed, k, places):
 
 @inlined
 def place_of_publisher(windows, i, publisher):
-    """The place of a publisher among row i's event windows; -1 if it has none."""
+    """The place of a publisher among row i's event windows; NO_PLACE if it has none."""
     places = windows.of.shape[1]
     if publisher < 0:
-        return np.int64(NONE)
+        return NO_PLACE
     hashed = _hashed(publisher)
     for k in range(min(places, _PROBE)):
         place = _probed(publisher, hashed, k, places)
@@ -84,7 +84,7 @@ def place_of_publisher(windows, i, publisher):
             return np.int64(place)
         if there == NONE:
             break
-    return np.int64(NONE)
+    return NO_PLACE
 
 
 @apart
@@ -92,7 +92,7 @@ def claim_place(windows, i, publisher):
     """A new, empty event window of row i for a publisher that has none; its place."""
     places, used = windows.of.shape[1], windows.counts[i, RECORDED]
     hashed = _hashed(publisher)
-    found, age = np.int64(NONE), np.int64(NONE)
+    found, age = NO_PLACE, NO_PLACE
     for k in range(min(places, _PROBE)):
         place = _probed(publisher, hashed, k, places)
         if windows.of[i, place].publisher == NONE:
@@ -139,13 +139,13 @@ def window_of(windows, i, publisher, epoch):
     """The place of row i's event window for a publisher's epoch, made if there is none; -1 if the
     epoch is over. A later epoch empties the window of an earlier one."""
     place = place_of_publisher(windows, i, publisher)
-    if place == NONE:
+    if place == NO_PLACE:
         if publisher < 0:
             return place
         place = claim_place(windows, i, publisher)
     if epoch != windows.of[i, place].epoch:
         if epoch < windows.of[i, place].epoch:
-            return np.int64(NONE)
+            return NO_PLACE
         empty_place(windows, i, place, epoch)
     return place
 
@@ -172,7 +172,7 @@ def record_if_new(windows, i, message):
 @apart
 def _record_if_new(windows, i, message):
     place = window_of(windows, i, message.publisher, message.epoch)
-    if place == NONE or message.event < 0:
+    if place == NO_PLACE or message.event < 0:
         return False
     behind = np.int64(windows.of[i, place].newest) - message.event
     if behind >= WINDOW or has(windows, i, place, message.event):
@@ -191,12 +191,12 @@ def place_of_event(windows, i, message):
     window there has the event as received."""
     place = place_of_publisher(windows, i, message.publisher)
     if (
-        place != NONE
+        place != NO_PLACE
         and windows.of[i, place].epoch == message.epoch
         and has(windows, i, place, message.event)
     ):
         return place
-    return np.int64(NONE)
+    return NO_PLACE
 
 
 @inlined

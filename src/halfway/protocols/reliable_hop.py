@@ -15,7 +15,7 @@ from halfway.core.kinds import Kinds
 from halfway.core.message import COUNTED_ON, EVERYONE, MESSAGE
 from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
-from halfway.core.outbox import emit
+from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.values.ranges import COUNT, whole
 from halfway.protocols.event_window import copy_event_id
 
@@ -240,7 +240,4 @@ def copy_record(kept, o):
     o.target = kept.target
     o.topic = kept.topic
     copy_event_id(kept, o)
-    for a in range(8):
-        o.args[a] = kept.args[a]
-    for a in range(6):
-        o.reals[a] = kept.reals[a]
+    copy_args_and_reals(kept, o)

@@ -122,7 +122,7 @@ def is_ours(verdict: Verdict) -> bool:
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
     """Interpretation -> its letter (a, b, …) in a report of several; empty if there is only one."""
     found = dict.fromkeys(verdict.reading for verdict in verdicts)
-    return {one: _letter(index) for index, one in enumerate(found)} if len(found) > 1 else {}
+    return {one: _label(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
 
 def interpretation_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -133,9 +133,9 @@ def interpretation_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
     }
 
 
-def _letter(index: int) -> str:
+def _label(index: int) -> str:
     head, tail = divmod(index, 26)
-    return (_letter(head - 1) if head else "") + chr(ord("a") + tail)
+    return (_label(head - 1) if head else "") + chr(ord("a") + tail)
 
 
 def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:

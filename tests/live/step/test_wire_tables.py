@@ -86,6 +86,21 @@ def test_what_does_not_come_back_the_same_does_not_fit(
         assert encoded(tables, record, np.zeros(1, np.uint64))[1:] == bytes(content)
 
 
+@settings(max_examples=2, deadline=None)
+@given(data=st.data())
+def test_a_changed_byte_is_refused_or_makes_another_record(data: st.DataObject) -> None:
+    fits = 0
+    for system, number in _KINDS:
+        tables = wire_tables.wire_tables(_ALL[system], numbered=False)
+        content = bytearray(_CODECS[system].encode(data.draw(records(_ALL[system][number]))))
+        content[-1] ^= 1  # in a value of the record's last field
+        why, record = decoded(tables, bytes(content), [])
+        if why == FITS:
+            fits += 1
+            assert encoded(tables, record, np.zeros(1, np.uint64))[1:] == bytes(content)
+    assert fits > 0
+
+
 def test_topics_travel_as_a_list_of_their_hashes() -> None:
     kinds = TABLES["rumor-routing"]
     tables = wire_tables.wire_tables(kinds, numbered=True)

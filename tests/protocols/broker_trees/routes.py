@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import beside
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
+from halfway.core.missing import NONE
 from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, WORDS, write_ancestors
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, SORTS, claim, find, path_to
+from halfway.protocols.broker_trees.paths.circuits import SORTS, claim, find, path_to
 from halfway.protocols.broker_trees.tables.children import add_child, add_grandchild
 from halfway.world.underlays.routes import Rows, path, shortest_from
 
@@ -87,10 +88,10 @@ def plant_path(state: Any, row: dict[int, int], nodes: Any, key: tuple[int, int]
         if int(node_id) in row:
             i = row[int(node_id)]
             there = state.circuits.of[i, claim(state.circuits, i, owner, number)]
-            there.prev = nodes[k - 1] if k else NO_NODE
-            there.next = nodes[k + 1] if k + 1 < len(nodes) else NO_NODE
+            there.prev = nodes[k - 1] if k else NONE
+            there.next = nodes[k + 1] if k + 1 < len(nodes) else NONE
             ends = {0: nodes[-1], len(nodes) - 1: nodes[0]}
-            there.peer = ends.get(k, NO_NODE)
+            there.peer = ends.get(k, NONE)
             there.version = 0
 
 
@@ -99,16 +100,16 @@ def plant_tree(state: Any, brokers: Int32s, parents: Int32s) -> None:
     number = {int(node_id): k for k, node_id in enumerate(brokers)}
     row = {int(node_id): i for i, node_id in enumerate(state.node_id)}
     up = [int(parent) for parent in parents]
-    root = int(brokers[up.index(int(NO_NODE))])
+    root = int(brokers[up.index(int(NONE))])
     first, second = [*(b for b, p in zip(brokers, up, strict=True) if p == root), -1, -1][:2]
     for k, node_id in enumerate(brokers):
         if int(node_id) not in row:
             continue
         b = int(state.broker_index[row[int(node_id)]])
-        assert state.parent[b] in (SEEKING, NO_NODE)
+        assert state.parent[b] in (SEEKING, NONE)
         state.parent[b], state.root[b] = up[k], root
         chain, at = list[int](), up[k]
-        while at != NO_NODE:
+        while at != NONE:
             chain.append(at)
             at = up[number[at]]
         for above in chain[::-1]:
@@ -116,13 +117,13 @@ def plant_tree(state: Any, brokers: Int32s, parents: Int32s) -> None:
             write_ancestors(state.above, b, above, _Row(reals))
             state.above[b] = reals.astype(np.int64)
         if hasattr(state, "children"):
-            state.grandparent[b] = chain[1] if len(chain) > 1 else NO_NODE
+            state.grandparent[b] = chain[1] if len(chain) > 1 else NONE
             state.depth[b] = state.joined_depth[b] = len(chain)
             state.successor[b], state.next_successor[b] = first, second
             for child, parent in zip(brokers, up, strict=True):
                 if parent == int(node_id):
                     add_child(state.children, b, child)
-                elif parent != NO_NODE and up[number[parent]] == int(node_id):
+                elif parent != NONE and up[number[parent]] == int(node_id):
                     add_grandchild(state.children, b, child, parent)
 
 

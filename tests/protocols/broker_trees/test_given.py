@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from halfway.adapters.broker_trees import own_rows
+from halfway.core.missing import NONE
 from halfway.protocols.broker_trees import siena, underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE
 from halfway.sim.memory import named_arrays
 
 IDS = np.array([2**31 - 1, 7, 0, 123_456_789, 40], np.int32)
@@ -39,7 +39,7 @@ def test_a_node_is_given_its_id_its_role_and_a_broker_the_root(module: ModuleTyp
 def test_at_first_a_broker_seeks_a_parent_and_no_node_knows_a_path(module: ModuleType) -> None:
     sizes = (6,) if module is siena else (6, 5)
     state = module.state(IDS, BROKERS, ROOT, *sizes)
-    assert state.parent.tolist() == [SEEKING, NO_NODE, SEEKING]
-    assert (state.circuits.of["owner"] == NO_NODE).all()
-    assert (state.nearby.broker == NO_NODE).all()
-    assert (state.clients.broker == NO_NODE).all()
+    assert state.parent.tolist() == [SEEKING, NONE, SEEKING]
+    assert (state.circuits.of["owner"] == NONE).all()
+    assert (state.nearby.broker == NONE).all()
+    assert (state.clients.broker == NONE).all()

@@ -14,12 +14,12 @@ from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.repair import leave, repair
 from halfway.core.message import MESSAGE, START
+from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.messages import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.paths.ancestors import LEFT
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.broker_trees.underlay_messages import LEAVE
 from halfway.sim.engine import loop as engines
@@ -99,7 +99,7 @@ def empty(overlay: Overlay, names: Any, confirm: bool = False) -> underlay_siena
 def plant(state: underlay_siena.State, overlay: Overlay, given: GivenPaths) -> None:
     """Give the brokers of an overlay their parents, and the paths to them."""
     up = [overlay[k].parent for k in range(BROKERS)]
-    parents = [NO_NODE if k == NO_NODE else overlay[k].row for k in up]
+    parents = [NONE if k == NONE else overlay[k].row for k in up]
     rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
     plant_tree(state, rows, np.array(parents, np.int32))
     plant_paths(state, given)
@@ -137,7 +137,7 @@ class LiveTree:
         return self.overlay[number].row
 
     def parent(self, number: int) -> int:
-        """The number of a broker's parent, or NO_NODE, or LEFT."""
+        """The number of a broker's parent, or NONE, or LEFT."""
         name = int(self.state.parent[self.state.broker_index[self.row(number)]])
         return name if name < 0 else self.number[name]
 
@@ -220,10 +220,10 @@ def is_tree(live: LiveTree) -> bool:
     for below in stay:
         here = below
         for _ in range(BROKERS):
-            if live.parent(here) != NO_NODE:
+            if live.parent(here) != NONE:
                 here = live.parent(here)
         tops.add(here)
-    return len(tops) == 1 and live.parent(next(iter(tops))) == NO_NODE
+    return len(tops) == 1 and live.parent(next(iter(tops))) == NONE
 
 
 HISTORIES = (st.integers(0, WORLDS - 1), st.lists(st.integers(0, MANY - 1), max_size=HERE), ACTIONS)
@@ -297,7 +297,7 @@ def run_history(
         elif action.kind == "unsubscribe":
             wanted[here].discard(f)
             live.say(here, int(UNSUBSCRIBE), f)
-        elif action.kind == "leave" and here < BROKERS and live.parent(here) != NO_NODE:
+        elif action.kind == "leave" and here < BROKERS and live.parent(here) != NONE:
             del wanted[here]
             live.say(here, int(LEAVE))
         elif action.kind.endswith(("cut", "death", "loss")):

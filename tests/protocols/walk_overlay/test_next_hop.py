@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from halfway.protocols.walk_overlay.next_hop import MET, NO_PLACE, PASSED, SILENT, chosen, cost
+from halfway.core.missing import NO_PLACE
+from halfway.protocols.walk_overlay.next_hop import MET, PASSED, SILENT, chosen, cost
 
 _VALUES = [np.uint64(k << 32) for k in range(0, 2**32, 2**27)]  # spread over all random values
 

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
+from halfway.core.missing import NO_PLACE
 from halfway.core.prng import advanced, mixed, seeded
-from halfway.protocols.walk_overlay.next_hop import MET, NO_PLACE, PASSED, chosen, cost
+from halfway.protocols.walk_overlay.next_hop import MET, PASSED, chosen, cost
 
 # The outcome of one decision.
 MOVED, RETREATED, JOINED, EXHAUSTED = 0, 1, 2, 3

@@ -124,6 +124,9 @@ class Overlays:
         kernels.build(
             self._graph, self._marks, recipe, built, rows, together, np.uint64(seed), limit
         )
+        return self._overlay(rows, built)
+
+    def _overlay(self, rows: npt.NDArray[np.int64], built: kernels.Built) -> WalkOverlay:
         count = int(built.tally[0])
         order = built.order[:count].astype(np.int64)
         return WalkOverlay(

@@ -18,7 +18,7 @@ from halfway.world.graphs.lazy_cells import view
 
 _1, _32 = np.uint64(1), np.uint64(32)
 _PASSED_TWICE = np.uint64(1 << 16)
-_POSITION = np.uint64(0xFFFF)
+_FIRST_POSITION = np.uint64(0xFFFF)
 _LEAST_PLACES = 1 << 10
 _NO_RAISE = np.uint32(0xFFFFFFFF)
 
@@ -29,7 +29,7 @@ class DirectionalMemory(NamedTuple):
     table: WeightTable
     # [2m] stamp << 32 | twice bit | first position chosen, by link and walk
     passed: npt.NDArray[np.uint64]
-    behind: npt.NDArray[np.float32]  # [2m] by how much that raised its weight
+    raised_by: npt.NDArray[np.float32]  # [2m] by how much that raised its weight
     row: npt.NDArray[np.float32]  # [2 Σ deg²] all weights, valid from the second passage on
 
 
@@ -102,14 +102,14 @@ def next_position(memory: Any, graph: Any, stamp: Any, w: Any, e: Any, x: Any, v
 def _directional(memory, graph, stamp, w, e, x, value):
     base_at = memory.table.base_at
     link = np.uint32(2 * e + w)
-    behind = penalty(value, degree_of(graph, x))
+    raise_by = penalty(value, degree_of(graph, x))
     passage = memory.passed[link]
     if passage >> _32 != stamp:
         ties_at = memory.table.ties_at[e]
         ties = memory.table.ties_at[np.uint32(e + 1)] - ties_at
         p = memory.table.ties[np.uint32(ties_at + pick(value, ties))]
         memory.passed[link] = (np.uint64(stamp) << _32) | np.uint64(p)
-        memory.behind[link] = behind
+        memory.raised_by[link] = raise_by
         return np.uint32(p)
     degree = np.uint32(base_at[np.uint32(e + 1)] - base_at[e])
     begin = np.int64(base_at[e]) * 2 + np.int64(w) * np.int64(degree)
@@ -117,11 +117,11 @@ def _directional(memory, graph, stamp, w, e, x, value):
     if passage & _PASSED_TWICE == 0:
         for q in range(degree):
             row[q] = memory.table.base[np.uint32(base_at[e] + q)]
-        row[np.uint32(passage & _POSITION)] += memory.behind[link]
+        row[np.uint32(passage & _FIRST_POSITION)] += memory.raised_by[link]
         memory.passed[link] = passage | _PASSED_TWICE
     minimum, ties = least(row, degree)
     p = np.uint32(nth(row, minimum, pick(value, ties)))
-    row[p] += behind
+    row[p] += raise_by
     return p
 
 
@@ -133,19 +133,19 @@ def _weigh(row, graph, x, y):
     """
     views, reach = graph.views, graph.radius * graph.radius
     a, b = view(graph, x), view(graph, y)
-    behind, degree = np.int64(views.degree[a]), np.int64(views.degree[b])
-    behind_x, behind_y, own_x, own_y = views.x[a], views.y[a], views.own[a, 0], views.own[a, 1]
+    degree_x, degree = np.int64(views.degree[a]), np.int64(views.degree[b])
+    near_x, near_y, own_x, own_y = views.x[a], views.y[a], views.own[a, 0], views.own[a, 1]
     for p in range(degree):
         z_x, z_y = views.x[b, p], views.y[b, p]
         common = np.int64(0)
-        for q in range(behind):
-            dx, dy = behind_x[q] - z_x, behind_y[q] - z_y
+        for q in range(degree_x):
+            dx, dy = near_x[q] - z_x, near_y[q] - z_y
             common += np.int64(dx * dx + dy * dy < reach)
         dx, dy = own_x - z_x, own_y - z_y
         # z is one of N(x), at distance 0 from itself.
         inside = (dx * dx + dy * dy < reach) & (views.who[b, p] != x)
-        row[p] = np.float32(common + np.int64(inside) * (behind - 1))
-    return behind, degree
+        row[p] = np.float32(common + np.int64(inside) * (degree_x - 1))
+    return degree_x, degree
 
 
 @inlined
@@ -159,7 +159,7 @@ def _place(memory, name):
 
 @inlined
 def _lazy(memory, graph, stamp, w, e, x, value):
-    behind, degree = _weigh(memory.row, graph, x, end_of(graph, e))
+    degree_x, degree = _weigh(memory.row, graph, x, end_of(graph, e))
     name = np.uint64(((e << _1) | np.uint64(w)) + _1)
     place = _place(memory, name)
     new = np.uint32(memory.raises[0])
@@ -175,7 +175,7 @@ def _lazy(memory, graph, stamp, w, e, x, value):
         memory.after[at] = new
     minimum, ties = least(memory.row, degree)
     p = np.uint32(nth(memory.row, minimum, pick(value, ties)))
-    memory.position[new], memory.by[new] = p, penalty(value, behind)
+    memory.position[new], memory.by[new] = p, penalty(value, degree_x)
     memory.after[new] = _NO_RAISE
     memory.raises[0] += 1
     return p

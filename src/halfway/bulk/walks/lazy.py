@@ -61,7 +61,7 @@ class LazyWalkers:
         met = -1
         while met < 0 and walks.steps[0] < limit:
             # A step adds at most one node, or two where walks meet, and one raise.
-            while (room := _room(visited, memory)) <= k + 4:
+            while (room := min(_rooms(visited, memory))) <= k + 4:
                 visited, memory = _grown(visited, memory, k + 4)
             pause = int(walks.steps[0]) + room
             met = int(
@@ -95,20 +95,23 @@ class LazyWalkers:
                 raise Problem(what, where=self.disk.name, remedy="use another node, or more range")
 
 
-def _room(visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory) -> int:
-    """The steps that both tables have room for, at half of their places."""
-    room = visited.entry.shape[1] // 2 - int(visited.passed.max())
+def _rooms(
+    visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory
+) -> tuple[int, int]:
+    """The nodes and the raises that the two tables have room for, at half of their places."""
+    nodes = visited.entry.shape[1] // 2 - int(visited.passed.max())
     if isinstance(memory, choices.LazyMemory):
-        room = min(room, len(memory.by) - int(memory.raises[0]))
-    return int(room)
+        return nodes, len(memory.by) - int(memory.raises[0])
+    return nodes, nodes  # pure walks raise no weight
 
 
 def _grown(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory, least: int
 ) -> tuple[trails.VisitedNodes, choices.LazyMemory | choices.PureMemory]:
     """The tables, those that are full with twice the places."""
-    if visited.entry.shape[1] // 2 - int(visited.passed.max()) <= least:
+    nodes, raises = _rooms(visited, memory)
+    if nodes <= least:
         visited = trails.grown(visited)
-    if isinstance(memory, choices.LazyMemory) and len(memory.by) - memory.raises[0] <= least:
+    if isinstance(memory, choices.LazyMemory) and raises <= least:
         memory = choices.grown_memory(memory)
     return visited, memory

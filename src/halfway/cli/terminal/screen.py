@@ -59,14 +59,14 @@ def check_interrupts() -> None:
 
 
 def warn_of_cache() -> None:
-    """Warn once if compiled code cannot be kept, so that every command compiles anew."""
+    """Warn once if compiled code cannot be kept, so that every command compiles again."""
     compiled = sys.modules.get("halfway.core.compiler.cache")
     folder = Path(getattr(compiled, "CACHE_FOLDER", ""))
     if compiled is not None and folder.name.startswith("halfway-cache-"):
         base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "halfway"
         warn(
             f"{base}: cannot be written: compiled code is not kept, and each command compiles "
-            "anew for up to a minute (set XDG_CACHE_HOME to a writable folder)"
+            "again for up to a minute (set XDG_CACHE_HOME to a writable folder)"
         )
 
 

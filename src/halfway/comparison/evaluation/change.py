@@ -67,7 +67,7 @@ def _key(point: Mapping[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:
 
 
 def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """The fields of a scenario by their dotted names; the title is none."""
+    """The fields of a scenario by their dotted names, without the title."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")

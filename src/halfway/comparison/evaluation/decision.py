@@ -94,13 +94,8 @@ def decide(
                          len(needs), len(systems))
             for need in needs
         )  # fmt: skip
-        verdict = _verdict(system, chosen, meeting, failing, dearer)
-        if verdict == "not clearly worse" and system not in candidates:
-            verdict = "open"  # it meets the needs, but has no cost
-        extra = None
-        if chosen is not None and system != chosen:
-            between = paired(costs[system], costs[chosen])
-            extra = MeanInterval(*mean_interval(between, bounds=cost.difference_bounds))
+        verdict = _verdict(system, chosen, candidates, failing, dearer)
+        extra = _extra_cost(cost, costs, system, chosen)
         own = [of[system] for of in found.values() if verdict == "open"]
         needed = None if system in meeting else _needed(own, replicates, len(systems))
         mean = here[system, minimise].mean
@@ -108,8 +103,9 @@ def decide(
         reason = reason_of(one, chosen, needs, by_name, cost, replicates)
         ranked.append(replace(one, reason=reason))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    stated = bool(rule.needs or rule.minimise)
-    decision = Decision(point, needs, minimise, stated, chosen, "", tuple(ranked))
+    decision = Decision(
+        point, needs, minimise, bool(rule.needs or rule.minimise), chosen, "", tuple(ranked)
+    )
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
@@ -172,8 +168,18 @@ def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Float
     }  # fmt: skip
 
 
+def _extra_cost(
+    cost: Metric, costs: Mapping[str, Floats], system: str, chosen: str | None
+) -> MeanInterval | None:
+    """What a system costs more than the chosen one, in pairs of runs."""
+    if chosen is None or system == chosen:
+        return None
+    between = paired(costs[system], costs[chosen])
+    return MeanInterval(*mean_interval(between, bounds=cost.difference_bounds))
+
+
 def _verdict(
-    system: str, chosen: str | None, meeting: set[str], failing: set[str], dearer: set[str]
+    system: str, chosen: str | None, candidates: list[str], failing: set[str], dearer: set[str]
 ) -> SystemVerdict:
     if system == chosen:
         return "chosen"
@@ -181,7 +187,8 @@ def _verdict(
         return "fails"
     if system in dearer:
         return "costs more"
-    return "not clearly worse" if system in meeting else "open"
+    # A system that meets the needs is open too, if it has no cost.
+    return "not clearly worse" if system in candidates else "open"
 
 
 def _need_result(

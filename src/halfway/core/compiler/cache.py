@@ -39,7 +39,7 @@ def _cache_folder() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
-    except (OSError, RuntimeError):  # the home folder is missing or read-only: compile anew
+    except (OSError, RuntimeError):  # the home folder is missing or read-only: compile again
         pass
     # A folder of a predictable name could be another user's, and its machine code would run.
     folder = Path(tempfile.mkdtemp(prefix="halfway-cache-"))

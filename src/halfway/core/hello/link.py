@@ -31,7 +31,7 @@ _OLDER = NUMBERS // 2  # a number that is further ahead is an older one
 
 @inlined
 def begin_link(link, hello, now):
-    """Begin a link to the sender of a hello, of which no earlier hello counts."""
+    """Reset a link to the sender of a hello: no earlier hello counts."""
     link.heard_at = now
     link.node_id = hello.source
     link.incarnation = hello.incarnation

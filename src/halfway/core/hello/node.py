@@ -11,7 +11,7 @@ from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.handler import handles
 from halfway.core.hello.messages import HELLO, HELLO_TIMER
-from halfway.core.hello.receiving import heard
+from halfway.core.hello.receiving import hear_hello
 from halfway.core.hello.sending import start, tick
 from halfway.core.hello.state import Hellos
 from halfway.core.message import START
@@ -40,7 +40,7 @@ def with_hellos(
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle a hello or its timer at row i; the protocol handles every other record."""
     if message.kind == HELLO:
-        heard(state.hellos, rules, neighbourhood, i, message, message.at)
+        hear_hello(state.hellos, rules, neighbourhood, i, message, message.at)
     elif message.kind == HELLO_TIMER:
         tick(state.hellos, rules, neighbourhood, i, message.at, out)
     else:

@@ -62,7 +62,7 @@ def place_for(state, rules, i, now):
     """Return a place for one more sender in row i's table of links; NO_PLACE if none is free.
 
     A link that does not work gives way to it, if the last two hellos of its sender did not come.
-    Without this patience, the senders of a crowd would replace each other for ever.
+    Otherwise, in a dense network, new senders would replace each other without end.
     """
     found, oldest = NO_PLACE, now - 2.0 * LONGEST * rules.period_s
     for s in range(state.link.shape[1]):
@@ -75,7 +75,7 @@ def place_for(state, rules, i, now):
 
 
 @apart
-def heard(state, rules, neighbourhood, i, hello, now):
+def hear_hello(state, rules, neighbourhood, i, hello, now):
     """Learn from a neighbour's hello at row i; it emits nothing.
 
     now: seconds of the node's own clock. Without room for one more sender, the hello is counted as

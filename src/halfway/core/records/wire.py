@@ -45,7 +45,10 @@ def wire_bytes(kind: Kind) -> tuple[int, int]:
 
 
 class Codec:
-    """The codec of a protocol's records on the wire."""
+    """The codec of a protocol's records on the wire, in plain Python.
+
+    Live nodes use compiled tables. Tests compare the bytes of the tables with those of the codec.
+    """
 
     def __init__(self, kinds: Kinds) -> None:
         self._parts = {kind.number: wire_parts(kind) for kind in kinds}

@@ -46,7 +46,7 @@ def claims(paper: str) -> list[Claim]:
 
 
 def _claim(row: dict[str, str]) -> Claim:
-    (status,) = [letter for letter in STATUSES if letter == row["status"]]
+    (status,) = [one for one in STATUSES if one == row["status"]]
     values = tuple(filter(None, row["values"].split("|")))
     return Claim(
         row["section"], row["clause"], status, tuple(row["where"].split()), values, row["note"]

@@ -57,7 +57,7 @@ def claims_page(
     newest = {(v.paper, v.figure): one for one in results for v in one.verdicts}
     used = [one for one in results if any(one is found for found in newest.values())]
     found = [v for one in used for v in one.verdicts if newest[v.paper, v.figure] is one]
-    meanings = "".join(f"* {letter}: {text}.\n" for letter, text in STATUSES.items())
+    meanings = "".join(f"* {status}: {text}.\n" for status, text in STATUSES.items())
     sections = "".join(
         _section(
             paper,

@@ -42,7 +42,7 @@ BALANCE = (
     "shorter, *earliest* the one with the smaller sum of wait and unloaded travel"
 )
 INTERVALS = (
-    "95 % intervals: bootstrap over networks (overlay, clients and faults drawn anew with each), "
+    "95 % intervals: bootstrap over networks (overlay, clients and faults drawn again with each), "
     "Student's t with one degree less than there are networks; systems paired by network"
 )
 REPLICATES: dict[Scale, int] = {"quick": 4, "paper": 20}  # [uas §5] "twenty simulation runs"

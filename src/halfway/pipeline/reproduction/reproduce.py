@@ -51,19 +51,11 @@ def reproduce(
     """
     root = ROOT_SEED if seed is None else seed
     store = store if isinstance(store, Store) else Store(store)
-    plans: Planned = {}
-    for paper, figure in figures:
-        count = figure.replicates[scale]
-        plans[paper.name, figure.name] = plan(figure.points(scale), count, root), count
+    plans, studies = _planned(figures, scale, root)
     interpretations = {
         (paper.name, figure.name): figure.interpretations for paper, figure in figures
     }
     whole = together([table for table, _ in plans.values()])
-    titles = {(paper.name, figure.name): figure.title for paper, figure in figures}
-    requested = ((name, table) for name, (table, _) in plans.items() if len(table))
-    studies = {
-        f"{'/'.join(name)} ({scale})": StudyPlan(table, titles[name]) for name, table in requested
-    }
     if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         return Result([], {name: Summaries([]) for name in plans}, interpretations, nothing, "")
@@ -77,6 +69,21 @@ def reproduce(
     return Result(
         verdicts, found, interpretations, report, digest(store, set(whole["key"].to_pylist()))
     )
+
+
+def _planned(
+    figures: Sequence[Studied], scale: Scale, root: int
+) -> tuple[Planned, dict[str, StudyPlan]]:
+    """The runs of each figure, and the studies that a result folder names: figures with runs."""
+    plans: Planned = {}
+    studies: dict[str, StudyPlan] = {}
+    for paper, figure in figures:
+        count = figure.replicates[scale]
+        table = plan(figure.points(scale), count, root)
+        plans[paper.name, figure.name] = table, count
+        if len(table):
+            studies[f"{paper.name}/{figure.name} ({scale})"] = StudyPlan(table, figure.title)
+    return plans, studies
 
 
 def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName, Summaries]:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NONE
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Int32s
+from halfway.protocols.broker_trees.paths.circuits import Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
 from halfway.protocols.event_window import EventWindows, empty_windows
 
@@ -22,7 +23,7 @@ class ClientState(NamedTuple):
     """The state of clients' nodes, and of clients' silence at brokers."""
 
     client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: no clients here
-    broker: Int32s  # [nodes] id of the broker in use; NO_NODE: none yet
+    broker: Int32s  # [nodes] id of the broker in use; NONE: none yet
     hops: Int32s  # [nodes] to it when the node attached
     number: Int32s  # [nodes] of the path to it; paths have numbers in order
     attached: npt.NDArray[np.uint8]  # [nodes] 1 where the broker has answered
@@ -52,17 +53,17 @@ NO_CLIENTS = ClientRoom(np.zeros(0, np.int32))
 def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -> ClientState:
     """Return the client state of these nodes, of so many brokers with so many slots each."""
     at = np.flatnonzero(np.isin(node_ids, room.clients))
-    index = np.full(len(node_ids), NO_NODE, np.int32)
+    index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
 
     def zeros() -> Int32s:
         return np.zeros(len(at), np.int32)
 
     return ClientState(
-        index, np.full(len(at), NO_NODE), zeros(), zeros(), np.zeros(len(at), np.uint8),
+        index, np.full(len(at), NONE), zeros(), zeros(), np.zeros(len(at), np.uint8),
         zeros(), zeros(), np.full(len(at), -1.0),
         np.full((len(at), room.places), FREE), np.full((len(at), room.places), FREE),
-        np.full((len(at), room.places), NO_NODE),
+        np.full((len(at), room.places), NONE),
         empty_windows(len(at) * room.each, room.publishers), np.zeros(len(at), np.int64),
         np.zeros((brokers, slots), np.int32),
     )  # fmt: skip
@@ -151,7 +152,7 @@ def expire(clients, table, sender, children, up, out):
     """
     b = sender.broker
     for s in range(clients.silence.shape[1]):
-        watched = children or table.client[b, s] != NO_NODE
+        watched = children or table.client[b, s] != NONE
         remote = watched and table.via[b, s] != sender.own
         if table.filter[b, s] == FREE or not remote:
             continue

@@ -12,6 +12,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import messages
@@ -43,8 +44,6 @@ from halfway.protocols.broker_trees.messages import (
 )
 from halfway.protocols.broker_trees.paths.circuits import (
     MOST_SERIAL,
-    NO_NODE,
-    NO_ROUTE,
     SORTS,
     claim,
     find,
@@ -54,10 +53,10 @@ from halfway.protocols.broker_trees.paths.nearby import (
     drop_stale,
     next_hop_to,
     nth_nearest,
-    place_of_broker,
     rank,
 )
 from halfway.protocols.broker_trees.paths.peer_paths import reply
+from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
 from halfway.protocols.event_window import copy_event_id, record_if_new
 
@@ -75,8 +74,8 @@ def start_client(state, rules, i, c, out):
 @apart
 def send_to_broker(state, i, c, kind, f, client, out):
     """Send a record about a client's filter from the client's node to the broker in use."""
-    own, place = state.node_id[i], NO_ROUTE
-    if state.clients.broker[c] != NO_NODE:
+    own, place = state.node_id[i], NO_PLACE
+    if state.clients.broker[c] != NONE:
         place = find(state.circuits, i, own, state.clients.number[c])
     o = send_along(state.circuits, i, place, kind, own, out)
     o[FILTER], o.args[CLIENT] = f, client
@@ -102,9 +101,9 @@ def keep_alive(state, i, c, out):
     clients, own = state.clients, state.node_id[i]
     towards = next_hop_to(state.nearby, i, clients.broker[c])
     there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c])]
-    if towards != NO_NODE:
+    if towards != NONE:
         there.next = towards
-    if there.next == NO_NODE:
+    if there.next == NONE:
         return  # after a crash, until the broker announces itself
     there.peer = clients.broker[c]
     clients.missed[c] += 1
@@ -116,7 +115,7 @@ def attach(state, i, c, place, out):
     """Attach a client's node to the broker at a place of those near it, and leave the old one."""
     clients, nearby = state.clients, state.nearby
     if clients.attached[c] == 1:
-        o = send_to_broker(state, i, c, messages.DETACH, 0, NO_NODE, out)
+        o = send_to_broker(state, i, c, messages.DETACH, 0, NONE, out)
         o.at = _OVERLAP_S  # events in flight to the old broker arrive; none is delivered twice
     clients.broker[c], clients.hops[c] = nearby.broker[i, place], nearby.hops[i, place]
     clients.number[c] = SORTS * ((clients.number[c] // SORTS + 1) % MOST_SERIAL)
@@ -130,14 +129,14 @@ def attach_to_nearer(state, i, c, out):
     clients, place = state.clients, nth_nearest(state.nearby, i, 0)
     if place < 0 or state.nearby.broker[i, place] == clients.broker[c]:
         return
-    if clients.broker[c] == NO_NODE or state.nearby.hops[i, place] < clients.hops[c]:
+    if clients.broker[c] == NONE or state.nearby.hops[i, place] < clients.hops[c]:
         attach(state, i, c, place, out)
 
 
 @apart
 def change_broker(state, i, c, now, out):
     """Attach a client's node to the next broker near it, as the one in use does not answer."""
-    nearby, before = state.nearby, place_of_broker(state.nearby, i, state.clients.broker[c])
+    nearby, before = state.nearby, place_in_row(state.nearby.broker, i, state.clients.broker[c])
     after = np.int64(-1)
     if before >= 0:
         turn = rank(nearby, i, nearby.hops[i, before], nearby.broker[i, before])
@@ -154,11 +153,11 @@ def change_broker(state, i, c, now, out):
 @apart
 def forget_broker(state, i, c, broker):
     """Forget a broker that left the tree; the next announcement of another one counts."""
-    place = place_of_broker(state.nearby, i, broker)
+    place = place_in_row(state.nearby.broker, i, broker)
     if place >= 0:
-        state.nearby.broker[i, place] = NO_NODE
+        state.nearby.broker[i, place] = NONE
     if state.clients.broker[c] == broker:
-        state.clients.broker[c] = NO_NODE
+        state.clients.broker[c] = NONE
         state.clients.attached[c] = 0
 
 
@@ -174,7 +173,7 @@ def refresh_client(state, rules, i, c, every_s, missed, now, out):
         emit(out, REFRESH, every_s, state.node_id[i])
     drop_stale(state.nearby, i, now, rules.refresh_s)
     attach_to_nearer(state, i, c, out)
-    if clients.broker[c] == NO_NODE:
+    if clients.broker[c] == NONE:
         return
     if state.nearby.broker.shape[1] > 1 and clients.missed[c] > missed:
         change_broker(state, i, c, now, out)
@@ -233,7 +232,7 @@ def receive_at_client(state, rules, i, c, message, out):
     """Handle a record at a client's node, but for its REFRESHes."""
     if message.kind == messages.ANNOUNCE:
         attach_to_nearer(state, i, c, out)
-    elif message.args[messages.STEP] > 0:
+    elif message.args[messages.DIRECTION] > 0:
         receive_from_broker(state, rules.catalogue, i, c, message, out)
     elif is_command(rules.catalogue, message):
         send_command(state, rules.catalogue, i, c, message, out)

@@ -13,34 +13,29 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.message import MESSAGE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees import parent_search, parents
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.messages import (
+    DIRECTION,
     NOTIFY,
     NUMBER,
     ORIGIN,
     ROUTE,
-    STEP,
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
-from halfway.protocols.broker_trees.paths.circuits import (
-    NO_NODE,
-    NO_ROUTE,
-    SORTS,
-    Int32s,
-    send_along,
-)
+from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s, send_along
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
     reply,
     second_path,
     use_path,
 )
-from halfway.protocols.broker_trees.tables.children import NONE, slot_of
+from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.reliable_hop import copy_record
 
 PLACES = 128  # records that a broker keeps
@@ -76,12 +71,12 @@ def track_new(state, rules, sender, before, out):
         return
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
-        starts = record.args[STEP] > 0 and record.args[NUMBER] == 0
+        starts = record.args[DIRECTION] > 0 and record.args[NUMBER] == 0
         if not starts or record.args[ORIGIN] != sender.own:
             continue
         if record.kind == NOTIFY or record.kind == SUBSCRIBE_UP or record.kind == UNSUBSCRIBE_UP:
             up = record.target == state.parent[sender.broker]
-            if up or slot_of(state.children.child, sender.broker, record.target) >= 0:
+            if up or place_in_row(state.children.child, sender.broker, record.target) >= 0:
                 track(state, rules, sender, record, up, out)
 
 
@@ -118,18 +113,18 @@ def start_timer(rules, own, number, out):
 @apart
 def confirm(sender, message, out):
     """Confirm a record that a broker received, on the path that it came on."""
-    if message.args[STEP] > 0 and message.args[NUMBER] > 0:
+    if message.args[DIRECTION] > 0 and message.args[NUMBER] > 0:
         reply(sender, message, kinds.CONFIRM, out).args[NUMBER] = message.args[NUMBER]
 
 
 @apart
 def place_of_number(kept, b, number):
-    """The place of a broker's unconfirmed record with a number; -1: it is no longer there."""
+    """The place of a broker's unconfirmed record with a number; NO_PLACE: it is no longer there."""
     places = kept.record.shape[1]
     if number <= 0 or places == 0:
-        return np.int64(-1)
+        return NO_PLACE
     place = (np.int64(number) - 1) % places
-    return place if kept.record[b, place].args[NUMBER] == number else np.int64(-1)
+    return place if kept.record[b, place].args[NUMBER] == number else NO_PLACE
 
 
 @apart
@@ -172,8 +167,8 @@ def on_timeout(state, rules, sender, message, out):
     if kept.upwards[b, place] == 1:
         to = state.parent[b]
     else:
-        child = slot_of(state.children.child, b, record.target) >= 0
-        to = record.target if child else NO_NODE
+        child = place_in_row(state.children.child, b, record.target) >= 0
+        to = record.target if child else NONE
     kept.tries[b, place] += 1
     if to < 0:  # this is the root now, or the receiver is no child any more
         record.args[NUMBER] = 0
@@ -189,11 +184,11 @@ def on_timeout(state, rules, sender, message, out):
 def resend(sender, record, to, out):
     """Send an unconfirmed record again, and keep the path that it takes now."""
     route = active_path(sender, to)
-    if route == NO_ROUTE:
+    if route == NO_PLACE:
         return
     o = send_along(sender.circuits, sender.row, route, record.kind, sender.own, out)
     record.target = o.target
-    record.args[ROUTE], record.args[STEP] = o.args[ROUTE], o.args[STEP]
+    record.args[ROUTE], record.args[DIRECTION] = o.args[ROUTE], o.args[DIRECTION]
     copy_with_kind(record, o)
 
 
@@ -204,7 +199,7 @@ def lose_path(state, rules, sender, record, now, out):
     path = SECOND if record.args[ROUTE] % SORTS == SECOND else DIRECT
     if peer == state.parent[b]:
         lose_path_up(state, rules, sender, path, now, out)
-    elif slot_of(state.children.child, b, peer) >= 0:
+    elif place_in_row(state.children.child, b, peer) >= 0:
         lose_path_down(state, rules, sender, peer, path, out)
 
 
@@ -227,10 +222,10 @@ def lose_path_up(state, rules, sender, path, now, out):
 def lose_path_down(state, rules, sender, child, path, out):
     """Count a path to a child as dead; use the other one, or adopt the children of the child."""
     b, most = sender.broker, rules.missed_pings + 1
-    s = slot_of(state.children.child, b, child)
+    s = place_in_row(state.children.child, b, child)
     silence = state.children.child_silence
     silence[b, s, path] = max(silence[b, s, path], most + 1)
-    second = second_path(sender, child) != NO_ROUTE and silence[b, s, SECOND] <= most
+    second = second_path(sender, child) != NO_PLACE and silence[b, s, SECOND] <= most
     other = next_hop_up(silence[b, s, DIRECT] <= most, second, False)
     if other == CUT_OFF:
         parents.adopt(state, sender, child, NONE, out)

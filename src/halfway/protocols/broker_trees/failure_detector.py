@@ -10,6 +10,7 @@ the child, so that subscriptions lost on a dead path are repaired when it is bac
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import parent_search, parents
@@ -26,14 +27,13 @@ from halfway.protocols.broker_trees.messages import (
     REFRESH,
 )
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, NO_ROUTE, send_along
+from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
     clear,
     direct_path,
     note_trip,
-    place_of_peer,
     reply,
     second_path,
     send,
@@ -43,12 +43,12 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
 )
 from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
-    NONE,
     add_child,
     age,
     first_child,
     reset_silence,
 )
+from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,
@@ -80,7 +80,7 @@ def on_start(state, rules, sender, now, out):
     for s in range(state.children.child.shape[1]):
         reset_silence(state.children, b, s)
     start_ticks(rules, sender.own, now, out)
-    if state.parent[b] == NO_NODE:
+    if state.parent[b] == NONE:
         state.asked[b] = 1
     elif state.parent[b] >= 0:
         send(sender, JOIN, state.parent[b], out)
@@ -93,7 +93,7 @@ def on_tick(state, rules, sender, now, out):
         emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
     age(state.children, sender.broker, rules.missed_pings + 2)
     up = state.parent[sender.broker]
-    if up == NO_NODE:
+    if up == NONE:
         act_as_root(state, rules, sender, out)
     elif up >= 0:
         check_parent(state, rules, sender, now, out)
@@ -108,13 +108,13 @@ def act_as_root(state, rules, sender, out):
     that restarted, or lost all of its children, asks its successor."""
     b = sender.broker
     first = first_child(state.children, b, NONE)
-    if state.predecessor[b] != NO_NODE:
+    if state.predecessor[b] != NONE:
         state.ticks[b] += 1
         parent_search.ask(sender, state.predecessor[b], state.ticks[b], out)
     if state.asked[b] > 0:
         if first != NONE and state.asked[b] > 2 * (rules.missed_pings + 1):
             state.asked[b] = 0
-        elif state.successor[b] != NO_NODE:
+        elif state.successor[b] != NONE:
             state.asked[b] += 1
             parent_search.ask(sender, state.successor[b], state.asked[b], out)
     elif first != NONE:
@@ -133,13 +133,13 @@ def ping(state, sender, path, r, now, out):
     add_trip(sender, up, path, o)
     if active_path(sender, up) == r:
         o.args[PATH] += DIGEST_BIT
-        o[DIGEST] = filters_digest(state.table, b, NO_NODE)
+        o[DIGEST] = filters_digest(state.table, b, NONE)
 
 
 @apart
 def add_trip(sender, up, path, o):
     """Write into a PING what its sender measured of that path."""
-    paths, s = sender.paths, place_of_peer(sender.paths, sender.broker, up)
+    paths, s = sender.paths, place_in_row(sender.paths.peer, sender.broker, up)
     if s >= 0:
         o.reals[kinds.TRIP_S] = paths.trip_s[sender.broker, s, path]
         o.reals[kinds.LEAST_S] = paths.least_s[sender.broker, s, path]
@@ -152,7 +152,7 @@ def check_parent(state, rules, sender, now, out):
     b = sender.broker
     up, second = state.parent[b], second_path(sender, state.parent[b])
     ping(state, sender, DIRECT, direct_path(sender, up), now, out)
-    if second != NO_ROUTE:
+    if second != NO_PLACE:
         ping(state, sender, SECOND, second, now, out)
     path = parents.path_up(state, sender, rules.missed_pings)
     if path != DIRECT and state.dead_since_s[b] == np.inf:
@@ -162,15 +162,15 @@ def check_parent(state, rules, sender, now, out):
     elif path == SECOND:
         use_path(sender, up, True, False)
         other = parent_search.fallback_after_tau(state, rules, b)
-        if now - state.dead_since_s[b] >= rules.tau_s and other != NO_NODE:
+        if now - state.dead_since_s[b] >= rules.tau_s and other != NONE:
             state.asked[b] += 1
             parent_search.ask(sender, other, state.asked[b], out)
     else:
         state.asked[b] = 0
-        both = second != NO_ROUTE and state.missed[b, SECOND] <= rules.missed_pings
+        both = second != NO_PLACE and state.missed[b, SECOND] <= rules.missed_pings
         use_path(sender, up, False, both)
     above = state.grandparent[b]
-    if above != NO_NODE and direct_path(sender, above) != NO_ROUTE:
+    if above != NONE and direct_path(sender, above) != NO_PLACE:
         o = send(sender, kinds.GRANDCHILD, above, out)
         o[kinds.PARENT] = up
 
@@ -186,11 +186,11 @@ def check_children(state, rules, sender, out):
         if child == NONE:
             continue
         direct = children.child_silence[b, s, DIRECT] <= most
-        has_second = second_path(sender, child) != NO_ROUTE
+        has_second = second_path(sender, child) != NO_PLACE
         second = has_second and children.child_silence[b, s, SECOND] <= most
         path = next_hop_up(direct, second, False)  # the same two paths, downwards
         if path == CUT_OFF:
-            parents.adopt(state, sender, child, NO_NODE, out)
+            parents.adopt(state, sender, child, NONE, out)
         else:
             use_path(sender, child, path == SECOND, path == DIRECT and second)
 
@@ -243,13 +243,13 @@ def refresh_broker(state, rules, sender, now, out):
     if now + rules.refresh_s <= rules.until_s:
         emit(out, REFRESH, rules.refresh_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
-    expire(state.clients, state.table, sender, False, max(up, NO_NODE), out)
+    expire(state.clients, state.table, sender, False, max(up, NONE), out)
     if up == SEEKING and state.asked[b] == 0:
         parent_search.search_parent(state, rules, sender, now, out)
     elif not parents.is_cut_off(state, rules, sender):
         announce_broker(state, sender, out)
     s = nth_nearest(state.nearby, sender.row, 0)
     elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
-    if up == NO_NODE and elsewhere and state.predecessor[b] == NO_NODE:  # one of two trees joins
+    if up == NONE and elsewhere and state.predecessor[b] == NONE:  # one of two trees joins
         state.predecessor[b] = state.nearby.root[sender.row, s]
     parents.complete_paths(state, rules, sender, out)

@@ -1,7 +1,8 @@
 """The messages of SIENA's broker tree: message kinds, their places, and content in records.
 
-Records between brokers, and between a client's node and its broker, follow a source route. The
-first four kinds are commands of an application; the node of a client sends them to its broker.
+Records between brokers, and between a client's node and its broker, follow a circuit
+(`paths/circuits.py`): a record names its number and its direction. The first four kinds
+are commands of an application; the node of a client sends them to its broker.
 An application numbers its own filters and events, and its node translates these numbers. On the
 network a filter is its intervals, three attributes a record, and is named by their digest. The
 digests of two filters are equal with a probability of 2^-31.
@@ -30,10 +31,11 @@ from halfway.protocols import reliable_hop
 FILTER, VALUES = "topic", "topic"
 # Places in `args`: number of the path; its direction, 0: not on a path; client at its node; first
 # sender.
-ROUTE, STEP, CLIENT, ORIGIN = 0, 1, COMMAND_ARG, 3
-AWAY, BACK = 1, 2  # directions: away from the owner of the path, and back to it
+ROUTE, DIRECTION, CLIENT, ORIGIN = 0, 1, COMMAND_ARG, 3
+AWAY, BACK = 1, 2  # values of DIRECTION: away from the owner of the path, and back to it
 FIRST = 4  # the first attribute in a part of a filter
-NUMBER = 5  # of a record that a broker confirms, 0: not confirmed; of a search or announcement
+NUMBER = 5  # of a PING, and of a record that its receiver confirms, 0: not confirmed
+VERSION = 5  # of a search or an announcement
 HOPS, SHARED, AVOIDED, ROOT = 2, 4, 6, 7  # of a search or announcement
 PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
 DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG, ALIVE and HOLDS: the digests differ
@@ -42,7 +44,7 @@ BROKER = "target"  # that a search is for
 MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 EACH = 3  # attributes of a filter in one record
 
-ROUTED = {"path number": ROUTE, "direction": STEP, "origin": ORIGIN}
+ROUTED = {"path number": ROUTE, "direction": DIRECTION, "origin": ORIGIN}
 TO_END = "target sequence"  # fields of every record on a path
 ROUTED_CLIENT = {**ROUTED, "client": CLIENT}
 
@@ -123,21 +125,21 @@ ALIVE = KINDS.network(
 )  # fmt: skip
 ANNOUNCE = KINDS.network(
     27, "announce", "a broker of the tree is so many hops away", "epoch",
-    args={"hops": HOPS, "origin": ORIGIN, "number": NUMBER, "root": ROOT},
+    args={"hops": HOPS, "origin": ORIGIN, "number": VERSION, "root": ROOT},
 )  # fmt: skip
 SEARCH = KINDS.network(
     28, "search", "a broker searches for a path to another one", "",
     args={"path number": ROUTE, "hops": HOPS, "origin": ORIGIN, "nodes shared": SHARED,
-          "number": NUMBER, "node avoided": AVOIDED},
+          "number": VERSION, "node avoided": AVOIDED},
     reused={BROKER: "broker searched for"},
 )  # fmt: skip
 FOUND = KINDS.network(
     29, "found", "the broker searched for answers along the path, which its nodes keep", TO_END,
-    args={**ROUTED, "number": NUMBER},
+    args={**ROUTED, "number": VERSION},
 )  # fmt: skip
 ANSWER = KINDS.timer(
     30, "answer", "the broker searched for chooses the best way that a search came",
-    args={"path number": ROUTE, "owner": ORIGIN, "number": NUMBER},
+    args={"path number": ROUTE, "owner": ORIGIN, "number": VERSION},
 )  # fmt: skip
 REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what others know")
 HOLDS = KINDS.network(
@@ -204,7 +206,7 @@ def is_command(catalogue, message):
 def value(catalogue, message, attribute):
     """An event's value of an attribute: of a record, or of the command of this node's application.
     NaN: the event has none."""
-    if message.args[STEP] > 0:
+    if message.args[DIRECTION] > 0:
         return message.reals[attribute]
     return catalogue.values[message[VALUES], attribute]
 

@@ -5,6 +5,7 @@ tree asks the nearest broker, as Algorithm 1 prints it.
 """
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.broker_trees.decisions import (
     ALTERNATE,
     DIRECT,
@@ -16,13 +17,7 @@ from halfway.protocols.broker_trees.decisions import (
 from halfway.protocols.broker_trees.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.parents import complete_paths, count_move
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
-from halfway.protocols.broker_trees.paths.circuits import (
-    NO_NODE,
-    NO_ROUTE,
-    path_to,
-    send_along,
-    way_back,
-)
+from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
 from halfway.protocols.broker_trees.paths.nearby import nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path, send
 from halfway.protocols.broker_trees.paths.searches import search_direct
@@ -35,7 +30,7 @@ def fallback_parent(state, rules, sender, stage):
     if state.parent[b] == SEEKING and stage < FALLBACKS - 1:
         # [uas Algorithm 1] the nearest broker in hops. We let its fallback be the next nearest.
         s = nth_nearest(state.nearby, sender.row, stage)
-        return state.nearby.broker[sender.row, s] if s >= 0 else NO_NODE
+        return state.nearby.broker[sender.row, s] if s >= 0 else NONE
     which = fallback(stage, rules.alternate_first) if stage < FALLBACKS else OTHERS
     if which == ALTERNATE:
         return state.alternate[b]
@@ -43,7 +38,7 @@ def fallback_parent(state, rules, sender, stage):
         return state.parent[b]
     if which == OTHERS:
         return state.successor[b] if stage == FALLBACKS else state.root[b]
-    if state.grandparent[b] != NO_NODE:
+    if state.grandparent[b] != NONE:
         return state.grandparent[b]
     # [uas] below the root there is no grandparent. We let the root's children ask its successor,
     # and the successor the next one: the root is dead only if that one does not hear it either.
@@ -52,9 +47,9 @@ def fallback_parent(state, rules, sender, stage):
 
 @apart
 def fallback_after_tau(state, rules, b):
-    """[uas §4.1] the broker that a child joins whose direct path was dead for τ; NO_NODE: none."""
+    """[uas §4.1] the broker that a child joins whose direct path was dead for τ; NONE: none."""
     other = state.grandparent[b]
-    if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NO_NODE:
+    if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NONE:
         other = state.alternate[b]
     return other
 
@@ -82,7 +77,7 @@ def search_parent(state, rules, sender, now, out):
             become_root(state, b, own, now)
             return
         # The PINGs ask the parent itself in every tick, and a refresh searches for paths to it.
-        skipped = other in (NO_NODE, own, state.parent[b])
+        skipped = other in (NONE, own, state.parent[b])
         if not skipped and not is_asked_before(state, rules, sender, stage):
             ask(sender, other, state.asked[b], out)
             return
@@ -98,10 +93,10 @@ def ask(sender, other, turn, out):
     searched for: what is found is asked along (`on_found`).
     """
     place, second = direct_path(sender, other), second_path(sender, other)
-    if place == NO_ROUTE or turn % 3 == 0:
+    if place == NO_PLACE or turn % 3 == 0:
         search_direct(sender, other, out)
     else:
-        path = second if second != NO_ROUTE and turn % 3 == 2 else place
+        path = second if second != NO_PLACE and turn % 3 == 2 else place
         send_along(sender.circuits, sender.row, path, JOIN, sender.own, out)
 
 
@@ -123,7 +118,7 @@ def on_found(state, rules, sender, message, out):
 def become_root(state, b, own, now):
     """Make a broker the root, which keeps asking its predecessor."""
     state.predecessor[b] = state.parent[b]
-    state.parent[b] = state.grandparent[b] = state.alternate[b] = NO_NODE
+    state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE
     state.root[b], state.depth[b] = own, 0
     clear_ancestors(state.above, b)
     count_move(state, b, now)

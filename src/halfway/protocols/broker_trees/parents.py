@@ -8,6 +8,7 @@ parent reported that it leaves, because a parent that seems dead may only be cut
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.decisions import (
     DIRECT,
@@ -23,12 +24,7 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     take_ancestors,
     write_ancestors,
 )
-from halfway.protocols.broker_trees.paths.circuits import (
-    NO_NODE,
-    NO_ROUTE,
-    send_along,
-    way_back,
-)
+from halfway.protocols.broker_trees.paths.circuits import send_along, way_back
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
     direct_path,
@@ -39,13 +35,12 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
 from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
 from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
-    NONE,
     add_child,
     first_child,
     remove_child,
     reset_silence,
-    slot_of,
 )
+from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 
 _DEEPER = 4  # brokers that a parent's news may add above a broker that is not on a cycle
@@ -56,9 +51,9 @@ def path_up(state, sender, most):
     """The path of a broker's next hop up; one works unless more than `most` PINGs are missed."""
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most
-    has_second = second_path(sender, state.parent[b]) != NO_ROUTE
+    has_second = second_path(sender, state.parent[b]) != NO_PLACE
     second = has_second and state.missed[b, SECOND] <= most
-    return next_hop_up(direct, second, state.grandparent[b] != NO_NODE)
+    return next_hop_up(direct, second, state.grandparent[b] != NONE)
 
 
 @apart
@@ -86,7 +81,7 @@ def add_news(state, sender, o):
     """Write a parent's news (the brokers above, the root, its successors) into a child's record."""
     b = sender.broker
     o[kinds.PARENT] = state.parent[b]
-    if state.parent[b] == NO_NODE:
+    if state.parent[b] == NONE:
         o[kinds.ROOT], o.args[kinds.SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
         o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.args[kinds.SUCCESSOR])
     else:
@@ -104,8 +99,8 @@ def take_news(state, b, own, message):
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
     state.depth[b] = message.args[kinds.DEPTH] + 1
     take_ancestors(state.above, b, message)
-    named = state.grandparent[b] != NO_NODE and state.next_successor[b] != own
-    if named and state.alternate[b] == NO_NODE:
+    named = state.grandparent[b] != NONE and state.next_successor[b] != own
+    if named and state.alternate[b] == NONE:
         # [uas §4] the alternate is a neighbour of the parent. We let the parent name one.
         state.alternate[b] = state.next_successor[b]
 
@@ -117,7 +112,7 @@ def accept(state, sender, child, r, replaced, out):
     if add_child(state.children, sender.broker, child) < 0:
         return
     usual = active_path(sender, child)
-    path = usual if r == NO_ROUTE else r
+    path = usual if r == NO_PLACE else r
     o = send_along(sender.circuits, sender.row, path, kinds.ACCEPT, sender.own, out)
     add_news(state, sender, o)
     o.args[kinds.REPLACED] = replaced
@@ -126,7 +121,7 @@ def accept(state, sender, child, r, replaced, out):
 @apart
 def is_above(state, b, node_id):
     """Whether a broker knows another to be above it: as that one's parent it would form a cycle."""
-    if state.parent[b] == NO_NODE:
+    if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
     return near or is_ancestor(state.above, b, node_id)
@@ -145,7 +140,7 @@ def on_join(state, rules, sender, message, out):
     if s >= 0:
         reset_silence(state.children, b, s)
         back = way_back(sender.circuits, sender.row, message)
-        accept(state, sender, child, back, NO_NODE, out)
+        accept(state, sender, child, back, NONE, out)
 
 
 @apart
@@ -159,9 +154,9 @@ def complete_paths(state, rules, sender, out):
     if number < 0 or state.missed[b, DIRECT] > most:
         search_direct(sender, up, out)
         return
-    if second_path(sender, up) == NO_ROUTE or state.missed[b, SECOND] > most:
-        search(sender, up, number + SECOND, NO_NODE, out)
-    if above != NO_NODE and direct_path(sender, above) == NO_ROUTE:
+    if second_path(sender, up) == NO_PLACE or state.missed[b, SECOND] > most:
+        search(sender, up, number + SECOND, NONE, out)
+    if above != NONE and direct_path(sender, above) == NO_PLACE:
         search(sender, above, number + UPPER, up, out)
 
 
@@ -170,7 +165,7 @@ def on_accept(state, rules, sender, message, out):
     """Take the sender as the parent if this broker asked for a parent, or if its own leaves."""
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the lower id stays root.
-    both = up == NO_NODE and sender.own < source and slot_of(state.children.child, b, source) >= 0
+    both = up == NONE and sender.own < source and place_in_row(state.children.child, b, source) >= 0
     replaced = up >= 0 and message.args[kinds.REPLACED] == up
     wanted = state.asked[b] > 0 or replaced or source == state.predecessor[b]
     if source == up:
@@ -199,9 +194,9 @@ def change_parent(state, rules, sender, parent, now, out):
     for s in range(table.filter.shape[1]):
         table.forwarded[b, s] = 0
     if remove_child(state.children, b, parent):  # a former root joins its successor
-        remove(table, sender, FREE, parent, NO_NODE, NO_NODE, out)
-    state.parent[b], state.predecessor[b] = parent, NO_NODE
-    state.alternate[b] = NO_NODE  # it is one of the old parent's neighbours
+        remove(table, sender, FREE, parent, NONE, NONE, out)
+    state.parent[b], state.predecessor[b] = parent, NONE
+    state.alternate[b] = NONE  # it is one of the old parent's neighbours
     count_move(state, b, now)
     forward_uncovered(table, sender, parent, out)
 
@@ -227,7 +222,7 @@ def lose_child(state, sender, child, out):
     b = sender.broker
     if remove_child(state.children, b, child):
         forget_peer(sender, child)
-        remove(state.table, sender, FREE, child, NO_NODE, max(state.parent[b], NO_NODE), out)
+        remove(state.table, sender, FREE, child, NONE, max(state.parent[b], NONE), out)
 
 
 @apart
@@ -239,8 +234,8 @@ def adopt(state, sender, failed, replaced, out):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
             child = children.grandchild[b, s]
             children.grandchild[b, s] = NONE
-            accept(state, sender, child, NO_ROUTE, replaced, out)
-    if state.parent[b] == NO_NODE and first_child(children, b, NONE) == NONE:
+            accept(state, sender, child, NO_PLACE, replaced, out)
+    if state.parent[b] == NONE and first_child(children, b, NONE) == NONE:
         state.asked[b] = 1  # a root without children may be the one that is cut off
 
 

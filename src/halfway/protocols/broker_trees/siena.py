@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import clients as client_nodes
@@ -46,13 +47,13 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     SEEKING,
     no_ancestors,
 )
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Circuits, Int32s
+from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.nearby import (
     Nearby,
     none_nearby,
 )
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
-from halfway.protocols.broker_trees.paths.relay import is_relayed
+from halfway.protocols.broker_trees.paths.relay import relay
 from halfway.protocols.broker_trees.paths.searches import (
     Searches,
     no_searches,
@@ -120,7 +121,7 @@ class SienaState(NamedTuple):
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Int32s  # [brokers] the parent's id; NO_NODE at the root, SEEKING: none yet
+    parent: Int32s  # [brokers] the parent's id; NONE at the root, SEEKING: none yet
     root: Int32s  # [brokers] the root's id, which each broker is given
     asked: Int32s  # [brokers] JOINs in a row without an answer
     announced: Int32s  # [brokers] announcements so far
@@ -142,7 +143,7 @@ State = SienaState
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
     """Return for SIENA's state [n] the broker index of each node, -1 for others."""
     at = np.flatnonzero(np.isin(node_ids, brokers))
-    index = np.full(len(node_ids), NO_NODE, np.int32)
+    index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
     return index
 
@@ -150,7 +151,7 @@ def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
 def parents_at_first(node_ids: Int32s, brokers: Int32s, root: int) -> Int32s:
     """Return [brokers] the parents of the brokers in SIENA's state: only the root needs none."""
     own = node_ids[np.isin(node_ids, brokers)]
-    return np.where(own == root, NO_NODE, SEEKING).astype(np.int32)
+    return np.where(own == root, NONE, SEEKING).astype(np.int32)
 
 
 def state(
@@ -166,13 +167,14 @@ def state(
     up = parents_at_first(node_ids, brokers, root)
     here, n = len(up), len(node_ids)
     return SienaState(
-        node_ids, broker_index(node_ids, brokers), up, np.full(here, root, np.int32),
-        np.zeros(here, np.int32), np.zeros(here, np.int32), no_ancestors(here),
-        empty_table(here, slots, attributes),
-        peer_paths.direct_paths(here, 0), circuits.no_circuits(n, room), none_nearby(n, 1),
-        no_searches(here), empty_windows(here, clients.publishers),
-        client_state(node_ids, clients, here, slots),
-        circuits.hops_of_tree(node_ids, retries), np.zeros(n, np.int64),
+        node_id=node_ids, broker_index=broker_index(node_ids, brokers), parent=up,
+        root=np.full(here, root, np.int32), asked=np.zeros(here, np.int32),
+        announced=np.zeros(here, np.int32), above=no_ancestors(here),
+        table=empty_table(here, slots, attributes), paths=peer_paths.direct_paths(here, 0),
+        circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
+        searches=no_searches(here), seen=empty_windows(here, clients.publishers),
+        clients=client_state(node_ids, clients, here, slots),
+        hops=circuits.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -202,7 +204,7 @@ def limits(state: Any, rules: Any) -> dict[str, int]:
 @apart
 def filter_named(catalogue, message):
     """The digest of the filter that a record, or a command of the broker's application, names."""
-    if message.args[messages.STEP] > 0:
+    if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
 
@@ -210,26 +212,26 @@ def filter_named(catalogue, message):
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
     """Handle a subscription, its end, or an event at a SIENA broker below `up`, in either tree."""
-    kind, client, own = message.kind, message.args[CLIENT], message.args[messages.STEP] == 0
+    kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
     if own and not is_command(catalogue, message):
         return
     source = sender.own if own else message.args[messages.ORIGIN]
     if kind in (messages.SUBSCRIBE_UP, messages.UNSUBSCRIBE_UP):
-        client = NO_NODE
+        client = NONE
     if kind == messages.SUBSCRIBE and own:
         insert_own(table, catalogue.filters, sender, message[FILTER], client, up, out)
     elif kind in (messages.SUBSCRIBE, messages.SUBSCRIBE_UP):
         insert(table, sender, message, source, client, up, out)
     elif kind in (messages.UNSUBSCRIBE, messages.UNSUBSCRIBE_UP):
         remove(table, sender, filter_named(catalogue, message), source, client, up, out)
-    elif kind == messages.DETACH and client == NO_NODE:
+    elif kind == messages.DETACH and client == NONE:
         table_repair.remove_all(table, sender, source, up, out)
     elif kind == messages.DETACH:
         remove(table, sender, FREE, source, client, up, out)
     elif kind in (messages.PUBLISH, messages.NOTIFY):
         if kind == messages.PUBLISH:
-            source = NO_NODE
-        if up not in (NO_NODE, source):
+            source = NONE
+        if up not in (NONE, source):
             o = peer_paths.send_event(sender, up, out)
             copy_event_id(message, o)
             write_values(catalogue, message, o)
@@ -239,7 +241,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
 @apart
 def receive(state, rules, sender, message, out):
     """Handle a record at a SIENA broker."""
-    kind, up = message.kind, max(state.parent[sender.broker], NO_NODE)
+    kind, up = message.kind, max(state.parent[sender.broker], NONE)
     if kind == messages.REFRESH:
         siena_parent.refresh_broker(state, rules, sender, message.at, out)
     elif kind == messages.JOIN:
@@ -258,14 +260,14 @@ def receive(state, rules, sender, message, out):
     ):
         # We let an event pass once, because a broker that lost its memory may change its parent.
         receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
-        if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
+        if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
             renew(state.clients, state.table, sender.broker, message.args[ORIGIN])
 
 
 @apart
 def receive_at_router(catalogue, own, message, out):
     """Count a command of an application at a node of either tree that has no room for clients."""
-    if message.args[messages.STEP] == 0 and is_command(catalogue, message):
+    if message.args[messages.DIRECTION] == 0 and is_command(catalogue, message):
         emit(out, NO_PATH, 0.0, own)
 
 
@@ -275,21 +277,21 @@ def handle(state, rules, neighbourhood, i, message, out):
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)
-    announces = b != NO_NODE and siena_parent.is_connected(state, b)
+    announces = b != NONE and siena_parent.is_connected(state, b)
     if circuits.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
     if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
-        if b != NO_NODE:
+        if b != NONE:
             siena_parent.start_broker(state, rules, sender, message, out)
-        elif c != NO_NODE:
+        elif c != NONE:
             client_nodes.start_client(state, rules, i, c, out)
-    elif is_relayed(state, rules, i, announces, message, out):
+    elif relay(state, rules, i, announces, message, out):
         pass
-    elif b != NO_NODE:
+    elif b != NONE:
         receive(state, rules, sender, message, out)
-    elif c == NO_NODE:
+    elif c == NONE:
         receive_at_router(rules.catalogue, own, message, out)
     elif message.kind == messages.REFRESH:
         every_s = rules.refresh_s

@@ -3,6 +3,7 @@
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import messages
@@ -14,7 +15,7 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     take_ancestors,
     write_ancestors,
 )
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, NO_ROUTE, send_along
+from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.nearby import announce, drop_stale, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply
 from halfway.protocols.broker_trees.paths.searches import search_direct, start_searches
@@ -33,7 +34,7 @@ _MOST_ASKED = 3  # JOINs in a row without an answer before a path is searched fo
 def is_connected(state, b):
     """Whether a broker is in the tree: it is the root, or its parent answers."""
     up = state.parent[b]
-    return up == NO_NODE or (up >= 0 and state.asked[b] <= _MOST_ASKED)
+    return up == NONE or (up >= 0 and state.asked[b] <= _MOST_ASKED)
 
 
 @apart
@@ -41,8 +42,8 @@ def announce_broker(state, sender, out):
     """Announce a broker of either tree."""
     b = sender.broker
     state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
-    epoch = np.uint32(state.searches.epoch[b])
-    announce(sender.own, state.root[b], epoch, state.announced[b], out)
+    incarnation = np.uint32(state.searches.incarnation[b])
+    announce(sender.own, state.root[b], incarnation, state.announced[b], out)
 
 
 @apart
@@ -51,7 +52,7 @@ def start_broker(state, rules, sender, message, out):
     start_searches(state.searches, sender.broker, message.incarnation)
     state.asked[sender.broker] = 0
     wait_s = rules.join_delay_s * uniform(mixed(np.uint64(sender.own)))
-    if state.parent[sender.broker] == NO_NODE:
+    if state.parent[sender.broker] == NONE:
         wait_s = 0.0
     emit(out, messages.REFRESH, wait_s, sender.own)
 
@@ -60,12 +61,12 @@ def start_broker(state, rules, sender, message, out):
 def join(state, sender, other, again, out):
     """Ask a SIENA broker for a place, or to stay there; without a path to it search for one."""
     place = direct_path(sender, other)
-    if place == NO_ROUTE or again:
+    if place == NO_PLACE or again:
         search_direct(sender, other, out)
     else:
         i = sender.row
         o = send_along(sender.circuits, i, place, messages.JOIN, sender.own, out)
-        o[DIGEST] = filters_digest(state.table, sender.broker, NO_NODE)
+        o[DIGEST] = filters_digest(state.table, sender.broker, NONE)
 
 
 @apart
@@ -76,19 +77,19 @@ def refresh_broker(state, rules, sender, now, out):
     if now + every_s <= rules.until_s:
         emit(out, messages.REFRESH, every_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
-    expire(state.clients, state.table, sender, True, max(up, NO_NODE), out)
+    expire(state.clients, state.table, sender, True, max(up, NONE), out)
     if is_connected(state, b):
         announce_broker(state, sender, out)
-    if up == NO_NODE:
+    if up == NONE:
         return
     state.asked[b] += 1
     if up == SEEKING:
         # After a loss of memory the brokers near this one may be below it: the root is not.
         s = nth_nearest(state.nearby, sender.row, 0)
-        other = state.nearby.broker[sender.row, s] if s >= 0 else NO_NODE
+        other = state.nearby.broker[sender.row, s] if s >= 0 else NONE
         if s >= 0 and state.asked[b] % 3 == 0:
             other = state.root[b]
-        if other != NO_NODE:
+        if other != NONE:
             join(state, sender, other, state.asked[b] % 6 >= 4, out)
     else:
         join(state, sender, up, state.asked[b] > _MOST_ASKED, out)

@@ -16,14 +16,15 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.handler import handles
+from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
 from halfway.protocols.broker_trees import (
     clients as client_nodes,
 )
 from halfway.protocols.broker_trees import (
     confirmations,
+    maintenance,
     messages,
-    parent_search,
     siena,
     siena_parent,
 )
@@ -42,13 +43,12 @@ from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.messages import parts_of
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import LEFT, no_ancestors
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Circuits, Int32s
+from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
-from halfway.protocols.broker_trees.paths.relay import is_relayed
+from halfway.protocols.broker_trees.paths.relay import relay
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
-from halfway.protocols.broker_trees.tables import table_repair
-from halfway.protocols.broker_trees.tables.children import Children, add_grandchild, no_children
+from halfway.protocols.broker_trees.tables.children import Children, no_children
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
     SubscriptionTable,
@@ -121,9 +121,9 @@ class UnderlaySienaState(NamedTuple):
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Int32s  # [brokers] C; NO_NODE at the root, LEFT at a broker that left, SEEKING: none
-    grandparent: Int32s  # [brokers] P; NO_NODE below the root
-    alternate: Int32s  # [brokers] A, a neighbour of C; NO_NODE: none
+    parent: Int32s  # [brokers] C; NONE at the root, LEFT at a broker that left, SEEKING: none
+    grandparent: Int32s  # [brokers] P; NONE below the root
+    alternate: Int32s  # [brokers] A, a neighbour of C; NONE: none
     root: Int32s  # [brokers] as each broker is given it, and then from the latest news
     successor: Int32s  # [brokers] of the root, from the latest news; at the root: its first child
     next_successor: Int32s  # [brokers] at children of the root: its child after the successor
@@ -171,20 +171,24 @@ def state(
     up = siena.parents_at_first(node_ids, brokers, root)
     here, n = len(up), len(node_ids)
 
-    def each(value: int) -> Int32s:
+    def each(value: int | np.int32) -> Int32s:
         return np.full(here, value, np.int32)
 
-    none = int(NO_NODE)
     return UnderlaySienaState(
-        node_ids, siena.broker_index(node_ids, brokers), up, each(none), each(none), each(root),
-        each(none), each(none), each(none), each(0), each(0), no_ancestors(here), each(0), each(0),
-        np.zeros((here, 2), np.int32), np.zeros((here, 2), np.int32), np.zeros((here, 2)),
-        np.full(here, np.inf), each(0), each(0), np.full(here, -1.0),
-        no_children(here, child_slots), empty_table(here, slots, attributes),
-        peer_paths.direct_paths(here, child_slots + 1), circuits.no_circuits(n, room),
-        none_nearby(n, known), no_searches(here), no_records(here, confirm),
-        empty_windows(here, clients.publishers), client_state(node_ids, clients, here, slots),
-        circuits.hops_of_tree(node_ids, retries), np.zeros(n, np.int64),
+        node_id=node_ids, broker_index=siena.broker_index(node_ids, brokers), parent=up,
+        grandparent=each(NONE), alternate=each(NONE), root=each(root), successor=each(NONE),
+        next_successor=each(NONE), predecessor=each(NONE), depth=each(0), joined_depth=each(0),
+        above=no_ancestors(here), announced=each(0), ticks=each(0),
+        missed=np.zeros((here, 2), np.int32), pings=np.zeros((here, 2), np.int32),
+        pinged_s=np.zeros((here, 2)), dead_since_s=np.full(here, np.inf),
+        asked=each(0), moves=each(0), moved_s=np.full(here, -1.0),
+        children=no_children(here, child_slots), table=empty_table(here, slots, attributes),
+        paths=peer_paths.direct_paths(here, child_slots + 1),
+        circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, known),
+        searches=no_searches(here), unconfirmed=no_records(here, confirm),
+        seen=empty_windows(here, clients.publishers),
+        clients=client_state(node_ids, clients, here, slots),
+        hops=circuits.hops_of_tree(node_ids, retries), lost=np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -199,48 +203,6 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 
 @apart
-def receive_common(state, rules, sender, message, out):
-    """Handle a record of maintenance that both trees have, at a broker."""
-    kind = message.kind
-    if kind == messages.REFRESH:
-        detector.refresh_broker(state, rules, sender, message.at, out)
-    elif kind == messages.FOUND:
-        parent_search.on_found(state, rules, sender, message, out)
-    elif kind == messages.HELD:
-        table_repair.on_held(state.table, sender, state.parent[sender.broker], message, out)
-    elif kind == messages.KEEP_ALIVE:
-        client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
-
-
-@apart
-def receive_maintenance(state, rules, sender, message, out):
-    """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
-    kind, source = message.kind, message.args[messages.ORIGIN]
-    if kind == kinds.TICK:
-        detector.on_tick(state, rules, sender, message.at, out)
-    elif kind == kinds.PING:
-        detector.on_ping(state, sender, message, out)
-    elif kind == kinds.PONG:
-        detector.on_pong(state, sender, message, out)
-    elif kind == kinds.GRANDCHILD:
-        add_grandchild(state.children, sender.broker, source, message[kinds.PARENT])
-    elif kind == messages.JOIN:
-        tree.on_join(state, rules, sender, message, out)
-    elif kind == kinds.ACCEPT:
-        tree.on_accept(state, rules, sender, message, out)
-    elif kind == kinds.QUIT:
-        tree.lose_child(state, sender, source, out)
-    elif kind == kinds.LEAVING:
-        tree.adopt(state, sender, source, source, out)
-    elif kind == kinds.CONFIRM or kind == kinds.CONFIRM_TIMEOUT:
-        confirmations.receive(state, rules, sender, message, out)
-    elif kind == kinds.LEAVE:
-        tree.leave_tree(state, sender, out)
-    else:
-        receive_common(state, rules, sender, message, out)
-
-
-@apart
 def receive_at_live_broker(state, rules, sender, message, out):
     """Handle a record at a broker of the underlay-aware tree, unless it has left the tree."""
     b, kind = sender.broker, message.kind
@@ -252,11 +214,11 @@ def receive_at_live_broker(state, rules, sender, message, out):
     if kind <= messages.DELIVERED:
         confirmations.confirm(sender, message, out)
     if kind > messages.DELIVERED:
-        receive_maintenance(state, rules, sender, message, out)
+        maintenance.receive(state, rules, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(state.seen, b, message):
-        up = max(up, NO_NODE)
+        up = max(up, NONE)
         siena.receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
-        if kind == messages.SUBSCRIBE and message.args[messages.STEP] > 0:
+        if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
             renew(state.clients, state.table, b, message.args[messages.ORIGIN])
 
 
@@ -287,7 +249,7 @@ def receive_at_client(state, rules, i, c, message, out):
 @apart
 def is_announced(state, rules, sender):
     """Whether a node announces itself as a broker."""
-    in_tree = sender.broker != NO_NODE and state.parent[sender.broker] != LEFT
+    in_tree = sender.broker != NONE and state.parent[sender.broker] != LEFT
     return in_tree and not tree.is_cut_off(state, rules, sender)
 
 
@@ -302,16 +264,16 @@ def handle(state, rules, neighbourhood, i, message, out):
     if message.kind == messages.START:
         restart_timers(state.hops, rules, i, out)
         before = out.tally[0]
-        if b != NO_NODE:
+        if b != NONE:
             start(state, rules, sender, message, out)
-        elif c != NO_NODE:
+        elif c != NONE:
             client_nodes.start_client(state, rules, i, c, out)
-    elif is_relayed(state, rules, i, is_announced(state, rules, sender), message, out):
+    elif relay(state, rules, i, is_announced(state, rules, sender), message, out):
         pass
-    elif b != NO_NODE:
+    elif b != NONE:
         receive_at_live_broker(state, rules, sender, message, out)
         confirmations.track_new(state, rules, sender, before, out)
-    elif c != NO_NODE:
+    elif c != NONE:
         receive_at_client(state, rules, i, c, message, out)
     else:
         siena.receive_at_router(rules.catalogue, own, message, out)

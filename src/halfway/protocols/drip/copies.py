@@ -7,9 +7,8 @@ it to the brokers that are nearest to its subscribers.
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.drip.digests import OFFERED, is_in_digest, recent_event
-from halfway.protocols.drip.events import NO_SLOT
 from halfway.protocols.drip.messages import EVENT, MOST_NEAREST, MOST_RELAYS, RELAYS, ROLE, SENDER
 from halfway.protocols.drip.registrations import bit_of, contact
 from halfway.protocols.drip.routes import send
@@ -88,7 +87,7 @@ def write_relays(state, i, place, o):
 def note_relays(state, i, place, message):
     """Keep the source's relays from a DRIP event copy in its slot; the source itself keeps its own
     list."""
-    if place == NO_SLOT or state.events[i, place].role == SOURCE:
+    if place == NO_PLACE or state.events[i, place].role == SOURCE:
         return
     for r in range(min(MOST_RELAYS, state.relays.shape[2])):
         if message.args[RELAYS + r] != NONE:
@@ -99,7 +98,7 @@ def note_relays(state, i, place, message):
 def note_sender(state, i, place, broker):
     """Note that a broker that this one is in contact with gave it the DRIP event copy in a slot."""
     for c in range(CONTACTS):
-        if place != NO_SLOT and state.contacts[i, c].broker == broker:
+        if place != NO_PLACE and state.contacts[i, c].broker == broker:
             state.events[i, place].known_by |= bit_of(c)
 
 

@@ -9,6 +9,7 @@ ever in the next one: a copy that was withheld for one is given a beacon later.
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.protocols.drip import messages
 from halfway.protocols.drip.messages import ARG_BITS, DIGEST_BITS, REAL_BITS, SEEN_BITS
@@ -28,11 +29,11 @@ def event_bit(event, who, number, bits):
 
 @inlined
 def recent_event(state, i, order):
-    """The slot of the DRIP event with that order of arrival at row i; -1 if it gave way."""
+    """The slot of the DRIP event with that order of arrival at row i; NO_PLACE if it gave way."""
     slots = state.events.shape[1]
     place = np.int64(state.events[i, order & (slots - 1)].recent)
     there = state.events[i, place]
-    return place if there.order == order and there.event >= 0 else np.int64(-1)
+    return place if there.order == order and there.event >= 0 else NO_PLACE
 
 
 @apart

@@ -4,7 +4,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import APP, EVERYONE
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, mixed, seeded, uniform
 from halfway.protocols.drip import messages
@@ -14,7 +14,6 @@ from halfway.protocols.drip.registrations import subscribes
 from halfway.protocols.drip.state import DELETED, NOTHING
 from halfway.protocols.event_window import copy_event_id, record_if_new
 
-NO_SLOT = np.int64(-1)
 _PROBE = 16  # slots that a search looks at
 
 
@@ -27,31 +26,31 @@ def _probed(state, event, k):
 
 @apart
 def slot_of(state, i, event):
-    """The slot of a DRIP event at row i; NO_SLOT if the event has none."""
+    """The slot of a DRIP event at row i; NO_PLACE if the event has none."""
     for k in range(_PROBE):
         place = _probed(state, event, k)
         there = state.events[i, place]
         if there.event == NONE:
-            return NO_SLOT
+            return NO_PLACE
         same = there.event == event.event and there.publisher == event.publisher
         if same and there.epoch == event.epoch:
             return place
-    return NO_SLOT
+    return NO_PLACE
 
 
 @apart
 def keep_event(state, i, message):
-    """The slot of a message's DRIP event at row i, new if the event is; NO_SLOT if it was
+    """The slot of a message's DRIP event at row i, new if the event is; NO_PLACE if it was
     forgotten. Without a free slot, the event that came first of those in reach gives way."""
     place = slot_of(state, i, message)
-    if place != NO_SLOT or not record_if_new(state.known, i, message):
+    if place != NO_PLACE or not record_if_new(state.known, i, message):
         return place
     for k in range(_PROBE):
         other = _probed(state, message, k)
         if state.events[i, other].event == NONE:
             place = other
             break
-        if place == NO_SLOT or state.events[i, other].order < state.events[i, place].order:
+        if place == NO_PLACE or state.events[i, other].order < state.events[i, place].order:
             place = other
     held = state.events[i, place].role > DELETED
     state.node[i].forgotten += held
@@ -98,7 +97,7 @@ def on_flood(state, rules, i, message, out):
     if state.node[i].local_broker != message[messages.BROKER_ID] or state.node[i].is_broker == 1:
         return
     place = keep_event(state, i, message)
-    if place == NO_SLOT:
+    if place == NO_PLACE:
         return
     mark = np.int64(message[messages.BROKER_ID]) * ROUNDS + message.args[messages.ROUND]
     # Rounds ascend, and two may be in progress at a time: an older one is never repeated.
@@ -132,7 +131,7 @@ def make_room(state, rules, i):
     """Make room for a DRIP event: [drip §V-A] delete copies that match the fewest subscriptions;
     among equals the oldest."""
     while state.node[i].held_events > rules.event_capacity:
-        worst, least = NO_SLOT, np.int64(0)
+        worst, least = NO_PLACE, np.int64(0)
         for place in range(state.events.shape[1]):
             if state.events[i, place].role > DELETED:
                 count = np.int64(matching(state, i, state.events[i, place].topic, False))
@@ -146,9 +145,9 @@ def make_room(state, rules, i):
 @apart
 def store_event(state, rules, i, message, role, out):
     """Store a message's DRIP event at broker row i, and flood its region if a subscriber is there.
-    Its slot; NO_SLOT if it was forgotten."""
+    Its slot; NO_PLACE if it was forgotten."""
     place = keep_event(state, i, message)
-    if place == NO_SLOT:
+    if place == NO_PLACE:
         return place
     if state.events[i, place].role != NOTHING:
         if state.events[i, place].role != DELETED:

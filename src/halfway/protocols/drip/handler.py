@@ -19,14 +19,14 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.handler import handles
 from halfway.core.message import START
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import count, seconds, switch
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
 from halfway.protocols.drip import elections, registrations
 from halfway.protocols.drip import messages as kinds
 from halfway.protocols.drip.copies import note_relays, note_sender, transfer_events
-from halfway.protocols.drip.events import NO_SLOT, flood_missed, keep_event, on_flood, store_event
+from halfway.protocols.drip.events import flood_missed, keep_event, on_flood, store_event
 from halfway.protocols.drip.messages import CAPABILITY, OTHER_BROKER, ROLE, STARTS
 from halfway.protocols.drip.regions import drop_expired, on_beacon, send_beacon, send_report
 from halfway.protocols.drip.routes import forward, note_route, send
@@ -187,7 +187,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
     """Publish a DRIP event: [drip §V-A] "Having detected new events, nodes publish them to their
     local broker nodes"."""
     place = keep_event(state, i, message)
-    if place == NO_SLOT:
+    if place == NO_PLACE:
         return
     state.events[i, place].seen = 1
     if state.node[i].is_broker == 1:

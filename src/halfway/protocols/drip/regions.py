@@ -5,7 +5,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
-from halfway.core.outbox import emit
+from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.protocols.drip import messages, routes
 from halfway.protocols.drip.digests import write_digest
 from halfway.protocols.drip.elections import call_election
@@ -33,10 +33,7 @@ def repeat_beacon(state, i, message, out):
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
-    for a in range(8):
-        o.args[a] = message.args[a]
-    for a in range(6):
-        o.reals[a] = message.reals[a]
+    copy_args_and_reals(message, o)
 
 
 @inlined
@@ -94,8 +91,8 @@ def attach(state, rules, neighbourhood, i, now, out):
 
 @apart
 def hand_over(state, rules, neighbourhood, i, broker, now, out):
-    """Hand a node over to another DRIP region: [drip §V-A] a Quit to the last local broker, and the
-    copy to the new one."""
+    """Move a node to another DRIP region: [drip §V-A] a Quit to its last local broker, and a copy
+    of its registrations to the new one."""
     if state.node[i].local_broker != NONE:
         send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
     state.node[i].local_broker = broker

@@ -3,9 +3,9 @@
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import place_of
-from halfway.core.outbox import emit
+from halfway.core.outbox import copy_args, emit
 from halfway.protocols.drip.messages import (
     DEFERRED,
     DEFERRED_KIND,
@@ -22,11 +22,11 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @inlined
 def place_of_broker(state, i, broker):
-    """For DRIP's routes: the place of a broker in row i's list of the nearest ones, or -1."""
+    """For DRIP's routes: the place of a broker in row i's list of the nearest ones, or NO_PLACE."""
     for s in range(state.nearest.shape[1]):
         if state.nearest[i, s].node_id == broker and broker != NONE:
             return s
-    return -1
+    return NO_PLACE
 
 
 @inlined
@@ -156,8 +156,7 @@ def forward(state, rules, neighbourhood, i, kind, message, out):
     o = send_or_defer(state, rules, neighbourhood, i, kind, target, last, message.at, out)
     o.topic = message.topic
     copy_event_id(message, o)
-    for a in range(8):
-        o.args[a] = message.args[a]
+    copy_args(message, o)
     for a in range(RETRY):
         o.reals[a] = message.reals[a]
     if o.kind == DEFERRED:

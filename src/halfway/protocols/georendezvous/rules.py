@@ -55,6 +55,11 @@ def rules(
         np.uint64(key), radius * CELL_SIDE_RADII, low_x=low_x, low_y=low_y, wide=wide, high=high,
         **scalars,
     )  # fmt: skip
+    _check(made)
+    return made
+
+
+def _check(made: Rules) -> None:
     if not 1 <= made.tried <= made.points <= MOST_POINTS:
         raise Problem(
             f"tried = {made.tried}, points = {made.points}: "
@@ -73,10 +78,8 @@ def rules(
         )
     if not 1 <= made.max_hops <= MOST_HOPS:
         raise Problem(f"max_hops = {made.max_hops}: expected 1 to {MOST_HOPS:,}")
-    if min(made.replicas, made.retries) < 0 or not made.ack_timeout_s > 0.0:
-        raise Problem(
-            f"replicas = {made.replicas}, retries = {made.retries}, "
-            f"ack_timeout_s = {made.ack_timeout_s:g}: "
-            "expected 0 or more for the first two, more than 0 for the last"
-        )
-    return made
+    for name in ("replicas", "retries"):
+        if getattr(made, name) < 0:
+            raise Problem(f"{name} = {getattr(made, name)}: expected 0 or more")
+    if not made.ack_timeout_s > 0.0:
+        raise Problem(f"ack_timeout_s = {made.ack_timeout_s:g}: expected more than 0")

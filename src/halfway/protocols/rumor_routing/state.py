@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import inlined
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import random_states
 from halfway.protocols.application import no_subscriptions
 from halfway.protocols.event_window import EventWindows, empty_windows
@@ -102,11 +102,11 @@ def nearest_but(state, i, topic):
 
 @inlined
 def place_of_trail(state, i, subscriber, number):
-    """The place of a query's trail in a rumor routing node's state; -1 if it has none."""
+    """The place of a query's trail in a rumor routing node's state; NO_PLACE if it has none."""
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
         if state.trail_of[i, place] == subscriber and state.trail_number[i, place] == number:
             return place
-    return -1
+    return NO_PLACE
 
 
 @inlined

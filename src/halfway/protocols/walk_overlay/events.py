@@ -13,7 +13,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import APP
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
@@ -145,13 +145,13 @@ def send_due_events(state, rules, i, p, out):
 
 @apart
 def buffer_event(state, rules, i, message, published):
-    """Buffer an event of the walk overlay in place of the oldest. Its place; -1: no buffer.
+    """Buffer an event of the walk overlay in place of the oldest. Its place; NO_PLACE: no buffer.
 
     published: whether the event was published at this node.
     """
     buffer, members, now = state.buffer, state.members, message.at
     if buffer.shape[1] == 0:
-        return np.int64(-1)
+        return NO_PLACE
     k = np.int64(members.buffered[i] % buffer.shape[1])
     bit = np.uint64(1) << np.uint64(k)
     for p in range(state.links.shape[1]):

@@ -92,7 +92,9 @@ def hear_probe(state, i, rank, root, number, now):
 
 @apart
 def send_probe(state, rules, i, out):
-    """Send the overlay probe heard last to all neighbours after a random wait, as others do.
+    """Send the probe by which separately founded overlays find each other: the one heard last.
+
+    It goes to all neighbours after a random wait, as others do.
 
     Broadcasts are not acknowledged. Where other hops are, a probe is sent several times instead.
     """

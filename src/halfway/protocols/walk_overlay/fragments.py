@@ -199,7 +199,7 @@ def adopt(state, rules, i, message, out):
     spread_id(state, rules, i, node_id, out)
     if was_root:
         if members.successor_of[i] == members.node_id[i]:
-            members.successor_of[i] = NONE  # as a root again it names its successor anew
+            members.successor_of[i] = NONE  # as a root it names its successor again
         send_attached(state, rules, i, node_id, np.int32(established), out)
         stop_walk(state, rules, i, out)
 

@@ -6,14 +6,13 @@ The protocol and the bulk driver both call them.
 import numpy as np
 
 from halfway.core.compiled import inlined
+from halfway.core.missing import NO_PLACE
 from halfway.core.prng import pick
 
 # These bids are not a cost: a cost is never negative.
 PASSED = -1.0  # this walk has been here: no second visit, unless it is a pure random walk
 MET = -2.0  # part of another walk
 SILENT = -3.0  # no bid was received
-
-NO_PLACE = np.int64(-1)
 
 
 @inlined

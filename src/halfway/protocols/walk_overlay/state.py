@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import seeded
 from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops
@@ -166,11 +166,11 @@ def state(
 
 @inlined
 def link_of(state, i, node_id):
-    """The place of an overlay link in a node's state; -1 if none. Of NONE: first free place."""
+    """The place of an overlay link in a node's state; of NONE a free place. NO_PLACE: none."""
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
             return np.int64(p)
-    return np.int64(-1)
+    return NO_PLACE
 
 
 @inlined
@@ -184,12 +184,12 @@ def link_count(state, i):
 
 @apart
 def trail_of(state, i, initiator, number):
-    """The place of an overlay walk's trail in a node's state; -1 if there is none."""
+    """The place of an overlay walk's trail in a node's state; NO_PLACE if there is none."""
     trails, members = state.trails, state.members
     for s in range(min(members.walks_seen[i], trails.shape[1])):
         if trails.initiator[i, s] == initiator and trails.number[i, s] == number:
             return np.int64(s)
-    return np.int64(-1)
+    return NO_PLACE
 
 
 @apart

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import advanced, high_half, joined, low_half, mixed
 from halfway.protocols.reliable_hop import acknowledge_if_asked, receiver
@@ -57,14 +57,15 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """The trail place of an overlay walk whose head is here, no longer asking; -1: it stopped."""
+    """The trail place of an overlay walk whose head is here, no longer asking; NO_PLACE: it
+    stopped."""
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0:
         return s
     state.trails.marks[i, s] &= ~(ASKING << branch)
     if state.trails.marks[i, s] & (DONE << branch) or state.members.root[i] == NONE:
-        return np.int64(-1)
+        return NO_PLACE
     return s
 
 
@@ -158,21 +159,21 @@ def choose(state, rules, i, message, out):
         return
     word = advanced(joined(message.args[messages.RANDOM_LOW], message.args[messages.RANDOM_HIGH]))
     p, silent = best_bid(state, rules, i, branch, word)
-    if p == next_hop.NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
+    if p == NO_PLACE and silent > 0 and message.reals[messages.ASKED] < rules.retries:
         o = emit_of_head(message, messages.NEXT_STEP, 0.0, node_id, out)  # an ASK or a BID was lost
         o.reals[messages.ASKED] = message.reals[messages.ASKED] + 1.0
         trails.marks[i, s] |= ASKING << branch  # other walks wait until then
         return
-    if p != next_hop.NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
+    if p != NO_PLACE and state.bids[i, branch, p] == next_hop.MET:
         meet(state, rules, i, state.bidders[i, branch, p], message, out)
         return
     if message.args[messages.STEPS] >= rules.most_steps:
-        p = next_hop.NO_PLACE  # back to the initiator, which reports that the walk met no other
-    onto = trails.back[i, s] if p == next_hop.NO_PLACE else state.bidders[i, branch, p]
+        p = NO_PLACE  # back to the initiator, which reports that the walk met no other
+    onto = trails.back[i, s] if p == NO_PLACE else state.bidders[i, branch, p]
     if onto == node_id:
         end_branch(state, rules, i, message.args[messages.NUMBER], out)
         return
-    if p != next_hop.NO_PLACE:
+    if p != NO_PLACE:
         trails.forward[i, s][branch] = onto
     elif not may_return(rules):
         trails.steps[i, s][branch] = _GONE

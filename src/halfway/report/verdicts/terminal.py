@@ -93,11 +93,11 @@ def _print_reasons(out: Console, verdicts: Sequence[Verdict]) -> None:
 def _print_interpretations(out: Console, verdicts: Sequence[Verdict]) -> None:
     labels = wording.interpretation_labels(verdicts)
     tallies = wording.interpretation_tallies(verdicts)
-    for text, letter in (labels or {verdicts[0].reading: ""}).items():
-        if text or letter:
-            prefix = f"interpretation [{letter}]: " if letter else "interpretation: "
+    for text, label in (labels or {verdicts[0].reading: ""}).items():
+        if text or label:
+            prefix = f"interpretation [{label}]: " if label else "interpretation: "
             line = Text(prefix, style="dim")
             line.append(text, style="not dim")
-            if letter:
+            if label:
                 line.append(f" ({tallies[text]})")
             out.print(Padding(line, _INDENT))

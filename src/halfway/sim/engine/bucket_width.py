@@ -4,7 +4,14 @@ import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.sim.engine import calendar
-from halfway.sim.engine.calendar import ALL_NEAR, MAX_SCALE, NONE, bucket_of, place, pull_from_far
+from halfway.sim.engine.calendar import (
+    ALL_NEAR,
+    MAX_SCALE,
+    NO_ENTRY,
+    bucket_of,
+    place,
+    pull_from_far,
+)
 
 
 @inlined
@@ -49,14 +56,14 @@ def respread(queue, scale):
     chain = gathered(queue)
     earliest = queue.far.at[0] if queue.far.size[0] > 0 else queue.at[chain]
     slot = chain
-    while slot != NONE:
+    while slot != NO_ENTRY:
         earliest = min(earliest, queue.at[slot])
         slot = queue.after[slot]
     rescale(queue, scale, earliest)
     tally[calendar.BUCKET] = bucket_of(queue, earliest)
     tally[calendar.ADAPT_AT] = tally[calendar.ENTRIES] + (queue.ring.shape[0] >> 3)
     slot = chain
-    while slot != NONE:
+    while slot != NO_ENTRY:
         following = queue.after[slot]
         place(queue, queue.at[slot], queue.key[slot], slot)
         slot = following
@@ -69,7 +76,7 @@ def gathered(queue):
     """Gather all but far entries before a new bucket width as one list; return its first slot."""
     tally, near = queue.tally, queue.near
     chain = np.uint32(tally[calendar.RUN])
-    tally[calendar.RUN] = NONE
+    tally[calendar.RUN] = NO_ENTRY
     for i in range(near.size[0]):
         slot = np.uint32(near.key[i] & calendar.SLOT)
         queue.at[slot] = near.at[i]
@@ -81,8 +88,8 @@ def gathered(queue):
     while tally[calendar.IN_RING] > 0:
         spot = np.uint32(number & (queue.ring.shape[0] - 1))
         last = queue.ring[spot]
-        if last != NONE:
-            queue.ring[spot] = NONE
+        if last != NO_ENTRY:
+            queue.ring[spot] = NO_ENTRY
             first = queue.after[last]
             queue.after[last] = chain
             chain = first

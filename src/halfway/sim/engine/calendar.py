@@ -15,14 +15,14 @@ from halfway.sim.engine.heap import EntryHeap, heap, heap_pop, heap_push
 
 SLOT_BITS = 28
 SLOT = np.int64((1 << SLOT_BITS) - 1)
-NONE = np.uint32(0xFFFF_FFFF)
+NO_ENTRY = np.uint32(0xFFFF_FFFF)
 
 # Places in `tally`.
 ENTRIES, ORDER, IN_RING, BUCKET, RUN = range(5)
 POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(5, 10)
 
 ALL_NEAR = np.int64(1 << 62)  # as current bucket: the near heap has all entries
-FEW_ENTRIES, CROWDED = 8, 32  # entries for one heap; a heap to spread over buckets
+FEW_ENTRIES, MANY_ENTRIES = 8, 32  # entries for one heap; a heap to spread over buckets
 MAX_BUCKETS = 1 << 16
 MAX_SCALE = 1e250  # a double, as are its inverse and the product of either with FINEST
 FINEST = 1e15  # bucket number beyond which doubles hardly distinguish times within a bucket
@@ -36,7 +36,7 @@ class Queue(NamedTuple):
     scale: npt.NDArray[np.float64]  # [2] buckets a second; when the last bucket begins (seconds)
     near: EntryHeap  # the current bucket, and what was pushed before its end
     far: EntryHeap  # beyond the ring when it was pushed
-    ring: npt.NDArray[np.uint32]  # [buckets] last slot of a circular list, or NONE
+    ring: npt.NDArray[np.uint32]  # [buckets] last slot of a circular list, or NO_ENTRY
     at: npt.NDArray[np.float64]  # [slots] seconds, of entries in the ring or the run
     key: npt.NDArray[np.int64]  # [slots] order << 28 | slot
     after: npt.NDArray[np.uint32]  # [slots] the next slot of the list
@@ -46,10 +46,10 @@ def queue(slots: int) -> Queue:
     """Return an empty calendar queue for as many entries as the pool has slots."""
     buckets = min(1 << max(slots - 1, 63).bit_length(), MAX_BUCKETS)
     tally = np.zeros(10, np.int64)
-    tally[BUCKET], tally[RUN] = ALL_NEAR, NONE
+    tally[BUCKET], tally[RUN] = ALL_NEAR, NO_ENTRY
     return Queue(
         tally, np.array([1.0, LAST_BUCKET]), heap(slots), heap(slots),
-        np.full(buckets, NONE, np.uint32),
+        np.full(buckets, NO_ENTRY, np.uint32),
         np.empty(slots), np.empty(slots, np.int64), np.empty(slots, np.uint32),
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def place(queue, at, key, slot):
         spot = np.uint32(number & (queue.ring.shape[0] - 1))
         last = queue.ring[spot]
         queue.ring[spot] = slot
-        if last == NONE:
+        if last == NO_ENTRY:
             queue.after[slot] = slot
         else:
             queue.after[slot] = queue.after[last]

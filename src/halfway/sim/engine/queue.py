@@ -8,7 +8,7 @@ import numpy as np
 from halfway.core.compiled import inlined
 from halfway.sim.engine import calendar
 from halfway.sim.engine.bucket_width import adapt, rescale, spread_if_worth_it
-from halfway.sim.engine.calendar import NONE, RUN, bucket_of, earlier, place, pull_from_far
+from halfway.sim.engine.calendar import NO_ENTRY, RUN, bucket_of, earlier, place, pull_from_far
 from halfway.sim.engine.heap import heap_pop, heap_push
 
 
@@ -30,9 +30,9 @@ def push(queue, at, order, slot):
 @inlined
 def peek_time(queue):
     """Find the earliest entry of the event queue, not empty, and return its time (seconds)."""
-    if queue.tally[RUN] == NONE and queue.near.size[0] == 0:
+    if queue.tally[RUN] == NO_ENTRY and queue.near.size[0] == 0:
         advance(queue)
-    elif queue.near.size[0] > calendar.CROWDED:
+    elif queue.near.size[0] > calendar.MANY_ENTRIES:
         spread_if_worth_it(queue)
     return queue.at[np.uint32(queue.tally[RUN])] if run_is_first(queue) else queue.near.at[0]
 
@@ -65,19 +65,21 @@ def comes_first(queue, at, order):
     """
     key = np.int64(order) << calendar.SLOT_BITS
     run = queue.tally[RUN]
-    if run != NONE and not earlier(at, key, queue.at[np.uint32(run)], queue.key[np.uint32(run)]):
+    if run != NO_ENTRY and not earlier(
+        at, key, queue.at[np.uint32(run)], queue.key[np.uint32(run)]
+    ):
         return False
     if queue.near.size[0] > 0:
         return earlier(at, key, queue.near.at[0], queue.near.key[0])
-    return run != NONE or bucket_of(queue, at) <= queue.tally[calendar.BUCKET]
+    return run != NO_ENTRY or bucket_of(queue, at) <= queue.tally[calendar.BUCKET]
 
 
 @inlined
 def run_is_first(queue):
     """Whether the event queue's earliest entry is in the sorted run, not in the near heap."""
     run = queue.tally[RUN]
-    if run == NONE or queue.near.size[0] == 0:
-        return run != NONE
+    if run == NO_ENTRY or queue.near.size[0] == 0:
+        return run != NO_ENTRY
     slot = np.uint32(run)
     return earlier(queue.at[slot], queue.key[slot], queue.near.at[0], queue.near.key[0])
 
@@ -88,7 +90,7 @@ def advance(queue):
     tally, far = queue.tally, queue.far
     if tally[calendar.POPPED] >= tally[calendar.ADAPT_AT]:
         adapt(queue)
-        if tally[RUN] != NONE or queue.near.size[0] > 0:
+        if tally[RUN] != NO_ENTRY or queue.near.size[0] > 0:
             return
     if tally[calendar.IN_RING] == 0:
         tally[calendar.BUCKET] = calendar.ALL_NEAR
@@ -99,7 +101,7 @@ def advance(queue):
         mask = queue.ring.shape[0] - 1
         number = tally[calendar.BUCKET] + 1
         limit = bucket_of(queue, far.at[0]) if far.size[0] > 0 else calendar.ALL_NEAR
-        while number < limit and queue.ring[np.uint32(number & mask)] == NONE:
+        while number < limit and queue.ring[np.uint32(number & mask)] == NO_ENTRY:
             number += 1
         tally[calendar.EMPTY_PASSED] += number - tally[calendar.BUCKET]
         tally[calendar.BUCKET] = number
@@ -111,15 +113,15 @@ def advance(queue):
 def load_bucket(queue, spot):
     """Load a bucket of the event queue as sorted run; entries out of order go to the near heap."""
     last = queue.ring[spot]
-    if last == NONE:
+    if last == NO_ENTRY:
         return
-    queue.ring[spot] = NONE
+    queue.ring[spot] = NO_ENTRY
     kept = queue.after[last]
-    queue.after[last] = NONE
+    queue.after[last] = NO_ENTRY
     queue.tally[RUN] = kept
     queue.tally[calendar.IN_RING] -= 1
     slot = queue.after[kept]
-    while slot != NONE:
+    while slot != NO_ENTRY:
         queue.tally[calendar.IN_RING] -= 1
         following = queue.after[slot]
         if earlier(queue.at[kept], queue.key[kept], queue.at[slot], queue.key[slot]):
@@ -129,4 +131,4 @@ def load_bucket(queue, spot):
             queue.tally[calendar.AVOIDABLE] += queue.at[kept] != queue.at[slot]
             heap_push(queue.near, queue.at[slot], queue.key[slot])
         slot = following
-    queue.after[kept] = NONE
+    queue.after[kept] = NO_ENTRY

@@ -32,7 +32,8 @@ class KnownNeighbours(Protocol):
         """The neighbourhoods of all rows now."""
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return state and rules of an instance that emits into `out`."""
+        """Return what the nodes of a rerun read and write: the state and the rules of an instance
+        that emits into `out`."""
 
     def begin_window(self) -> None:
         """Follow the environment, whose next window begins."""
@@ -48,18 +49,7 @@ def rerun(
     they did. What handlers emit is dropped. True if the final state of all nodes is that of the
     trace. Raises Problem for a file that is not a trace, or is the trace of another run.
     """
-    from pyarrow import ArrowInvalid, parquet
-
-    check_regular(path)
-    try:
-        file = parquet.ParquetFile(path)
-        about = json.loads(file.metadata.metadata[b"halfway"])
-    except (ArrowInvalid, KeyError, TypeError):
-        raise Problem("expected the trace of a run", where=str(path)) from None
-    for name, value in run._asdict().items():
-        if about[name] != value:
-            what = f"the trace was made with {name} = {about[name]}, not {value}"
-            raise Problem(what, where=str(path))
+    file, state = _opened(path, run)
     out = outbox(max(instance.most_emissions, 1))
     node_id = environment.ids.of
     window = environment.advance(environment.window_end(run.seconds))
@@ -83,7 +73,24 @@ def rerun(
             else:
                 window = environment.advance(environment.window_end(run.seconds))
                 neighbours.begin_window()
-    return bool(about["state"] == state_digest(instance.state))
+    return state == state_digest(instance.state)
+
+
+def _opened(path: Path, run: RunId) -> tuple[Any, str]:
+    """The Parquet file of a run's trace, and the digest of the final state in it."""
+    from pyarrow import ArrowInvalid, parquet
+
+    check_regular(path)
+    try:
+        file = parquet.ParquetFile(path)
+        about = json.loads(file.metadata.metadata[b"halfway"])
+    except (ArrowInvalid, KeyError, TypeError):
+        raise Problem("expected the trace of a run", where=str(path)) from None
+    for name, value in run._asdict().items():
+        if about[name] != value:
+            what = f"the trace was made with {name} = {about[name]}, not {value}"
+            raise Problem(what, where=str(path))
+    return file, str(about["state"])
 
 
 def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:

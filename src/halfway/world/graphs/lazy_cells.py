@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
+from halfway.core.missing import NONE
 from halfway.core.prng import advanced, mixed, pick, seeded
 from halfway.world.graphs.halvings import in_first_half
 
-WAYS = 4  # slots of a set of a cache; the least recently used one is replaced
+_WAYS = 4  # slots of a set of a cache; the least recently used one is replaced
 
 _u4, _u8 = np.uint32, np.uint64
 _27 = np.uint64(27)
 _TO_UNIT_37 = 2.0**-37  # a cell's number has 15 bits at most, so a coordinate is exact
-_NO_NODE = np.int64(-1)
 
 
 class CachedCells(NamedTuple):
@@ -120,9 +120,9 @@ def _cell_of(graph, i):
 def _slot(cache, clock, key, hashed):
     """The slot of a key in a cache, or the one to replace, and whether it has the key."""
     clock[0] += 1
-    begin = (np.int64(hashed) & (cache.key.shape[0] // WAYS - 1)) * WAYS
+    begin = (np.int64(hashed) & (cache.key.shape[0] // _WAYS - 1)) * _WAYS
     oldest = begin
-    for slot in range(begin, begin + WAYS):
+    for slot in range(begin, begin + _WAYS):
         if cache.key[slot] == key:
             cache.used[slot] = clock[0]
             return slot, True
@@ -134,8 +134,8 @@ def _slot(cache, clock, key, hashed):
 
 @inlined
 def cell_slot(graph, column, row):
-    """The slot of a lazy graph's cell in the cache, with its nodes; valid while no cell is asked
-    that is 16 columns or rows away.
+    """The slot of a lazy graph's cell in the cache, with its nodes; valid until a cell 16 or
+    more columns or rows away is drawn.
 
     Raises OverflowError if the cell has more nodes than a slot has room for.
     """
@@ -197,7 +197,7 @@ def view_at(graph, i, x, y):
     slot, known = _slot(views, graph.clock, np.int64(i), mixed(_u8(i)))
     if known:
         return slot
-    views.key[slot] = _NO_NODE
+    views.key[slot] = NONE
     who, near_x, near_y = views.who[slot], views.x[slot], views.y[slot]
     found, own = _u4(0), _u4(i)
     for near in range(_window(graph, x, y)):
@@ -259,13 +259,13 @@ def neighbours(graph, i):
 
 
 @kernel
-def reached(graph, i, most):
+def count_reached(graph, i, most):
     """How many nodes of a lazy graph a breadth-first search from node i reaches, `most` at most."""
     graph = borrowed(graph)
     places = np.int64(8)
     while places < 4 * most:
         places *= 2
-    known = np.full(places, _NO_NODE, np.int64)
+    known = np.full(places, NONE, np.int64)
     queue = np.empty(most, np.int64)
     queue[0] = i
     known[np.int64(mixed(_u8(i)) & _u8(places - 1))] = i
@@ -276,9 +276,9 @@ def reached(graph, i, most):
         for k in range(graph.views.degree[slot]):
             node = np.int64(graph.views.who[slot, k])
             place = np.int64(mixed(_u8(node)) & _u8(places - 1))
-            while known[place] != _NO_NODE and known[place] != node:
+            while known[place] != NONE and known[place] != node:
                 place = (place + 1) & (places - 1)
-            if known[place] == _NO_NODE and tail < most:
+            if known[place] == NONE and tail < most:
                 known[place] = node
                 queue[tail] = node
                 tail += 1
@@ -298,7 +298,7 @@ def draw_giant_pairs(graph, n, enough, most_draws, word, drawn):
         word = advanced(word)
         node = np.int64(pick(mixed(word), n))
         same = place % 2 == 1 and node == drawn[place // 2, 0]
-        if not same and reached(graph, node, enough) >= enough:
+        if not same and count_reached(graph, node, enough) >= enough:
             drawn[place // 2, place % 2] = node
             place, in_a_row = place + 1, np.int64(0)
             continue

@@ -73,11 +73,11 @@ class LazyDisk:
         self.check(np.array([node]))
         return np.asarray(lazy_cells.neighbours(self.graph, node))
 
-    def reached(self, node: int, most: int = GIANT) -> int:
+    def count_reached(self, node: int, most: int = GIANT) -> int:
         """How many nodes a breadth-first search of the lazy graph reaches from a node, the node
         included; the search stops at `most`."""
         self.check(np.array([node]))
-        return int(lazy_cells.reached(self.graph, node, most))
+        return int(lazy_cells.count_reached(self.graph, node, most))
 
     def giant_pairs(self, pairs: int, seed: int) -> tuple[npt.NDArray[np.int64], int]:
         """Draw pairs [pairs, 2] of different nodes of the lazy graph's giant component.
@@ -99,7 +99,8 @@ class LazyDisk:
         return drawn, again
 
     def materialised(self) -> Network:
-        """The whole lazy graph as a network: row i is node i. Memory as for any network."""
+        """The whole lazy graph as a network: row i is node i. The network takes the memory of any
+        network, so it is for tests and for small n."""
         position = self.positions(np.arange(self.n))
         built = unit_disk(position, self.radius, name=self.name)
         assert built.labels is not None

@@ -13,7 +13,7 @@ import numpy as np
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.underlays import waxman_growth
+from halfway.world.underlays import waxman_bandwidths, waxman_growth
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 
 PLACEMENTS = ("random", "heavy-tailed")
@@ -79,7 +79,7 @@ def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: floa
     and its text]."""
     speed_mbps = np.empty(links)
     word = np.uint64(seeded(np.uint64(seed), _SPEEDS))
-    waxman_growth.draw_uniform(speed_mbps, least_mbps, most_mbps, word)
+    waxman_bandwidths.draw_uniform(speed_mbps, least_mbps, most_mbps, word)
     return speed_mbps * _MEGA
 
 
@@ -87,11 +87,11 @@ def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
     # We draw "uniform" from least to most, as BRITE in C++; in Java it is least + most * U.
     speed_mbps = np.full(links, given.least_mbps, np.float64)
     if given.bandwidth == "uniform":
-        waxman_growth.draw_uniform(speed_mbps, given.least_mbps, given.most_mbps, word)
+        waxman_bandwidths.draw_uniform(speed_mbps, given.least_mbps, given.most_mbps, word)
     elif given.bandwidth == "heavy-tailed":
-        waxman_growth.draw_heavy_tailed(speed_mbps, given.least_mbps, given.most_mbps, word)
+        waxman_bandwidths.draw_heavy_tailed(speed_mbps, given.least_mbps, given.most_mbps, word)
     elif given.bandwidth == "exponential":
-        waxman_growth.draw_exponential(speed_mbps, given.least_mbps, word)
+        waxman_bandwidths.draw_exponential(speed_mbps, given.least_mbps, word)
     return speed_mbps * _MEGA
 
 

@@ -1,14 +1,13 @@
-"""The loops of the Waxman generator: they place nodes, link them as BRITE does, draw bandwidths."""
+"""The loops of the Waxman generator: they place nodes, and link them as BRITE does."""
 
 import numpy as np
 
 from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, uniform
-from halfway.world.portable_math import exponential, logarithm
+from halfway.world.portable_math import exponential
 
 _EMPTY = np.int64(-1)
 _LEAST_CROWD, _MOST_CROWD = 10.0, 10e9  # nodes in a square: a Pareto tail of exponent 1 between
-_TAIL = 1.2  # the exponent of heavy-tailed bandwidths
 
 
 @inlined
@@ -147,29 +146,3 @@ def grow(position, m, reach, word, ends):
             ends[links, 0], ends[links, 1] = i, j
             links += 1
     return links
-
-
-@kernel
-def draw_uniform(out, least, most, word):
-    """Draw a Waxman network's bandwidths: fill out with uniform numbers from least to most."""
-    for k in range(out.shape[0]):
-        word = advanced(word)
-        out[k] = least + uniform(mixed(word)) * (most - least)
-
-
-@kernel
-def draw_heavy_tailed(out, least, most, word):
-    """Draw Waxman bandwidths: fill out from least to most, with a Pareto tail."""
-    kept = exponential(_TAIL * logarithm(least / most))
-    for k in range(out.shape[0]):
-        word = advanced(word)
-        share = 1.0 - uniform(mixed(word)) * (1.0 - kept)
-        out[k] = min(max(least * exponential(-logarithm(share) / _TAIL), least), most)
-
-
-@kernel
-def draw_exponential(out, mean, word):
-    """Draw a Waxman network's bandwidths: fill out with exponential numbers of that mean."""
-    for k in range(out.shape[0]):
-        word = advanced(word)
-        out[k] = -mean * logarithm(1.0 - uniform(mixed(word)))

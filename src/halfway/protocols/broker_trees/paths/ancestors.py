@@ -11,7 +11,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import mixed
 
-# Values of a broker's `parent` that are no node id, beside NO_NODE at the root.
+# Values of a broker's `parent` that are no node id, beside NONE at the root.
 LEFT = np.int32(-2)  # it left the tree
 SEEKING = np.int32(-3)  # it has not joined the tree yet
 

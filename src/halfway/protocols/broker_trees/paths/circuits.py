@@ -13,16 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NO_PLACE
-from halfway.core.outbox import emit
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.prng import mixed
 from halfway.protocols import reliable_hop
 from halfway.protocols.broker_trees.decisions import DIRECT, UPPER
-from halfway.protocols.broker_trees.messages import AWAY, BACK, NO_PATH, ORIGIN, ROUTE, STEP
+from halfway.protocols.broker_trees.messages import AWAY, BACK, DIRECTION, NO_PATH, ORIGIN, ROUTE
 from halfway.protocols.event_window import copy_event_id
 
-NO_NODE = np.int32(-1)
-NO_ROUTE = np.int64(-1)  # the place of a circuit that a node does not know
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
 MOST_HOPS = 4096  # of a record in transit: places that contradict each other may form a ring
 MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
@@ -35,11 +33,11 @@ STAMPED, FORGOTTEN = 0, 1
 Int32s = npt.NDArray[np.int32]
 CIRCUIT = np.dtype(
     [
-        ("owner", "<i4"),  # the node that searched for the path; NO_NODE: a free place
+        ("owner", "<i4"),  # the node that searched for the path; NONE: a free place
         ("number", "<i4"),  # of the path, by its owner: SORTS * serial + sort
-        ("prev", "<i4"),  # the neighbour on the way to the owner; NO_NODE: this is the owner
-        ("next", "<i4"),  # the neighbour away from the owner; NO_NODE: the end, or not on the path
-        ("peer", "<i4"),  # at an end of the path: the other end; NO_NODE: not an end
+        ("prev", "<i4"),  # the neighbour on the way to the owner; NONE: this is the owner
+        ("next", "<i4"),  # the neighbour away from the owner; NONE: the end, or not on the path
+        ("peer", "<i4"),  # at an end of the path: the other end; NONE: not an end
         ("version", "<i4"),  # of the owner's latest search
         ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
         ("hops", "<i4"),  # of the way from the owner
@@ -63,7 +61,7 @@ def no_circuits(n: int, circuits: int) -> Circuits:
     """
     of = np.zeros((n, 1 << (2 * max(circuits, 1) - 1).bit_length()), CIRCUIT)
     for field in ("owner", "prev", "next", "peer"):
-        of[field] = NO_NODE
+        of[field] = NONE
     return Circuits(of.view(np.recarray), np.zeros((n, 2), np.int64))
 
 
@@ -80,41 +78,41 @@ def _hashed(owner, number):
 
 @apart
 def find(circuits, i, owner, number):
-    """The place of a circuit at row i; NO_ROUTE if the node does not know it."""
+    """The place of a circuit at row i; NO_PLACE if the node does not know it."""
     if owner < 0:
-        return NO_ROUTE
+        return NO_PLACE
     places, hashed = circuits.of.shape[1], _hashed(owner, number)
     for k in range(min(places, _PROBE)):
         place = _probed(hashed, k, places)
         there = circuits.of[i, place]
         if there.owner == owner and there.number == number:
             return place
-        if there.owner == NO_NODE:
+        if there.owner == NONE:
             break
-    return NO_ROUTE
+    return NO_PLACE
 
 
 @apart
 def claim(circuits, i, owner, number):
     """The place of a circuit at row i; a new one, with nothing known, if it has none."""
     place = find(circuits, i, owner, number)
-    if place == NO_ROUTE:
+    if place == NO_PLACE:
         places, hashed = circuits.of.shape[1], _hashed(owner, number)
         oldest = np.int64(-1)
         for k in range(min(places, _PROBE)):
             at = _probed(hashed, k, places)
             there = circuits.of[i, at]
-            if there.owner == NO_NODE:
+            if there.owner == NONE:
                 place = at
                 break
             unused = (circuits.counts[i, STAMPED] - np.int64(there.used)) & np.int64(0xFFFFFFFF)
-            unused >>= np.int64(there.peer != NO_NODE) << 4  # a node keeps its own paths longer
+            unused >>= np.int64(there.peer != NONE) << 4  # a node keeps its own paths longer
             if unused > oldest:
                 place, oldest = at, unused
         free = circuits.of[i, place]
-        circuits.counts[i, FORGOTTEN] += free.next != NO_NODE or free.peer != NO_NODE
+        circuits.counts[i, FORGOTTEN] += free.next != NONE or free.peer != NONE
         free.owner, free.number = owner, number
-        free.prev = free.next = free.peer = NO_NODE
+        free.prev = free.next = free.peer = NONE
         free.version = free.shared = free.hops = -1
     stamp(circuits, i, place)
     return place
@@ -130,14 +128,14 @@ def stamp(circuits, i, place):
 @apart
 def path_to(circuits, i, peer, sort):
     """The place of the circuit between row i and a peer of that sort that was stamped last;
-    NO_ROUTE: none."""
-    found = NO_ROUTE
+    NO_PLACE: none."""
+    found = NO_PLACE
     if peer < 0:
         return found
     for place in range(circuits.of.shape[1]):
         there = circuits.of[i, place]
         fits = there.peer == peer and there.number % SORTS == sort
-        if fits and (found == NO_ROUTE or there.used > circuits.of[i, found].used):
+        if fits and (found == NO_PLACE or there.used > circuits.of[i, found].used):
             found = np.int64(place)
     return found
 
@@ -146,13 +144,13 @@ def path_to(circuits, i, peer, sort):
 def first_path(circuits, i, peer):
     """The place of the circuit on which a node reaches a peer first: x, or z to a grandparent."""
     found = path_to(circuits, i, peer, DIRECT)
-    return path_to(circuits, i, peer, UPPER) if found == NO_ROUTE else found
+    return path_to(circuits, i, peer, UPPER) if found == NO_PLACE else found
 
 
 @inlined
 def owner_of(message):
     """The owner of the circuit that a record is on: its first sender, or its target."""
-    return message.args[ORIGIN] if message.args[STEP] == AWAY else message.target
+    return message.args[ORIGIN] if message.args[DIRECTION] == AWAY else message.target
 
 
 @apart
@@ -164,22 +162,22 @@ def way_back(circuits, i, message):
 @inlined
 def is_in_transit(own, message):
     """Whether a record is on a circuit and this node is not its target."""
-    return message.args[STEP] > 0 and message.target != own
+    return message.args[DIRECTION] > 0 and message.target != own
 
 
 @apart
 def send_along(circuits, i, place, kind, own, out):
     """Emit a record that starts along a circuit of row i; without one a NO_PATH in its place."""
-    if place == NO_ROUTE:
+    if place == NO_PLACE:
         return emit(out, NO_PATH, 0.0, own)
     there = circuits.of[i, place]
     away = there.owner == own
     towards = there.next if away else there.prev
-    if towards == NO_NODE or there.peer == NO_NODE:
+    if towards == NONE or there.peer == NONE:
         return emit(out, NO_PATH, 0.0, own)
     o = emit(out, kind, 0.0, towards)
     o.target = there.peer
-    o.args[ROUTE], o.args[STEP], o.args[ORIGIN] = there.number, AWAY if away else BACK, own
+    o.args[ROUTE], o.args[DIRECTION], o.args[ORIGIN] = there.number, AWAY if away else BACK, own
     return o
 
 
@@ -188,26 +186,23 @@ def forward(circuits, i, own, message, out):
     """Emit the next hop of a record in transit; a NO_PATH where the circuit is unknown, or where
     the record made so many hops that it circles."""
     place = way_back(circuits, i, message)
-    towards = NO_NODE
-    if place != NO_ROUTE:
+    towards = NONE
+    if place != NO_PLACE:
         there = circuits.of[i, place]
-        towards = there.next if message.args[STEP] == AWAY else there.prev
-    if towards == NO_NODE or message.hops >= MOST_HOPS:
+        towards = there.next if message.args[DIRECTION] == AWAY else there.prev
+    if towards == NONE or message.hops >= MOST_HOPS:
         return emit(out, NO_PATH, 0.0, own)
     stamp(circuits, i, place)
-    return copied(message, towards, out)
+    return send_copy(message, towards, out)
 
 
 @apart
-def copied(message, towards, out):
-    """Emit a copy of a record in transit to a neighbour."""
+def send_copy(message, towards, out):
+    """Emit a copy of a record to a neighbour, or to EVERYONE; return the copy."""
     o = emit(out, message.kind, 0.0, towards)
     o.target, o.topic = message.target, message.topic
     copy_event_id(message, o)
-    for a in range(8):
-        o.args[a] = message.args[a]
-    for a in range(6):
-        o.reals[a] = message.reals[a]
+    copy_args_and_reals(message, o)
     return o
 
 

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.messages import ANNOUNCE, HOPS, NUMBER, ORIGIN, ROOT
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Int32s
+from halfway.protocols.broker_trees.messages import ANNOUNCE, HOPS, ORIGIN, ROOT, VERSION
+from halfway.protocols.broker_trees.paths.circuits import Int32s
+from halfway.protocols.broker_trees.tables.rows import place_in_row
 
 _STALE = 3.5  # refresh intervals without a newer announcement after which a broker is replaced
 
@@ -23,12 +25,12 @@ _STALE = 3.5  # refresh intervals without a newer announcement after which a bro
 class Nearby(NamedTuple):
     """The nearest brokers that a node heard of, by place, in no order."""
 
-    broker: Int32s  # [n, places] id; NO_NODE: free
+    broker: Int32s  # [n, places] id; NONE: free
     next: Int32s  # [n, places] neighbour on the way to it
     hops: Int32s  # [n, places]
     root: Int32s  # [n, places] of its tree
-    epoch: npt.NDArray[np.uint32]  # [n, places] its incarnation
-    number: Int32s  # [n, places] of its latest announcement
+    incarnation: npt.NDArray[np.uint32]  # [n, places]
+    version: Int32s  # [n, places] of its latest announcement
     heard_s: npt.NDArray[np.float64]  # [n, places] when this node heard that one
 
 
@@ -36,19 +38,10 @@ def none_nearby(n: int, places: int) -> Nearby:
     """Return the tables of n nodes that have heard of no broker, with room for so many."""
     shape = n, places
     return Nearby(
-        np.full(shape, NO_NODE), np.full(shape, NO_NODE), np.zeros(shape, np.int32),
-        np.full(shape, NO_NODE), np.zeros(shape, np.uint32), np.zeros(shape, np.int32),
+        np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape, np.int32),
+        np.full(shape, NONE), np.zeros(shape, np.uint32), np.zeros(shape, np.int32),
         np.zeros(shape),
     )  # fmt: skip
-
-
-@apart
-def place_of_broker(nearby, i, broker):
-    """The place of a broker among those near row i, of NO_NODE a free place; -1: none."""
-    for s in range(nearby.broker.shape[1]):
-        if nearby.broker[i, s] == broker:
-            return s
-    return -1
 
 
 @apart
@@ -57,26 +50,26 @@ def rank(nearby, i, hops, broker):
     found = 0
     for s in range(nearby.broker.shape[1]):
         other = nearby.broker[i, s]
-        if other not in (NO_NODE, broker):
+        if other not in (NONE, broker):
             found += nearby.hops[i, s] < hops or (nearby.hops[i, s] == hops and other < broker)
     return found
 
 
 @apart
 def nth_nearest(nearby, i, n):
-    """The place of the broker near row i of that rank, 0: the nearest; -1: there is none."""
+    """The place of the broker near row i of that rank, 0: the nearest; NO_PLACE: there is none."""
     for s in range(nearby.broker.shape[1]):
         broker = nearby.broker[i, s]
-        if broker != NO_NODE and rank(nearby, i, nearby.hops[i, s], broker) == n:
+        if broker != NONE and rank(nearby, i, nearby.hops[i, s], broker) == n:
             return s
-    return -1
+    return NO_PLACE
 
 
 @apart
 def next_hop_to(nearby, i, broker):
-    """The neighbour of row i on the way to a broker near it; NO_NODE if it knows no way."""
-    s = place_of_broker(nearby, i, broker)
-    return nearby.next[i, s] if s >= 0 else NO_NODE
+    """The neighbour of row i on the way to a broker near it; NONE if it knows no way."""
+    s = place_in_row(nearby.broker, i, broker)
+    return nearby.next[i, s] if s >= 0 else NONE
 
 
 @apart
@@ -84,23 +77,23 @@ def drop_stale(nearby, i, now, refresh_s):
     """Forget the brokers near row i that have not announced themselves for too long."""
     for s in range(nearby.broker.shape[1]):
         if now - nearby.heard_s[i, s] > _STALE * refresh_s:
-            nearby.broker[i, s] = NO_NODE
+            nearby.broker[i, s] = NONE
 
 
 @apart
 def place_for(nearby, i, hops, broker):
     """The place for a broker that row i did not know: a free one, or that of a farther broker."""
-    s = place_of_broker(nearby, i, NO_NODE)
+    s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
         s = nth_nearest(nearby, i, nearby.broker.shape[1] - 1)
     return s
 
 
 @apart
-def announce(own, root, epoch, number, out):
+def announce(own, root, incarnation, version, out):
     """Announce a broker of the tree to the neighbours, in a record that is returned."""
     o = emit(out, ANNOUNCE, 0.0, EVERYONE)
-    o.epoch, o.args[ORIGIN], o.args[NUMBER], o.args[ROOT] = epoch, own, number, root
+    o.epoch, o.args[ORIGIN], o.args[VERSION], o.args[ROOT] = incarnation, own, version, root
     return o
 
 
@@ -112,16 +105,16 @@ def hear(nearby, i, is_broker, rules, message, out):
     """
     broker, hops = message.args[ORIGIN], message.args[HOPS] + 1
     drop_stale(nearby, i, message.at, rules.refresh_s)
-    s = place_of_broker(nearby, i, broker)
-    if s >= 0 and nearby.epoch[i, s] == message.epoch:
-        ahead = message.args[NUMBER] - nearby.number[i, s]
+    s = place_in_row(nearby.broker, i, broker)
+    if s >= 0 and nearby.incarnation[i, s] == message.epoch:
+        ahead = message.args[VERSION] - nearby.version[i, s]
         closer = hops - nearby.hops[i, s]
         if ahead < 0 or (ahead == 0 and closer > 0):
             return
         if ahead == 0 and closer == 0:  # of equal ways the one by the lowest id
             nearby.next[i, s] = min(nearby.next[i, s], message.source)
             return
-    elif s >= 0 and message.epoch < nearby.epoch[i, s]:
+    elif s >= 0 and message.epoch < nearby.incarnation[i, s]:
         return
     elif s < 0:
         s = place_for(nearby, i, hops, broker)
@@ -129,8 +122,8 @@ def hear(nearby, i, is_broker, rules, message, out):
             return
     nearby.broker[i, s], nearby.next[i, s], nearby.hops[i, s] = broker, message.source, hops
     nearby.root[i, s] = message.args[ROOT]
-    nearby.epoch[i, s], nearby.number[i, s] = message.epoch, message.args[NUMBER]
+    nearby.incarnation[i, s], nearby.version[i, s] = message.epoch, message.args[VERSION]
     nearby.heard_s[i, s] = message.at
     if rank(nearby, i, hops, broker) + is_broker < nearby.broker.shape[1]:
-        o = announce(broker, message.args[ROOT], message.epoch, message.args[NUMBER], out)
+        o = announce(broker, message.args[ROOT], message.epoch, message.args[VERSION], out)
         o.args[HOPS] = hops

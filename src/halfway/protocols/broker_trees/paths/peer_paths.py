@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.protocols.broker_trees.decisions import ALL_DIRECT, DIRECT, SECOND, balanced
 from halfway.protocols.broker_trees.messages import NOTIFY
 from halfway.protocols.broker_trees.paths.circuits import (
-    NO_NODE,
-    NO_ROUTE,
     Circuits,
     Int32s,
     first_path,
@@ -25,6 +24,7 @@ from halfway.protocols.broker_trees.paths.circuits import (
     way_back,
 )
 from halfway.protocols.broker_trees.paths.searches import Searches
+from halfway.protocols.broker_trees.tables.rows import place_in_row
 
 # Round trips differ by up to one microsecond by rounding alone.
 _CLOCK_S = 1.5e-6
@@ -33,7 +33,7 @@ _CLOCK_S = 1.5e-6
 class PeerPaths(NamedTuple):
     """The paths to a broker's peers, by place; a peer without a place is reached directly."""
 
-    peer: Int32s  # [brokers, places] id of the parent or a child; NO_NODE: free
+    peer: Int32s  # [brokers, places] id of the parent or a child; NONE: free
     detour: npt.NDArray[np.uint8]  # [brokers, places] 1 where only the second path is in use
     both: npt.NDArray[np.uint8]  # [brokers, places] 1 where both paths work
     turn: npt.NDArray[np.uint8]  # [brokers, places] the path of the next event by halves
@@ -57,26 +57,17 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
     """Return the paths of brokers that reach every peer directly, with room for so many peers."""
     shape = brokers, places
     return PeerPaths(
-        np.full(shape, NO_NODE), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
+        np.full(shape, NONE), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
         np.zeros(shape, np.uint8), np.zeros((*shape, 2)), np.zeros((*shape, 2)),
     )  # fmt: skip
 
 
 @apart
-def place_of_peer(paths, i, peer):
-    """The place of a peer among a broker's paths, of NO_NODE the first free place; -1: none."""
-    for s in range(paths.peer.shape[1]):
-        if paths.peer[i, s] == peer:
-            return s
-    return -1
-
-
-@apart
 def placed(paths, i, peer):
-    """The place of a peer among a broker's paths, a new one if it has none; -1: no room."""
-    s = place_of_peer(paths, i, peer)
+    """The place of a peer among a broker's paths, a new one if it has none; NO_PLACE: no room."""
+    s = place_in_row(paths.peer, i, peer)
     if s < 0:
-        s = place_of_peer(paths, i, NO_NODE)
+        s = place_in_row(paths.peer, i, NONE)
         if s >= 0:
             clear(paths, i, s)
             paths.peer[i, s] = peer
@@ -86,7 +77,7 @@ def placed(paths, i, peer):
 @apart
 def clear(paths, i, s):
     """Free a place of a broker's paths: its peer is reached directly, and nothing is measured."""
-    paths.peer[i, s] = NO_NODE
+    paths.peer[i, s] = NONE
     paths.detour[i, s] = paths.both[i, s] = paths.turn[i, s] = 0
     for path in range(2):
         paths.trip_s[i, s, path] = paths.least_s[i, s, path] = 0.0
@@ -95,7 +86,7 @@ def clear(paths, i, s):
 @apart
 def forget_peer(sender, peer):
     """Reach a peer directly from now on, and forget what was measured of its paths."""
-    s = place_of_peer(sender.paths, sender.broker, peer)
+    s = place_in_row(sender.paths.peer, sender.broker, peer)
     if s >= 0:
         clear(sender.paths, sender.broker, s)
 
@@ -105,7 +96,7 @@ def use_path(sender, peer, detour, both):
     """Reach a broker's peer by the second path alone (`detour`), or by the first one, or by both
     in balance (`both`)."""
     paths, i = sender.paths, sender.broker
-    s = place_of_peer(paths, i, peer)
+    s = place_in_row(paths.peer, i, peer)
     if s < 0 and (detour or both):
         s = placed(paths, i, peer)
     if s >= 0:
@@ -116,7 +107,7 @@ def use_path(sender, peer, detour, both):
 def use_direct_again(sender, peer):
     """Reach a broker's peer directly, as a record has just come on the direct path."""
     paths, i = sender.paths, sender.broker
-    s = place_of_peer(paths, i, peer)
+    s = place_in_row(paths.peer, i, peer)
     if s >= 0:
         paths.detour[i, s] = 0
 
@@ -134,23 +125,23 @@ def note_trip(sender, peer, path, trip_s, least_s):
 
 @inlined
 def direct_path(sender, peer):
-    """The place of the first path to a peer: x, or z to a broker beyond the parent; NO_ROUTE."""
+    """The place of the first path to a peer: x, or z to a broker beyond the parent; NO_PLACE."""
     return first_path(sender.circuits, sender.row, peer)
 
 
 @inlined
 def second_path(sender, peer):
-    """The place of the second path y between two brokers; NO_ROUTE: none is known."""
+    """The place of the second path y between two brokers; NO_PLACE: none is known."""
     return path_to(sender.circuits, sender.row, peer, SECOND)
 
 
 @apart
 def active_path(sender, to):
-    """The circuit by which a broker now reaches another, or a client's node; NO_ROUTE: none."""
-    s = place_of_peer(sender.paths, sender.broker, to)
+    """The circuit by which a broker now reaches another, or a client's node; NO_PLACE: none."""
+    s = place_in_row(sender.paths.peer, sender.broker, to)
     if s >= 0 and sender.paths.detour[sender.broker, s] == 1:
         second = second_path(sender, to)
-        if second != NO_ROUTE:
+        if second != NO_PLACE:
             return second
     return direct_path(sender, to)
 
@@ -172,7 +163,7 @@ def waiting_s(trip_s, least_s):
 def event_path(sender, to):
     """The circuit of the next event to a peer: of two working paths the balanced one."""
     paths, i = sender.paths, sender.broker
-    s = place_of_peer(paths, i, to)
+    s = place_in_row(paths.peer, i, to)
     if s < 0 or sender.balance == ALL_DIRECT or paths.both[i, s] == 0:
         return active_path(sender, to)
     trip_s, least_s = paths.trip_s[i, s], paths.least_s[i, s]
@@ -185,7 +176,7 @@ def event_path(sender, to):
     )  # fmt: skip
     paths.turn[i, s] ^= 1
     second = second_path(sender, to)
-    return second if path == SECOND and second != NO_ROUTE else active_path(sender, to)
+    return second if path == SECOND and second != NO_PLACE else active_path(sender, to)
 
 
 @apart

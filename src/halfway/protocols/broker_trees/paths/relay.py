@@ -1,6 +1,7 @@
 """What each node of a broker tree does for the paths of others: it searches and forwards."""
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.messages import (
     ANNOUNCE,
@@ -14,11 +15,10 @@ from halfway.protocols.broker_trees.messages import (
 )
 from halfway.protocols.broker_trees.paths.circuits import (
     MOST_HOPS,
-    NO_NODE,
     claim,
-    copied,
     forward,
     is_in_transit,
+    send_copy,
 )
 from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
 from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on_search
@@ -32,28 +32,28 @@ def carry(state, i, own, message, out):
     there = state.circuits.of[i, place]
     there.prev = message.source
     if message.target == own:
-        there.peer, there.next = message.args[ORIGIN], NO_NODE
+        there.peer, there.next = message.args[ORIGIN], NONE
         return True
     towards = next_hop_to(state.nearby, i, message.target)
-    if towards != NO_NODE:
+    if towards != NONE:
         there.next = towards
-    if there.next == NO_NODE or message.hops >= MOST_HOPS:
+    if there.next == NONE or message.hops >= MOST_HOPS:
         emit(out, NO_PATH, 0.0, own)
     else:
-        copied(message, there.next, out)
+        send_copy(message, there.next, out)
     return False
 
 
 @apart
-def is_relayed(state, rules, i, is_broker, message, out):
-    """Handle a record as any node of the tree does; whether nothing is left to do.
+def relay(state, rules, i, is_broker, message, out):
+    """Handle a record as any node of the tree does; True if nothing is left to do.
 
     is_broker: whether the node announces itself as a broker.
     """
     kind, own = message.kind, state.node_id[i]
     if kind == ANNOUNCE:
         hear(state.nearby, i, is_broker, rules, message, out)
-        return state.clients.client_index[i] == NO_NODE
+        return state.clients.client_index[i] == NONE
     if kind == SEARCH:
         on_search(state.circuits, i, own, rules, message, out)
     elif kind == ANSWER:

@@ -13,30 +13,30 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
 from halfway.protocols.broker_trees.messages import (
     ANSWER,
     AVOIDED,
     BACK,
+    DIRECTION,
     FOUND,
     HOPS,
-    NUMBER,
     ORIGIN,
     ROUTE,
     SEARCH,
     SHARED,
-    STEP,
+    VERSION,
 )
 from halfway.protocols.broker_trees.paths.circuits import (
     MOST_SERIAL,
-    NO_NODE,
-    NO_ROUTE,
     SORTS,
     Int32s,
     claim,
     find,
     path_to,
+    send_copy,
 )
 
 _VERSIONS = np.int32(2**31 - 1)
@@ -47,7 +47,7 @@ class Searches(NamedTuple):
 
     serial: Int32s  # [brokers] of its latest path
     version: Int32s  # [brokers] of its latest search
-    epoch: Int32s  # [brokers] its incarnation, which the START event states
+    incarnation: Int32s  # [brokers] which the START event states
 
 
 def no_searches(brokers: int) -> Searches:
@@ -58,7 +58,7 @@ def no_searches(brokers: int) -> Searches:
 @apart
 def start_searches(searches, b, incarnation):
     """Begin the numbers of a broker that lost its memory apart from those that it gave before."""
-    searches.epoch[b] = np.int32(incarnation)
+    searches.incarnation[b] = np.int32(incarnation)
     if incarnation > 0 and searches.serial[b] == 0:
         searches.serial[b] = (np.int64(incarnation) << 16) % MOST_SERIAL
 
@@ -73,10 +73,10 @@ def new_number(sender):
 
 @apart
 def own_number(sender, peer):
-    """The number of a broker's own direct path to a peer; -1: it has none."""
+    """The number of a broker's own direct path to a peer; NONE: it has none."""
     place = path_to(sender.circuits, sender.row, peer, DIRECT)
-    if place == NO_ROUTE or sender.circuits.of[sender.row, place].owner != sender.own:
-        return np.int32(-1)
+    if place == NO_PLACE or sender.circuits.of[sender.row, place].owner != sender.own:
+        return NONE
     return sender.circuits.of[sender.row, place].number
 
 
@@ -94,7 +94,7 @@ def search(sender, peer, number, avoided, out):
     there.version, there.shared, there.hops = version, 0, 0
     o = emit(out, SEARCH, 0.0, EVERYONE)
     o.target = peer
-    o.args[ROUTE], o.args[ORIGIN], o.args[NUMBER] = number, sender.own, version
+    o.args[ROUTE], o.args[ORIGIN], o.args[VERSION] = number, sender.own, version
     o.args[AVOIDED] = avoided
 
 
@@ -102,7 +102,7 @@ def search(sender, peer, number, avoided, out):
 def search_direct(sender, peer, out):
     """Search for a direct path to a peer, in place of the one that the broker has."""
     number = own_number(sender, peer)
-    search(sender, peer, new_number(sender) if number < 0 else number, NO_NODE, out)
+    search(sender, peer, new_number(sender) if number < 0 else number, NONE, out)
 
 
 @inlined
@@ -118,18 +118,18 @@ def shared_nodes(circuits, i, own, message):
     if message.args[ROUTE] % SORTS != SECOND:
         return shared
     place = find(circuits, i, owner, message.args[ROUTE] - SECOND + DIRECT)
-    if place == NO_ROUTE:
+    if place == NO_PLACE:
         return shared
     x = circuits.of[i, place]
     if own == message.target:  # the same link is no second path
         return shared + (x.peer == owner and x.prev == owner and message.source == owner)
-    return shared + (x.next != NO_NODE)
+    return shared + (x.next != NONE)
 
 
 @apart
 def on_search(circuits, i, own, rules, message, out):
     """Note a search's best way to this node, and pass it on; the broker searched for answers."""
-    owner, version = message.args[ORIGIN], message.args[NUMBER]
+    owner, version = message.args[ORIGIN], message.args[VERSION]
     if own in (owner, message.args[AVOIDED]):
         return
     place = claim(circuits, i, owner, message.args[ROUTE])
@@ -138,23 +138,20 @@ def on_search(circuits, i, own, rules, message, out):
     fresh = there.version < 0 or is_newer(version, there.version)
     if not fresh:
         worse = shared > there.shared or (shared == there.shared and hops > there.hops)
-        if version != there.version or worse or there.next != NO_NODE:
+        if version != there.version or worse or there.next != NONE:
             return  # also where the path is found already
         if shared == there.shared and hops == there.hops:
             there.prev = min(there.prev, message.source)
             return
     there.version, there.shared, there.hops, there.prev = version, shared, hops, message.source
-    there.next = NO_NODE
+    there.next = NONE
     if own != message.target:
-        there.peer = NO_NODE
-        o = emit(out, SEARCH, 0.0, EVERYONE)
-        o.target = message.target
-        for a in range(8):
-            o.args[a] = message.args[a]
+        there.peer = NONE
+        o = send_copy(message, EVERYONE, out)
         o.args[HOPS], o.args[SHARED] = hops, shared
     elif fresh:
         o = emit(out, ANSWER, rules.search_s, own)
-        o.args[ROUTE], o.args[ORIGIN], o.args[NUMBER] = message.args[ROUTE], owner, version
+        o.args[ROUTE], o.args[ORIGIN], o.args[VERSION] = message.args[ROUTE], owner, version
 
 
 @apart
@@ -162,32 +159,28 @@ def answer(circuits, i, own, message, out):
     """Answer a search along the best way to this broker, whose timer is over."""
     owner = message.args[ORIGIN]
     place = find(circuits, i, owner, message.args[ROUTE])
-    if place == NO_ROUTE or circuits.of[i, place].version != message.args[NUMBER]:
+    if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
         return
-    if circuits.of[i, place].prev == NO_NODE:
+    if circuits.of[i, place].prev == NONE:
         return
     circuits.of[i, place].peer = owner
     o = emit(out, FOUND, 0.0, circuits.of[i, place].prev)
     o.target = owner
-    o.args[ROUTE], o.args[STEP], o.args[ORIGIN] = message.args[ROUTE], BACK, own
-    o.args[NUMBER] = message.args[NUMBER]
+    o.args[ROUTE], o.args[DIRECTION], o.args[ORIGIN] = message.args[ROUTE], BACK, own
+    o.args[VERSION] = message.args[VERSION]
 
 
 @apart
 def keep_found(circuits, i, own, message, out):
     """Keep the path that a FOUND comes along; whether this node owns it and may use it now."""
     place = find(circuits, i, message.target, message.args[ROUTE])
-    if place == NO_ROUTE or circuits.of[i, place].version != message.args[NUMBER]:
+    if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
         return False
     there = circuits.of[i, place]
     there.next = message.source
     if own == message.target:
         there.peer = message.args[ORIGIN]
         return True
-    if there.prev == NO_NODE:
-        return False
-    o = emit(out, FOUND, 0.0, there.prev)
-    o.target = message.target
-    for a in range(8):
-        o.args[a] = message.args[a]
+    if there.prev != NONE:
+        send_copy(message, there.prev, out)
     return False

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, kernel
-
-NONE = np.int32(-1)
+from halfway.core.missing import NONE
+from halfway.protocols.broker_trees.tables.rows import place_in_row
 
 
 class Children(NamedTuple):
@@ -34,22 +34,13 @@ def no_children(brokers: int, slots: int) -> Children:
     )  # fmt: skip
 
 
-@apart
-def slot_of(node_ids, i, node_id):
-    """The slot of a child's id in a broker's row; of NONE the first free slot; -1: none."""
-    for s in range(node_ids.shape[1]):
-        if node_ids[i, s] == node_id:
-            return s
-    return -1
-
-
 @kernel
 def add_child(children, i, node_id):
-    """Add a child of a broker, heard just now; returns its slot, -1 if there is no room."""
-    s = slot_of(children.child, i, node_id)
+    """Add a child of a broker, heard just now; returns its slot, NO_PLACE if there is no room."""
+    s = place_in_row(children.child, i, node_id)
     if s >= 0:
         return s
-    s = slot_of(children.child, i, NONE)
+    s = place_in_row(children.child, i, NONE)
     if s < 0:
         children.refused[i] += 1
     else:
@@ -67,7 +58,7 @@ def reset_silence(children, i, slot):
 @apart
 def remove_child(children, i, node_id):
     """Remove a child of a broker; returns whether it was one."""
-    s = slot_of(children.child, i, node_id)
+    s = place_in_row(children.child, i, node_id)
     if s >= 0:
         children.child[i, s] = NONE
     return s >= 0
@@ -85,9 +76,9 @@ def first_child(children, i, but):
 @kernel
 def add_grandchild(children, i, node_id, via):
     """Add a grandchild of a broker, heard just now; it may have changed its parent to `via`."""
-    s = slot_of(children.grandchild, i, node_id)
+    s = place_in_row(children.grandchild, i, node_id)
     if s < 0:
-        s = slot_of(children.grandchild, i, NONE)
+        s = place_in_row(children.grandchild, i, NONE)
     if s < 0:
         children.refused[i] += 1
         return

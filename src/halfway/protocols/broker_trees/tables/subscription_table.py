@@ -14,6 +14,7 @@ import numpy.typing as npt
 from halfway.core.compiled import apart, inlined
 from halfway.core.filters import Filters
 from halfway.core.message import APP
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.messages import (
     CLIENT,
@@ -30,7 +31,7 @@ from halfway.protocols.broker_trees.messages import (
     value,
     write_values,
 )
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE, Int32s
+from halfway.protocols.broker_trees.paths.circuits import Int32s
 from halfway.protocols.broker_trees.paths.peer_paths import send, send_event
 from halfway.protocols.event_window import copy_event_id
 
@@ -51,7 +52,7 @@ class SubscriptionTable(NamedTuple):
 
     filter: Int32s  # [brokers, slots] the filter's digest; FREE: an unused slot
     via: Int32s  # [brokers, slots] id of the child, of the client's node, or the broker's own
-    client: Int32s  # [brokers, slots] number of the client at that node; NO_NODE: of a child
+    client: Int32s  # [brokers, slots] number of the client at that node; NONE: of a child
     forwarded: npt.NDArray[np.uint8]  # [brokers, slots] 1 where the parent holds it
     parts: npt.NDArray[np.uint8]  # [brokers, slots] bits of the parts of the filter that came
     low: npt.NDArray[np.float64]  # [brokers, slots, attributes] NaN: no constraint
@@ -68,7 +69,7 @@ def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
         raise ValueError(f"attributes = {attributes}: expected 1 to {MOST_ATTRIBUTES}")
     shape = brokers, slots
     return SubscriptionTable(
-        np.full(shape, FREE), np.full(shape, NO_NODE), np.full(shape, NO_NODE),
+        np.full(shape, FREE), np.full(shape, NONE), np.full(shape, NONE),
         np.zeros(shape, np.uint8), np.zeros(shape, np.uint8), np.zeros((*shape, attributes)),
         np.zeros((*shape, attributes)), np.zeros(brokers, np.int64),
     )  # fmt: skip
@@ -148,12 +149,12 @@ def subscribe_upstream(table, sender, slot, up, out):
 
 @apart
 def entry_of(table, i, f, via, client):
-    """The slot of a table's entry for a filter, a new one if there is none; -1: no room."""
-    free = -1
+    """The slot of a table's entry for a filter, a new one if there is none; NO_PLACE: no room."""
+    free = NO_PLACE
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == FREE:
             if free < 0:
-                free = s
+                free = np.int64(s)
         elif table.filter[i, s] == f and table.via[i, s] == via and table.client[i, s] == client:
             return s
     if free < 0:
@@ -183,7 +184,7 @@ def insert(table, sender, message, via, client, up, out):
     for a in range(first, min(first + EACH, attributes)):
         table.low[i, s, a] = message.reals[2 * (a - first)]
         table.high[i, s, a] = message.reals[2 * (a - first) + 1]
-    if up != NO_NODE and is_complete(table, i, s):
+    if up != NONE and is_complete(table, i, s):
         subscribe_upstream(table, sender, s, up, out)
 
 
@@ -198,7 +199,7 @@ def insert_own(table, filters, sender, f, client, up, out):
     for a in range(attributes):
         low, high = interval(filters, f, a, attributes)
         table.low[i, s, a], table.high[i, s, a] = low, high
-    if up != NO_NODE:
+    if up != NONE:
         subscribe_upstream(table, sender, s, up, out)
 
 
@@ -231,7 +232,7 @@ def remove_slot(table, sender, slot, up, out):
     i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
     table.filter[i, slot], table.forwarded[i, slot] = FREE, 0
-    if not was_forwarded or up == NO_NODE:
+    if not was_forwarded or up == NONE:
         return
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == f and is_complete(table, i, s):  # nothing changes for the parent

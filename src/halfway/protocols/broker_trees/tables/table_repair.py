@@ -8,9 +8,9 @@ parent sends the names of what it holds, and the child sends what it forwarded.
 import numpy as np
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NONE
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees.messages import FILTER, HELD, ORIGIN, UNSUBSCRIBE_UP
-from halfway.protocols.broker_trees.paths.circuits import NO_NODE
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
     is_complete,
@@ -25,7 +25,7 @@ def filters_digest(table, b, via):
     """The digest of the filters via a child; without one, of the forwarded filters."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
-        counts = table.forwarded[b, s] == 1 if via == NO_NODE else table.via[b, s] == via
+        counts = table.forwarded[b, s] == 1 if via == NONE else table.via[b, s] == via
         if counts and table.filter[b, s] != FREE and is_complete(table, b, s):
             word += mixed(np.uint64(table.filter[b, s] + 1))
     return low_half(word)
@@ -64,5 +64,5 @@ def remove_all(table, sender, via, up, out):
     """Remove from the table all subscriptions of the clients of a node."""
     for s in range(table.filter.shape[1]):
         at = table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == via
-        if at and table.client[sender.broker, s] != NO_NODE:
+        if at and table.client[sender.broker, s] != NONE:
             remove_slot(table, sender, s, up, out)

@@ -1,0 +1,16 @@
+"""The search in one row of a table of node ids, as each broker and each node has one."""
+
+from halfway.core.compiled import apart
+from halfway.core.missing import NO_PLACE
+
+
+@apart
+def place_in_row(ids, i, node_id):
+    """The first place of a node id in row i of ids [rows, places]; NO_PLACE if it is not there.
+
+    NONE finds the first free place.
+    """
+    for s in range(ids.shape[1]):
+        if ids[i, s] == node_id:
+            return s
+    return NO_PLACE
