@@ -8,9 +8,10 @@ topic of its first two levels, and a filter that is wild within these levels nee
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, is_wild, matches, short
+from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, short
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Face
+from halfway.live.topics import is_wild, matches
 
 _DEPTH = 2  # levels of a topic that a routed system knows
 

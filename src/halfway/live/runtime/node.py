@@ -13,7 +13,7 @@ from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.events.topics import EVERYTHING, filter_problem, topic_problem
+from halfway.live.events.topics import EVERYTHING
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import Links, OwnHello
@@ -26,6 +26,7 @@ from halfway.live.step.kernel import UNREADABLE
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
+from halfway.live.topics import filter_problem, topic_problem
 from halfway.live.wire.frames import FrameType
 
 _AT_ONCE = 64  # publications before the loop has its turn
