@@ -1,6 +1,7 @@
 """Topics inside a node: 64 bits on the wire, and the numbers of one node."""
 
 import hashlib
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,8 @@ class TopicTable:
         self._number: dict[int, int] = {}  # hash -> number, the one used last at the end
         self._pins: dict[int, int] = {}  # hash -> how many subscriptions hold it
         self.given_anew = 0
+        # Takes the hash and the number of a topic before another topic has the number.
+        self.before_reuse: Callable[[int, int], None] = _ignored
 
     def __len__(self) -> int:
         return len(self._number)
@@ -73,5 +76,10 @@ class TopicTable:
         for hash64 in self._number:
             if hash64 not in self._pins:
                 self.given_anew += 1
+                self.before_reuse(hash64, self._number[hash64])
                 return self._number.pop(hash64)
         return None
+
+
+def _ignored(hash64: int, number: int) -> None:
+    del hash64, number

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from halfway.live.addresses import LOOPBACK, is_loopback
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
-from halfway.live.plain import Plain, is_loopback
+from halfway.live.plain import Plain
 from halfway.live.runtime.compile_ahead import started
 from halfway.live.runtime.membership import keyed_security
 from halfway.live.runtime.node import MeshNode, NodeIdentity, rules_digest
 from halfway.live.runtime.settings import (
     ANY_INTERFACE,
     GROUP,
-    LOOPBACK,
     Settings,
     next_incarnation,
     random_id,

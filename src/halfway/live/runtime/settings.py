@@ -10,12 +10,13 @@ from pathlib import Path
 
 from halfway.core.options import Value
 from halfway.files import write_whole
+from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.security import Address
 from halfway.live.systems.registry import DEFAULT_SYSTEM, check_system
 from halfway.problem import Problem
 
-LOOPBACK, ANY_INTERFACE = "127.0.0.1", "0.0.0.0"
+ANY_INTERFACE = "0.0.0.0"
 # Administratively scoped [RFC 2365]; the development network uses it on loopback only.
 GROUP: Address = ("239.255.71.17", 4711)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
