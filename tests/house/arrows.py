@@ -91,7 +91,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "runtime": {".", "step", "wire", "systems", "events", "link", "keys"},
         "trace": {".", "step", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
-        "interface": {".", "control", "runtime"},
+        "interface": {".", "control", "runtime", "mqtt"},
         "mqtt": {"."},
     },
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},

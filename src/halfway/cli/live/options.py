@@ -53,6 +53,21 @@ Traced = Annotated[
 Discover = Annotated[
     bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")
 ]
+Mqtt = Annotated[
+    str, typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT 3.1.1 and 5.0.")
+]
+MqttTls = Annotated[
+    str, typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT with TLS.")
+]
+MqttCertificate = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The certificate of --mqtt-tls, PEM.")
+]
+MqttKey = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The private key of --mqtt-tls, PEM.")
+]
+MqttUsers = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Users and topics of MQTT clients, TOML.")
+]
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Such as sensors/kitchen.")]
 TopicFilter = Annotated[
     str, typer.Argument(metavar="FILTER", help="A topic; + matches one level, # all the rest.")

@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class Host:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.nodes: list[MeshNode] = []
+        # What the status of the process says beside its nodes, such as "mqtt".
+        self.sections: dict[str, Callable[[], Mapping[str, Any]]] = {}
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
