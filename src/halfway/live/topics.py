@@ -6,6 +6,7 @@ All folders of the room use them: events, the MQTT door, and the patterns of cer
 from typing import Generic, TypeVar
 
 MOST_BYTES = 65_535  # of a topic's text in UTF-8
+OWN = "$halfway/"  # the topics below it belong to the runtime, and all members may use them
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 

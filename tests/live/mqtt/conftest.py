@@ -6,7 +6,6 @@ import pytest
 
 from tests.live.mqtt.doors import Doors, opened
 
-
 LIVE = pytest.param("live", id="live mesh", marks=pytest.mark.slow)
 
 

@@ -83,6 +83,9 @@ ForSeconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds."
 Retain = Annotated[
     bool, typer.Option("--retain", help="Keep the event as the last value of its topic.")
 ]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Keep the event on disk until all readers have it.")
+]
 Expiry = Annotated[
     float | None, typer.Option("--expiry", metavar="S", min=0.0, help="Void after S seconds.")
 ]

@@ -22,6 +22,7 @@ class LocalSubscription:
 
     filter: str
     callback: Callable[[Event], None]
+    since: float = 0.0  # seconds of the node's clock
 
 
 def routed_topic(topic: str) -> str:
@@ -51,6 +52,11 @@ class Subscriptions:
 
     def __len__(self) -> int:
         return len(self._local)
+
+    @property
+    def all(self) -> list[LocalSubscription]:
+        """The subscriptions of the applications."""
+        return list(self._local)
 
     @property
     def filters(self) -> list[str]:

@@ -1,6 +1,8 @@
 """The service of a process: its nodes, the control socket, and what it offers on TCP ports."""
 
+import asyncio
 import ssl
+import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -9,9 +11,11 @@ from typing import Any
 
 from halfway.live.addresses import is_loopback, listening_address, shown, unavailable
 from halfway.live.control.server import ControlServer
+from halfway.live.journal.journal import JournalRefusal
 from halfway.live.mesh import Level
 from halfway.live.mqtt.access import Access, Anyone, read_users
-from halfway.live.mqtt.server import MqttDoor
+from halfway.live.mqtt.server import LEVELS, MqttDoor
+from halfway.live.mqtt.sessions.memory import SessionMemory
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.problem import Problem
@@ -67,6 +71,7 @@ class Service:
             await stack.enter_async_context(ControlServer(self.host, self.host.nodes[0].name))
             if self._offered.mqtt or self._offered.mqtt_tls:
                 await self._open_door(stack, access, tls)
+            self.host.resume()
             self._stack = stack.pop_all()
         return self
 
@@ -76,7 +81,13 @@ class Service:
     async def _open_door(
         self, stack: AsyncExitStack, access: Access, tls: ssl.SSLContext | None
     ) -> None:
-        door = MqttDoor(self.host.nodes[0], access=access, levels=_WITHOUT_JOURNAL)
+        levels, memory = _WITHOUT_JOURNAL, None
+        if self.host.journals:
+            journal, loop = self.host.journals[0], asyncio.get_running_loop()
+            memory = SessionMemory(journal.write, JournalRefusal, loop.time, time.time)
+            journal.add(memory)
+            levels = LEVELS
+        door = MqttDoor(self.host.nodes[0], access=access, levels=levels, memory=memory)
         stack.push_async_callback(door.close)
         for field, context in (("mqtt", None), ("mqtt_tls", tls)):
             text = getattr(self._offered, field)
