@@ -32,6 +32,7 @@ def node(
     mqtt_certificate: options.MqttCertificate = None,
     mqtt_key: options.MqttKey = None,
     mqtt_users: options.MqttUsers = None,
+    metrics: options.Metrics = "",
 ) -> None:
     """Run a node of a network without brokers, until Ctrl-C.
 
@@ -59,7 +60,7 @@ def node(
     )  # fmt: skip
     offered = ServiceSettings(
         mqtt=mqtt, mqtt_tls=mqtt_tls, mqtt_certificate=mqtt_certificate, mqtt_key=mqtt_key,
-        mqtt_users=mqtt_users,
+        mqtt_users=mqtt_users, metrics=metrics,
     )  # fmt: skip
     serve(settings, offered, _introduce)
     warn("stopped")

@@ -68,6 +68,9 @@ MqttKey = Annotated[
 MqttUsers = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Users and topics of MQTT clients, TOML.")
 ]
+Metrics = Annotated[
+    str, typer.Option(metavar="[HOST:]PORT", help="Serve metrics for Prometheus, at /metrics.")
+]
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Such as sensors/kitchen.")]
 TopicFilter = Annotated[
     str, typer.Argument(metavar="FILTER", help="A topic; + matches one level, # all the rest.")

@@ -13,6 +13,7 @@ from halfway.live.addresses import is_loopback, listening_address, shown, unavai
 from halfway.live.control.server import ControlServer
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.mesh import Level
+from halfway.live.monitoring.http import HttpServer
 from halfway.live.mqtt.access import Access, Anyone, read_users
 from halfway.live.mqtt.server import LEVELS, MqttDoor
 from halfway.live.mqtt.sessions.memory import SessionMemory
@@ -30,6 +31,7 @@ class ServiceSettings:
 
     mqtt, mqtt_tls: doors of the first node for clients of MQTT, plain and with TLS.
     mqtt_certificate, mqtt_key: PEM files of the door with TLS. mqtt_users: a file of users.
+    metrics: the metrics of OpenMetrics, at /metrics.
     Raises Problem for a value out of range.
     """
 
@@ -38,9 +40,10 @@ class ServiceSettings:
     mqtt_certificate: Path | None = None
     mqtt_key: Path | None = None
     mqtt_users: Path | None = None
+    metrics: str = ""
 
     def __post_init__(self) -> None:
-        for field in ("mqtt", "mqtt_tls"):
+        for field in ("mqtt", "mqtt_tls", "metrics"):
             if text := getattr(self, field):
                 listening_address(field, text)
         files = {"mqtt_certificate": self.mqtt_certificate, "mqtt_key": self.mqtt_key}
@@ -72,6 +75,7 @@ class Service:
             if self._offered.mqtt or self._offered.mqtt_tls:
                 await self._open_door(stack, access, tls)
             self.host.resume()
+            await self._open_pages(stack)
             self._stack = stack.pop_all()
         return self
 
@@ -99,6 +103,15 @@ class Service:
                     raise unavailable(field, text, error) from None
                 self.addresses[field] = shown(given)
         self.host.sections["mqtt"] = lambda: self._door_status(door)
+
+    async def _open_pages(self, stack: AsyncExitStack) -> None:
+        if self._offered.metrics:
+            from halfway.live.monitoring.metrics import metrics_resource
+
+            resources = {"/metrics": metrics_resource(self.host)}
+            server = HttpServer("metrics", self._offered.metrics, resources)
+            await stack.enter_async_context(server)
+            self.addresses["metrics"] = server.address
 
     def _door_status(self, door: MqttDoor) -> Mapping[str, Any]:
         return {

@@ -60,8 +60,8 @@ class NodeJournal:
         return self._journal.size
 
     @property
-    def sync_s(self) -> float:
-        """The seconds that the last group took to reach the disk."""
+    def all_sync_s(self) -> float:
+        """The seconds that all groups took to reach the disk."""
         return self._commit.sync_s
 
     @property
@@ -70,9 +70,9 @@ class NodeJournal:
         return self._commit.groups
 
     @property
-    def state(self) -> str:
-        """A word for people: "ok", or "disk failed" until the next start."""
-        return "disk failed" if self._journal.failed else "ok"
+    def has_failed(self) -> bool:
+        """Whether the disk had an error. Nothing is kept then until the next start."""
+        return self._journal.failed
 
     def add(self, part: JournalPart) -> None:
         """Give a part its records back. Records of parts that never come stay in the journal."""
