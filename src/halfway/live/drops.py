@@ -29,6 +29,7 @@ class Drop(StrEnum):
     SLOW_SUBSCRIBER = "slow subscriber"  # its own queue is full
     NOT_HEARD = "too many nodes heard"
     FRAGMENTS = "fragments incomplete"
+    NOT_KEPT = "journal refused"  # a kept event of another node; it comes again
     DUPLICATE = "duplicate"  # an application has the event already
 
 

@@ -11,7 +11,7 @@ class Limits(NamedTuple):
     publishers: int = 256  # whose newest events a node distinguishes
     topics: int = 1024  # that a node has numbers for
     subscriptions: int = 256  # of the applications of a node
-    payload: int = 65_000  # bytes of an event
+    payload: int = 65_490  # bytes of an event with its topic, as a frame has room for
     bodies: int = 4096  # of events that a node keeps for its neighbours
     body_bytes: int = 16 << 20  # of all of them
     held: int = 256  # records that wait for the body of their event

@@ -1,8 +1,8 @@
 """Plain datagrams for the development network: no keys, and so loopback addresses only."""
 
 import struct
-from ipaddress import ip_address
 
+from halfway.live.addresses import is_loopback
 from halfway.live.security import Address, Opened, Refused
 
 LABEL = "UNSAFE development network on loopback"
@@ -82,11 +82,3 @@ class Plain:
         """Permit everything: this is why the network is unsafe."""
         del peer, action, topic
         return True
-
-
-def is_loopback(address: Address) -> bool:
-    """Whether an address is one of this machine alone."""
-    try:
-        return ip_address(address[0]).is_loopback
-    except ValueError:
-        return False

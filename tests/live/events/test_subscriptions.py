@@ -80,3 +80,20 @@ def test_a_full_table_of_topics_refuses_a_subscription() -> None:
     assert some.add("b", ignore)
     assert some.add("c", ignore) is None
     assert len(some) == 2
+
+
+def test_a_wildcard_goes_on_when_more_topics_come_than_there_are_numbers() -> None:
+    some, run = subscriptions("flooding", topics=4)
+    kinds = face_of("flooding", {}, _SETTING).node.kinds
+    some.add("#", ignore)
+    some.add("kept/topic", ignore)
+    subscribed = set[int]()
+    for k in range(40):
+        some.meet(some.hash_of(f"t/{k % 9}"), f"t/{k % 9}")
+        number = some.number_of(some.hash_of(f"t/{k % 9}"))
+        for command in run:
+            is_begin = command.kind == kinds.number("subscribe")
+            (subscribed.add if is_begin else subscribed.discard)(command.topic)
+        run.clear()
+        assert number in subscribed  # the system delivers the event
+        assert some.number_of(some.hash_of("kept/topic")) == 0  # a named topic keeps its number

@@ -6,13 +6,10 @@ from hypothesis import strategies as st
 
 from halfway.live.events.topics import (
     TopicTable,
-    filter_problem,
     hashed,
-    is_wild,
-    matches,
     short,
-    topic_problem,
 )
+from halfway.live.topics import filter_problem, is_wild, matches, topic_problem
 
 _KEY = bytes(32)
 

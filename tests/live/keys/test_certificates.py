@@ -19,7 +19,8 @@ from halfway.live.keys.certificates import (
     signed_revocations,
 )  # fmt: skip
 from halfway.live.keys.identity import Identity, node_id_of, requested_keys
-from halfway.live.keys.patterns import any_covers, covers, pattern_error
+from halfway.live.keys.patterns import any_covers, pattern_error
+from halfway.live.topics import covers
 from tests.live.keys.made import NOW, MadeNetwork, source
 
 NETWORK = MadeNetwork()
@@ -86,7 +87,7 @@ def test_only_the_root_key_of_the_network_certifies() -> None:
         ({"name": ""}, "name = ''"),
         ({"name": "n" * 64}, "expected 1 to 63 bytes"),
         ({"name": "a\nb"}, "printable"),
-        ({"publish": ("a/#/b",)}, "# as the last level"),
+        ({"publish": ("a/#/b",)}, "# as the whole last level"),
         ({"publish": ("a",) * 33}, "expected at most 32"),
         ({"publish": ("p" * 200,) * 4}, "too long"),
     ],

@@ -6,11 +6,14 @@ import pytest
 
 from tests.live.mqtt.doors import Doors, opened
 
+LIVE = pytest.param("live", id="live mesh", marks=pytest.mark.slow)
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["one door", "two doors"])
+
+@pytest.fixture(scope="module", params=[1, 2, LIVE], ids=["one door", "two doors", "live mesh"])
 def doors(request: pytest.FixtureRequest) -> Iterator[Doors]:
     """Doors at nodes of one mesh: clients use the first and the last."""
-    with opened(request.param) as made:
+    live = request.param == "live"
+    with opened(2, nodes=4) if live else opened(request.param) as made:
         yield made
 
 

@@ -5,13 +5,11 @@ from hypothesis import strategies as st
 
 from halfway.live.mqtt.topics import (
     LEVELS_MAXIMUM,
-    FilterTree,
-    covers,
     is_filter,
     is_topic,
-    matches,
     shared,
 )
+from halfway.live.topics import FilterTree, covers, matches
 from tests.live.mqtt.sessions import oracle
 
 LEVEL = st.sampled_from(["", "a", "b", "$a"])

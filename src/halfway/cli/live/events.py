@@ -27,6 +27,7 @@ def pub(
     text: options.Text = "-",
     count: options.Repeats = 1,
     retain: options.Retain = False,
+    keep: options.Keep = False,
     expiry: options.Expiry = None,
     wait: options.Wait = 3.0,
     node: options.AtNode = "",
@@ -43,15 +44,22 @@ def pub(
     halfway pub sensors/kitchen --count 5 'reading {{count}}'
     vmstat 1 | halfway pub machine/load -
     halfway pub lamps/hall on --retain
+    halfway pub alarms/door open --keep     on disk before this command ends
     """
     from halfway.live.control.client import answer_of
     from halfway.live.control.requests import Done, PublishRequest
+    from halfway.live.mesh import Level
 
     published = neighbours = 0
     with at(node) as place:
         for some in _batches(_payloads(text, count), 1 if text == "-" else _BATCH):
             request = PublishRequest(
-                topic=topic, payloads=some, retain=retain, expiry_s=expiry, link_s=wait
+                topic=topic,
+                payloads=some,
+                retain=retain,
+                expiry_s=expiry,
+                link_s=wait,
+                level=Level.KEPT if keep else Level.BEST_EFFORT,
             )
             answer = answer_of(place, request)
             assert isinstance(answer, Done)

@@ -9,7 +9,7 @@ from halfway.cli.live import options
 from halfway.cli.terminal.screen import assignments, warn
 
 if TYPE_CHECKING:
-    from halfway.live.runtime.host import Host
+    from halfway.live.interface.service import Service
 
 
 def node(
@@ -27,6 +27,12 @@ def node(
     discover: options.Discover = True,
     interpreted: options.Interpreted = False,
     trace: options.Traced = False,
+    mqtt: options.Mqtt = "",
+    mqtt_tls: options.MqttTls = "",
+    mqtt_certificate: options.MqttCertificate = None,
+    mqtt_key: options.MqttKey = None,
+    mqtt_users: options.MqttUsers = None,
+    metrics: options.Metrics = "",
 ) -> None:
     """Run a node of a network without brokers, until Ctrl-C.
 
@@ -40,8 +46,10 @@ def node(
     halfway pub sensors/kitchen 21.5        in a third one
     halfway node --nodes 20 --system walk-overlay
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
+    halfway node --mqtt 1883                then: mosquitto_sub -t 'sensors/#' -v
     """
     from halfway.live.interface.serve import serve
+    from halfway.live.interface.service import ServiceSettings
     from halfway.live.runtime.settings import Settings
 
     settings = Settings(
@@ -50,7 +58,11 @@ def node(
         discover=discover,
         compile="never" if interpreted else "background", trace=4096 if trace else 0,
     )  # fmt: skip
-    serve(settings, _introduce)
+    offered = ServiceSettings(
+        mqtt=mqtt, mqtt_tls=mqtt_tls, mqtt_certificate=mqtt_certificate, mqtt_key=mqtt_key,
+        mqtt_users=mqtt_users, metrics=metrics,
+    )  # fmt: skip
+    serve(settings, offered, _introduce)
     warn("stopped")
 
 
@@ -73,11 +85,14 @@ def _number(text: str) -> float | int:
     return int(text) if text.lstrip("+-").isdigit() else number
 
 
-def _introduce(host: "Host") -> None:
+def _introduce(service: "Service") -> None:
     """Print what runs, and where."""
+    host = service.host
     first, settings = host.nodes[0], host.settings
     others = f" and {len(host.nodes) - 1} more" if len(host.nodes) > 1 else ""
     where = f"{first.endpoint.address[0]}:{first.endpoint.address[1]}"
     typer.echo(f"{first.security.label}: network {settings.network}")
     code = "machine code" if host.is_compiled else "interpreted"
     typer.echo(f"node {first.name}{others} at {where}: {settings.system}, {code}; Ctrl-C ends it")
+    for what, address in service.addresses.items():
+        typer.echo(f"{what.replace('_', ' with ')} at {address}")

@@ -53,6 +53,24 @@ Traced = Annotated[
 Discover = Annotated[
     bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")
 ]
+Mqtt = Annotated[
+    str, typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT 3.1.1 and 5.0.")
+]
+MqttTls = Annotated[
+    str, typer.Option(metavar="[HOST:]PORT", help="Serve clients of MQTT with TLS.")
+]
+MqttCertificate = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The certificate of --mqtt-tls, PEM.")
+]
+MqttKey = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The private key of --mqtt-tls, PEM.")
+]
+MqttUsers = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Users and topics of MQTT clients, TOML.")
+]
+Metrics = Annotated[
+    str, typer.Option(metavar="[HOST:]PORT", help="Serve metrics for Prometheus, at /metrics.")
+]
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Such as sensors/kitchen.")]
 TopicFilter = Annotated[
     str, typer.Argument(metavar="FILTER", help="A topic; + matches one level, # all the rest.")
@@ -67,6 +85,9 @@ MostEvents = Annotated[
 ForSeconds = Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds.")]
 Retain = Annotated[
     bool, typer.Option("--retain", help="Keep the event as the last value of its topic.")
+]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Keep the event on disk until all readers have it.")
 ]
 Expiry = Annotated[
     float | None, typer.Option("--expiry", metavar="S", min=0.0, help="Void after S seconds.")

@@ -4,6 +4,7 @@ A record of an event has its id alone. A node keeps the bodies of the events tha
 bounded number of them, because it passes them on, and because a neighbour may ask for one.
 """
 
+import hashlib
 import struct
 from collections import OrderedDict
 from typing import NamedTuple
@@ -13,9 +14,19 @@ from halfway.live.mesh import Level
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 _FIXED = struct.Struct("<BIfdHH")  # flags, publication, expiry, age, bytes of topic and properties
+_PLACE = struct.Struct("<IQf")  # epoch and number in a stream, age of the stream
 _LEVELS = (Level.BEST_EFFORT, Level.HOP, Level.KEPT)
-_RETAIN, _LEVEL_BITS = 4, 3
+_PLACED, _RETAIN, _LEVEL_BITS = 8, 4, 3
 _NEVER = float("inf")
+_ODD = 0x9E3779B97F4A7C15
+
+
+class StreamPlace(NamedTuple):
+    """The place of a kept event among those of its publisher on its topic."""
+
+    epoch: int  # 32 bits, of the publisher's journal
+    number: int  # from 1, without gaps
+    stream_age_s: float  # when the event was published; inf: not known
 
 
 class EventBody(NamedTuple):
@@ -29,6 +40,7 @@ class EventBody(NamedTuple):
     expiry_s: float  # from its publication; inf: never
     properties: bytes
     born: float  # when it was published, by this node's clock
+    place: StreamPlace | None = None  # of an event of level `kept`
 
     def is_over(self, now: float) -> bool:
         """Whether the event has expired."""
@@ -36,18 +48,21 @@ class EventBody(NamedTuple):
 
     def size(self) -> int:
         """The bytes of a body in its frame."""
-        return _FIXED.size + len(self.topic.encode()) + len(self.properties) + len(self.payload)
+        place = 0 if self.place is None else _PLACE.size
+        text = len(self.topic.encode())
+        return _FIXED.size + place + text + len(self.properties) + len(self.payload)
 
 
 def encoded(body: EventBody, now: float) -> bytes:
     """Encode a body for a neighbour, with its age now."""
     topic = body.topic.encode()
-    flags = _LEVELS.index(body.level) | _RETAIN * body.retain
+    flags = _LEVELS.index(body.level) | _RETAIN * body.retain + _PLACED * (body.place is not None)
     fixed = _FIXED.pack(
         flags, body.publication, body.expiry_s, max(now - body.born, 0.0), len(topic),
         len(body.properties),
     )  # fmt: skip
-    return b"".join((fixed, topic, body.properties, body.payload))
+    place = b"" if body.place is None else _PLACE.pack(*body.place)
+    return b"".join((fixed, place, topic, body.properties, body.payload))
 
 
 def decoded(data: bytes, now: float) -> EventBody:
@@ -55,17 +70,33 @@ def decoded(data: bytes, now: float) -> EventBody:
     if len(data) < _FIXED.size:
         raise ValueError("too short")
     flags, publication, expiry_s, age_s, topic_bytes, property_bytes = _FIXED.unpack_from(data)
-    first = _FIXED.size + topic_bytes
+    begin = _FIXED.size + (_PLACE.size if flags & _PLACED else 0)
+    first = begin + topic_bytes
     if first + property_bytes > len(data) or topic_bytes == 0:
         raise ValueError("too short")
-    known = flags & _LEVEL_BITS < len(_LEVELS) and flags <= _RETAIN | _LEVEL_BITS
+    known = flags & _LEVEL_BITS < len(_LEVELS) and flags <= _PLACED | _RETAIN | _LEVEL_BITS
     if not (known and 0.0 <= age_s < _NEVER and expiry_s >= 0.0):
         raise ValueError("out of range")
+    place = StreamPlace(*_PLACE.unpack_from(data, _FIXED.size)) if flags & _PLACED else None
+    if place is not None and not (place.number > 0 and place.stream_age_s >= 0.0):
+        raise ValueError("out of range")
     return EventBody(
-        data[_FIXED.size : first].decode(), data[first + property_bytes :], publication,
+        data[begin:first].decode(), data[first + property_bytes :], publication,
         _LEVELS[flags & _LEVEL_BITS], bool(flags & _RETAIN), expiry_s,
-        data[first : first + property_bytes], now - age_s,
+        data[first : first + property_bytes], now - age_s, place,
     )  # fmt: skip
+
+
+def identity_of(key: EventKey, body: EventBody) -> EventKey:
+    """Return what makes two events one publication to applications: publisher, epoch, number.
+
+    It is equal on all nodes, also for a kept event that a publisher sends again after a start.
+    """
+    if body.place is None:
+        return key[0], key[1], body.publication
+    topic = int.from_bytes(hashlib.blake2b(body.topic.encode(), digest_size=8).digest(), "little")
+    number = topic ^ body.place.number * _ODD  # different for all numbers of a topic
+    return key[0], body.place.epoch, number % 2**63
 
 
 class BodyTable:

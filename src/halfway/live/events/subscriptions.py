@@ -8,9 +8,10 @@ topic of its first two levels, and a filter that is wild within these levels nee
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, is_wild, matches, short
+from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, short
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Face
+from halfway.live.topics import FilterTree, is_wild, matches
 
 _DEPTH = 2  # levels of a topic that a routed system knows
 
@@ -21,6 +22,7 @@ class LocalSubscription:
 
     filter: str
     callback: Callable[[Event], None]
+    since: float = 0.0  # seconds of the node's clock
 
 
 def routed_topic(topic: str) -> str:
@@ -41,12 +43,20 @@ class Subscriptions:
     def __init__(self, face: Face, key: bytes, topics: int, run: Callable[[Command], None]) -> None:
         self._face, self._key, self._run = face, key, run
         self.table = TopicTable(topics, face.keeps_topics)
-        self._local: list[LocalSubscription] = []
+        self.table.before_reuse = self._forget
+        self._local: dict[LocalSubscription, None] = {}
+        self._tree: FilterTree[LocalSubscription, None] = FilterTree()
         self._texts: dict[int, str] = {}  # of the topics met, by hash; where all receive all
         self._subscribed: set[int] = set()  # hashes that the system knows of
+        self._pinned: set[int] = set()  # those of them that a filter names without a wildcard
 
     def __len__(self) -> int:
         return len(self._local)
+
+    @property
+    def all(self) -> list[LocalSubscription]:
+        """The subscriptions of the applications."""
+        return list(self._local)
 
     @property
     def filters(self) -> list[str]:
@@ -76,21 +86,31 @@ class Subscriptions:
         """Add an application's subscription; None if the node has no number for its topic."""
         made = LocalSubscription(topic_filter, callback)
         if self._face.broadcast:
-            topics = {h for h, text in self._texts.items() if matches(topic_filter, text)}
-            if not is_wild(topic_filter):
-                topics.add(self._met(topic_filter))
+            exact = set() if is_wild(topic_filter) else {self._met(topic_filter)}
+            known = {h for h, text in self._texts.items() if matches(topic_filter, text)}
         else:
-            topics = {self.hash_of(routed_filter(topic_filter))}
-        if not all(self._begin(hash64) for hash64 in topics - self._subscribed):
+            exact, known = {self.hash_of(routed_filter(topic_filter))}, set()
+        if not all(self._begin(hash64) for hash64 in exact - self._subscribed):
             return None
-        self._local.append(made)
+        for hash64 in known - exact - self._subscribed:
+            self._begin(hash64)
+        for hash64 in exact - self._pinned:
+            self.table.pin(hash64)
+        self._pinned |= exact
+        self._local[made] = None
+        self._tree.set(topic_filter, made, None)
         return made
 
     def remove(self, subscription: LocalSubscription) -> None:
         """End an application's subscription; no effect on one that has ended."""
         if subscription not in self._local:
             return
-        self._local.remove(subscription)
+        del self._local[subscription]
+        self._tree.remove(subscription.filter, subscription)
+        named = {self.hash_of(self._named(one.filter)) for one in self._local}
+        for hash64 in self._pinned - named:
+            self._pinned.discard(hash64)
+            self.table.unpin(hash64)
         for hash64 in [one for one in self._subscribed if not self._is_wanted(one)]:
             self._end(hash64)
 
@@ -98,19 +118,22 @@ class Subscriptions:
         """Subscribe to the topic of an event that comes in, if a filter wants it."""
         if hash64 not in self._texts and self._face.broadcast:
             self._met(topic)
-            if any(matches(one.filter, topic) for one in self._local):
+            if self._tree.matching(topic):
                 self._begin(hash64)
 
     def matching(self, topic: str) -> list[LocalSubscription]:
         """The subscriptions whose filter matches a topic."""
-        return [one for one in self._local if matches(one.filter, topic)]
+        return [one for one, _ in self._tree.matching(topic)]
+
+    def _named(self, topic_filter: str) -> str:
+        return topic_filter if self._face.broadcast else routed_filter(topic_filter)
 
     def _is_wanted(self, hash64: int) -> bool:
         """Whether a filter needs a topic to which the system has subscribed."""
         if not self._face.broadcast:
-            return any(self.hash_of(routed_filter(one.filter)) == hash64 for one in self._local)
+            return hash64 in self._pinned
         text = self._texts.get(hash64)
-        return text is not None and any(matches(one.filter, text) for one in self._local)
+        return text is not None and bool(self._tree.matching(text))
 
     def _met(self, topic: str) -> int:
         hash64 = self.hash_of(topic)
@@ -124,7 +147,6 @@ class Subscriptions:
         number = self.number_of(hash64)
         if number is None:
             return False
-        self.table.pin(hash64)
         self._subscribed.add(hash64)
         for command in self._face.subscribe(number):
             self._run(command)
@@ -133,8 +155,16 @@ class Subscriptions:
     def _end(self, hash64: int) -> None:
         number = self.number_of(hash64)
         self._subscribed.discard(hash64)
-        self.table.unpin(hash64)
         if number is not None:
+            for command in self._face.unsubscribe(number):
+                self._run(command)
+            self._face.forget(number)
+
+    def _forget(self, hash64: int, number: int) -> None:
+        """End what a wildcard began with a topic, before another topic has its number."""
+        self._texts.pop(hash64, None)
+        if hash64 in self._subscribed:
+            self._subscribed.discard(hash64)
             for command in self._face.unsubscribe(number):
                 self._run(command)
             self._face.forget(number)

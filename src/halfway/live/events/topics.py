@@ -1,61 +1,13 @@
-"""Topics: their text at the edge, 64 bits on the wire, and the numbers of one node inside."""
+"""Topics inside a node: 64 bits on the wire, and the numbers of one node."""
 
 import hashlib
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-MOST_BYTES = 65_535  # of a topic's text in UTF-8
 EVERYTHING = "#"  # the topic of all events, used while a node wants all topics
 _LOW_31 = 2**31 - 1
-
-
-def topic_problem(topic: str) -> str:
-    """Return what is wrong with a topic to publish on; "" for a topic."""
-    if not topic:
-        return "expected at least one character"
-    if "\0" in topic or "+" in topic or "#" in topic:
-        return "expected no +, # and NUL"
-    return _text_problem(topic)
-
-
-def filter_problem(topic_filter: str) -> str:
-    """Return what is wrong with a filter of topics; "" for a filter."""
-    if not topic_filter:
-        return "expected at least one character"
-    levels = topic_filter.split("/")
-    for place, level in enumerate(levels):
-        if "#" in level and (level != "#" or place < len(levels) - 1):
-            return "expected # as the whole last level only"
-        if "+" in level and level != "+":
-            return "expected + as a whole level only"
-    return "expected no NUL" if "\0" in topic_filter else _text_problem(topic_filter)
-
-
-def _text_problem(text: str) -> str:
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError:
-        return "expected text in UTF-8"
-    return f"expected at most {MOST_BYTES} bytes" if size > MOST_BYTES else ""
-
-
-def matches(topic_filter: str, topic: str) -> bool:
-    """Whether a filter matches a topic, by the rules of MQTT [MQTT 5.0 §4.7]."""
-    wanted, given = topic_filter.split("/"), topic.split("/")
-    if given[0].startswith("$") and wanted[0] in ("#", "+"):
-        return False
-    for place, level in enumerate(wanted):
-        if level == "#":
-            return True
-        if place >= len(given) or (level != "+" and level != given[place]):
-            return False
-    return len(wanted) == len(given)
-
-
-def is_wild(topic_filter: str) -> bool:
-    """Whether a filter may match more than one topic."""
-    return any(level in ("+", "#") for level in topic_filter.split("/"))
 
 
 def hashed(topic: str, key: bytes) -> int:
@@ -82,6 +34,8 @@ class TopicTable:
         self._number: dict[int, int] = {}  # hash -> number, the one used last at the end
         self._pins: dict[int, int] = {}  # hash -> how many subscriptions hold it
         self.given_anew = 0
+        # Takes the hash and the number of a topic before another topic has the number.
+        self.before_reuse: Callable[[int, int], None] = _ignored
 
     def __len__(self) -> int:
         return len(self._number)
@@ -122,5 +76,10 @@ class TopicTable:
         for hash64 in self._number:
             if hash64 not in self._pins:
                 self.given_anew += 1
+                self.before_reuse(hash64, self._number[hash64])
                 return self._number.pop(hash64)
         return None
+
+
+def _ignored(hash64: int, number: int) -> None:
+    del hash64, number

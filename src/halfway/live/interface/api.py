@@ -88,6 +88,7 @@ class LiveNode:
     async def __aenter__(self) -> "LiveNode":
         """Start the node. Raises Problem, for instance for a port that is in use."""
         await self.host.__aenter__()
+        self.host.resume()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -22,7 +22,7 @@ class GroupCommit:
         self._writing: asyncio.Task[None] | None = None
         self._busy = asyncio.Lock()
         self.groups = 0  # written so far
-        self.sync_s = 0.0  # seconds that the last group took to write
+        self.sync_s = 0.0  # seconds that all groups took to write
 
     def append(self, kind: int, data: bytes, *, spare: bool = False) -> asyncio.Future[None]:
         """Add a record. The future ends when it is on disk, or with a JournalRefusal.
@@ -80,7 +80,7 @@ class GroupCommit:
                     self._futures = []
                     begun = loop.time()
                     await loop.run_in_executor(None, group.write)
-                    self.sync_s = loop.time() - begun
+                    self.sync_s += loop.time() - begun
                     self.groups += 1
                 _settle(group, futures)
         finally:

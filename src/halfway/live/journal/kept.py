@@ -21,6 +21,7 @@ KEEP, DROP, RECEIVED, DELIVERED, POSITION = 1, 2, 3, 4, 5  # kinds of records in
 SPARE_KINDS = {DROP, DELIVERED, POSITION}  # they make other records needless
 MOST_KEPT_EVENTS, MOST_KEPT_BYTES = 100_000, 128 * 2**20
 MOST_STREAMS = 4096  # of other publishers
+MOST_OWN_STREAMS = 65_536  # topics on which a node has kept events
 MOST_AHEAD = 1024  # events of a stream that are held behind a gap
 MOST_ASKED = 64  # numbers of one answer to a heartbeat
 _EVENT = struct.Struct("<IIQQd")
@@ -97,8 +98,10 @@ class KeptEvents:
     # The publisher
 
     def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
-        """Keep an event of this node's application; None if 100,000 events or 128 MB are kept."""
+        """Keep an event of this node's application; None at a limit."""
         full = len(self._kept) >= MOST_KEPT_EVENTS
+        if topic not in self._last and len(self._last) >= MOST_OWN_STREAMS:
+            return None
         if full or self._kept_bytes + len(content) > MOST_KEPT_BYTES:
             return None
         stream = Stream(self._publisher, self._epoch, topic)
@@ -131,6 +134,19 @@ class KeptEvents:
             for topic, last in self._last.items()
         ]
 
+    @property
+    def epoch(self) -> int:
+        """The epoch of this node's own streams."""
+        return self._epoch
+
+    def __len__(self) -> int:
+        """The number of own events that are kept."""
+        return len(self._kept)
+
+    def own_events(self) -> list[KeptEvent]:
+        """Return the own events that are kept, the oldest first."""
+        return list(self._kept.values())
+
     def kept_event(self, topic: int, number: int) -> KeptEvent | None:
         """Return an own event that a reader asks for; None if it is gone."""
         return self._kept.get((topic, number))
@@ -155,6 +171,11 @@ class KeptEvents:
         reading.add(event.number)
         self._undelivered[event.stream, event.number] = event
         return True
+
+    def through(self, stream: Stream) -> int:
+        """Return the number up to which all events of a stream were received; -1 if unknown."""
+        reading = self._reading.get(stream)
+        return -1 if reading is None else reading.through
 
     def has(self, stream: Stream, number: int) -> bool:
         """Whether an event was received here: it is then acknowledged again, not delivered."""

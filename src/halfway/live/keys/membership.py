@@ -21,6 +21,7 @@ from halfway.live.keys.certificates import (
 )  # fmt: skip
 from halfway.live.keys.identity import Identity, is_signed
 from halfway.live.keys.patterns import any_covers
+from halfway.live.topics import OWN
 
 MOST_CERTIFICATES = 4096  # of nodes that are not neighbours; the one learnt longest ago goes first
 _FOR_EVER = 2**63
@@ -166,5 +167,7 @@ def _origin(network_id: bytes, content: bytes) -> bytes:
 
 def allows(certificate: Certificate, action: str, topic: str) -> bool:
     """Whether a certificate allows to "publish" or "subscribe" to a topic or a topic filter."""
+    if topic.startswith(OWN):
+        return True  # the runtime itself: without it no member could read kept events
     patterns = {"publish": certificate.publish, "subscribe": certificate.subscribe}
     return any_covers(patterns.get(action, ()), topic)

@@ -11,9 +11,9 @@ import struct
 from collections import deque
 from collections.abc import Callable
 
+from halfway.live.addresses import unavailable
 from halfway.live.drops import Drop, Drops
 from halfway.live.security import Address
-from halfway.problem import Problem
 
 DRAIN = 64
 _BUFFER = 1 << 21  # bytes that the kernel is asked to keep for a socket
@@ -123,19 +123,10 @@ def bound(host: str, port: int) -> socket.socket:
         sock.bind((host, port))
     except OSError as error:
         sock.close()
-        raise _unbound(host, port, error) from None
+        is_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        field, value = ("port", port) if is_port else ("host", host)
+        raise unavailable(field, value, error) from None
     return sock
-
-
-def _unbound(host: str, port: int, error: OSError) -> Problem:
-    if error.errno == errno.EADDRINUSE:
-        what, remedy = f"port = {port}: another program uses it", "choose another port, or 0"
-    elif error.errno == errno.EACCES:
-        what, remedy = f"port = {port}: not permitted", "choose a port above 1023, or 0"
-    else:
-        what = f"host = {host}: {(error.strerror or str(error)).lower()}"
-        remedy = "choose an address of this machine"
-    return Problem(what, remedy=remedy)
 
 
 def group_socket(group: Address, interface: str) -> socket.socket:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
-from halfway.live.mqtt.topics import is_filter, is_topic, matches
+from halfway.live.mqtt.topics import is_filter, is_topic
+from halfway.live.topics import matches
 
 PAYLOAD_MAXIMUM = 64 * 1024  # bytes
 

@@ -59,6 +59,11 @@ def origin(client_id: str) -> bytes:
     return hashlib.blake2b(client_id.encode(), digest_size=ORIGIN_BYTES).digest()
 
 
+def received_before(packet_id: int) -> Publication:
+    """Return what stands for a message of QoS 2 that was published before the door's start."""
+    return Publication("", b"", 2, False, math.inf, b"", packet_id, Reason.SUCCESS)
+
+
 def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> Publication:
     """Return what the mesh publishes for a PUBLISH or a will.
 

@@ -13,6 +13,7 @@ from halfway.live.mqtt.messages import Publication
 from halfway.live.mqtt.packets.types import ConnectPacket
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.machine import Machine
+from halfway.live.mqtt.sessions.memory import SessionMemory
 
 _WRITE_BUFFER = 256 * 1024  # bytes of one client; above, its messages wait in the bounded queue
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
@@ -25,7 +26,8 @@ class MqttDoor:
     """An MQTT server for clients of 3.1.1 and 5.0, in front of a node of the mesh.
 
     access: who may connect. levels: the delivery levels of QoS 0, 1 and 2; the acknowledgement of
-    a message means what its level promises. All methods belong to the thread of the event loop.
+    a message means what its level promises. memory: of the sessions, in a journal; None: they end
+    with the door. All methods belong to the thread of the event loop.
     """
 
     def __init__(
@@ -35,10 +37,12 @@ class MqttDoor:
         limits: DoorLimits | None = None,
         access: Access | None = None,
         levels: tuple[Level, Level, Level] = LEVELS,
+        memory: SessionMemory | None = None,
     ) -> None:
         self._mesh, self._access, self._levels = mesh, access or Anyone(), levels
-        self._machine = Machine(mesh, limits or DoorLimits(), self._receive)
+        self._machine = Machine(mesh, limits or DoorLimits(), self._receive, memory)
         self._loop = asyncio.get_running_loop()
+        self._machine.restore(self._loop.time())
         self._servers: list[asyncio.Server] = []
         self._clients: dict[Connection, _Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()

@@ -1,29 +1,19 @@
-"""Topics and filters of MQTT [mqtt5 §4.7]: their form, and which filter matches which topic."""
+"""What the MQTT door adds to topics and filters: a limit of levels, and shared subscriptions."""
 
-from typing import Generic, TypeVar
+from halfway.live.topics import filter_problem, topic_problem
 
 LEVELS_MAXIMUM = 128  # of a topic or filter; deeper ones are refused
 SHARE = "$share/"
-_K = TypeVar("_K")
-_V = TypeVar("_V")
 
 
 def is_topic(topic: str) -> bool:
     """Whether a text may be the topic of a message."""
-    return (
-        topic != "" and "+" not in topic and "#" not in topic and topic.count("/") < LEVELS_MAXIMUM
-    )
+    return not topic_problem(topic) and topic.count("/") < LEVELS_MAXIMUM
 
 
 def is_filter(topic_filter: str) -> bool:
-    """Whether a text may be a topic filter: `+` is a whole level, `#` is the whole last level."""
-    if topic_filter == "" or topic_filter.count("/") >= LEVELS_MAXIMUM:
-        return False
-    levels = topic_filter.split("/")
-    return all(
-        level == "+" or (level == "#" and k == len(levels) - 1) or not set(level) & {"+", "#"}
-        for k, level in enumerate(levels)
-    )
+    """Whether a text may be a topic filter."""
+    return not filter_problem(topic_filter) and topic_filter.count("/") < LEVELS_MAXIMUM
 
 
 def shared(topic_filter: str) -> tuple[str, str] | None:
@@ -40,94 +30,3 @@ def shared(topic_filter: str) -> tuple[str, str] | None:
 def is_share_name(name: str) -> bool:
     """Whether a text may be the name of a share."""
     return name != "" and not set(name) & {"+", "#", "/"}
-
-
-def matches(topic_filter: str, topic: str) -> bool:
-    """Whether a filter matches a topic. A wildcard at the start matches no topic with `$`."""
-    if topic.startswith("$") and topic_filter[:1] in {"+", "#"}:
-        return False
-    wanted, levels = topic_filter.split("/"), topic.split("/")
-    for k, level in enumerate(wanted):
-        if level == "#":
-            return True
-        if k == len(levels) or level not in ("+", levels[k]):
-            return False
-    return len(wanted) == len(levels)
-
-
-def covers(wide: str, narrow: str) -> bool:
-    """Whether a filter matches every topic that another filter matches."""
-    if narrow.startswith("$") and wide[:1] in {"+", "#"}:
-        return False
-    wanted, levels = wide.split("/"), narrow.split("/")
-    for k, level in enumerate(wanted):
-        if level == "#":
-            return True
-        if k == len(levels) or levels[k] == "#" or level not in ("+", levels[k]):
-            return False
-    return len(wanted) == len(levels)
-
-
-class _Branch(Generic[_K, _V]):
-    """One level of a filter: the levels below it, and the entries of filters that end here."""
-
-    __slots__ = ("below", "entries")
-
-    def __init__(self) -> None:
-        self.below: dict[str, _Branch[_K, _V]] = {}
-        self.entries: dict[_K, _V] = {}
-
-
-class FilterTree(Generic[_K, _V]):
-    """A map from filters to entries, which finds the entries of all filters that match a topic.
-
-    An entry is a value under a key; a filter has one entry for each key. A look-up visits at most
-    the branches that agree with the topic so far.
-    """
-
-    def __init__(self) -> None:
-        self._root: _Branch[_K, _V] = _Branch()
-
-    def set(self, topic_filter: str, key: _K, value: _V) -> None:
-        """Set the entry of a filter under a key."""
-        branch = self._root
-        for level in topic_filter.split("/"):
-            branch = branch.below.setdefault(level, _Branch())
-        branch.entries[key] = value
-
-    def remove(self, topic_filter: str, key: _K) -> None:
-        """Remove the entry of a filter under a key; no effect if there is none."""
-        path = [self._root]
-        levels = topic_filter.split("/")
-        for level in levels:
-            if level not in path[-1].below:
-                return
-            path.append(path[-1].below[level])
-        path[-1].entries.pop(key, None)
-        for above, level, branch in zip(path[-2::-1], levels[::-1], path[:0:-1], strict=True):
-            if branch.below or branch.entries:
-                return
-            del above.below[level]
-
-    def matching(self, topic: str) -> list[tuple[_K, _V]]:
-        """Return the entries of all filters that match a topic."""
-        found: list[tuple[_K, _V]] = []
-        branches = [self._root]
-        wild = not topic.startswith("$")  # a wildcard at the start matches no `$`
-        for level in topic.split("/"):
-            deeper = []
-            for branch in branches:
-                below = branch.below
-                if wild:
-                    if "#" in below:
-                        found += below["#"].entries.items()
-                    if "+" in below:
-                        deeper.append(below["+"])
-                if level in below and level not in {"+", "#"}:
-                    deeper.append(below[level])
-            branches, wild = deeper, True
-        for branch in branches:
-            found += branch.entries.items()
-            if "#" in branch.below:  # "sport/#" also matches "sport"
-                found += branch.below["#"].entries.items()
-        return found

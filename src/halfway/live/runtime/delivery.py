@@ -1,9 +1,10 @@
 """The delivery of events to the applications of a node, and the retained values of the network."""
 
 from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
 
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody, EventKey, decoded, encoded
+from halfway.live.events.bodies import EventBody, EventKey, decoded, encoded, identity_of
 from halfway.live.events.retained import (
     VERSION_BYTES,
     RetainedTable,
@@ -11,7 +12,8 @@ from halfway.live.events.retained import (
     version_bytes,
     version_in,
 )
-from halfway.live.events.subscriptions import Subscriptions
+from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
+from halfway.live.histogram import Histogram
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
@@ -30,11 +32,12 @@ class Delivery:
     ) -> None:  # fmt: skip
         self._subscriptions, self._scheduler = subscriptions, scheduler
         self._drops, self._counts = drops, counts
-        self._seen: OrderedDict[tuple[int, int, int], None] = OrderedDict()
+        self.ages = Histogram()  # of events of other nodes at their delivery
+        self._seen: OrderedDict[EventKey, None] = OrderedDict()
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
         """Deliver an event to the subscriptions whose filters match."""
-        publication = key[0], key[1], body.publication
+        publication = identity_of(key, body)
         now = self._scheduler.now()
         if publication in self._seen:
             self._drops.count(Drop.DUPLICATE)
@@ -45,10 +48,19 @@ class Delivery:
         if body.is_over(now):
             self._drops.count(Drop.EXPIRED)
             return
+        self._hand_over(found, event_of(publication, body, now, hops=hops, local=local))
         self._seen[publication] = None
         if len(self._seen) > _REMEMBERED:
             self._seen.popitem(last=False)
-        event = event_of(key, body, now, hops=hops, local=local)
+
+    def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
+        """Deliver an event that certainly did not come before."""
+        event = event_of(identity_of(key, body), body, self._scheduler.now(), hops=hops)
+        self._hand_over(self._subscriptions.matching(body.topic), event)
+
+    def _hand_over(self, found: list[LocalSubscription], event: Event) -> None:
+        if found and not event.local:
+            self.ages.observe(event.age_s)
         for subscription in found:
             self._counts["delivered"] += 1
             subscription.callback(event)
@@ -64,6 +76,8 @@ class RetainedSpread:
         self._drops = drops
         self._table = RetainedTable(most)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
+        # Takes each new value: where a node has a journal, it is written there.
+        self.changed: Callable[[Version, EventBody], None] = _ignored
 
     def __len__(self) -> int:
         return len(self._table)
@@ -71,6 +85,14 @@ class RetainedSpread:
     def digest(self) -> int:
         """Return the 64 bits that say which values the node has."""
         return self._table.digest
+
+    def restore(self, version: Version, body: EventBody) -> None:
+        """Take back a value that the node knew before its start."""
+        self._table.put(version, body)
+
+    def values(self) -> Iterator[tuple[Version, EventBody]]:
+        """Yield every value with its version, ended ones included."""
+        return self._table.all()
 
     def matching(self, topic_filter: str) -> list[Event]:
         """Return the values that a filter matches; their numbers are those of their versions."""
@@ -107,6 +129,7 @@ class RetainedSpread:
     def _keep(self, version: Version, body: EventBody, but: int) -> None:
         """Keep a value, and pass it on to the other neighbours if it is new."""
         if self._table.put(version, body):
+            self.changed(version, body)
             whole = _retained_frame(version, body, self._scheduler.now())
             for peer in self._links.table.links():
                 if peer != but:
@@ -126,3 +149,7 @@ def event_of(
 
 def _retained_frame(version: Version, body: EventBody, now: float) -> bytes:
     return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))
+
+
+def _ignored(version: Version, body: EventBody) -> None:
+    del version, body

@@ -6,23 +6,26 @@ import logging
 import os
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from halfway.live.addresses import LOOPBACK, is_loopback
+from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
-from halfway.live.plain import Plain, is_loopback
+from halfway.live.plain import Plain
 from halfway.live.runtime.compile_ahead import started
+from halfway.live.runtime.identity import NodeIdentity, rules_digest
+from halfway.live.runtime.journal_parts import journal_of
 from halfway.live.runtime.membership import keyed_security
-from halfway.live.runtime.node import MeshNode, NodeIdentity, rules_digest
+from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.settings import (
     ANY_INTERFACE,
     GROUP,
-    LOOPBACK,
     Settings,
     next_incarnation,
-    random_id,
+    own_id,
 )
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
@@ -43,6 +46,9 @@ class Host:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.nodes: list[MeshNode] = []
+        self.journals: list[NodeJournal] = []  # of the nodes, where they have a folder
+        # What the status of the process says beside its nodes, such as "mqtt".
+        self.sections: dict[str, Callable[[], Mapping[str, Any]]] = {}
         self._group: socket.socket | None = None
         self._task: asyncio.Task[None] | None = None
         self._compiler: subprocess.Popen[bytes] | None = None
@@ -54,6 +60,7 @@ class Host:
             sockets = self._sockets()
             for place, sock in enumerate(sockets):
                 self.nodes.append(self._node(place, sock))
+                self._remember(place)
             self._link(sockets)
             self._compile()
             for node in self.nodes:
@@ -78,11 +85,28 @@ class Host:
             self._compiler.wait()
         for node in self.nodes:
             node.stop()
+        for journal in self.journals:
+            await journal.close()
         if self._group is not None:
             asyncio.get_running_loop().remove_reader(self._group.fileno())
             self._group.close()
             self._group = None
         self.scheduler.close()
+
+    def resume(self) -> None:
+        """Go on with kept events, once the subscriptions of the last start are back."""
+        for node in self.nodes:
+            if node.kept is not None:
+                node.kept.start()
+
+    def _remember(self, place: int) -> None:
+        """Give a node its journal, if the nodes have a folder."""
+        if self.settings.state is not None:
+            folder = self.settings.state / (f"journal-{place}" if place else "journal")
+            journal = journal_of(self.nodes[place], folder, self.scheduler)
+            self.journals.append(journal)
+            for problem in journal.problems:
+                _LOG.warning("journal: %s", problem)
 
     @property
     def is_compiled(self) -> bool:
@@ -107,7 +131,7 @@ class Host:
         settings = self.settings
         seed = settings.seed
         if settings.certificate is None or settings.key is None:
-            node_id = random_id() if seed is None else _drawn_id(seed, place)
+            node_id = own_id(settings.state, place) if seed is None else _drawn_id(seed, place)
             security: Security = Plain(node_id, settings.network_id)
             own_name, hash_key = settings.name, settings.hash_key()
         else:

@@ -1,46 +1,36 @@
 """A live node: one driver of a system, on one socket, with the face of a `Mesh`."""
 
 import asyncio
-import hashlib
 import socket
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from halfway.core.message import EVERYONE, START
-from halfway.core.options import Value
 from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.events.topics import EVERYTHING, filter_problem, topic_problem
+from halfway.live.events.topics import EVERYTHING
+from halfway.live.kept.flow import KeptFlow
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.delivery import Delivery, RetainedSpread
 from halfway.live.runtime.event_flow import EventFlow
+from halfway.live.runtime.identity import NodeIdentity
 from halfway.live.security import Security
 from halfway.live.step.driver import Driver
 from halfway.live.step.kernel import UNREADABLE
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
+from halfway.live.topics import filter_problem, topic_problem
 from halfway.live.wire.frames import FrameType
 
 _AT_ONCE = 64  # publications before the loop has its turn
 _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it
-
-
-class NodeIdentity(NamedTuple):
-    """What a node is: its name for people, and its present life."""
-
-    name: str
-    system: str
-    incarnation: int
-    rules: int  # 64 bits that nodes of the same system and options share
-    hash_key: bytes  # of topics on the wire, equal on all nodes of a network
-    period_s: float = 1.0  # of hellos
 
 
 class MeshNode:
@@ -71,18 +61,19 @@ class MeshNode:
             kinds, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
-        self._retained = RetainedSpread(
+        self.retained_values = RetainedSpread(
             self.node_id, self.links, scheduler, self.drops, limits.retained
         )
         self._event, self._publication, self._since_turn = 0, 0, 0
         self._room = asyncio.Event()
         self._room.set()
         self._closed = False
+        self.kept: KeptFlow | None = None  # of a node with a journal
         self._joined = self._turning = False
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self.stepper.before_change
-        self.links.frame, self.links.greeted = self._frame, self._retained.compare
-        self.links.retained = self._retained.digest
+        self.links.frame, self.links.greeted = self._frame, self.retained_values.compare
+        self.links.retained = self.retained_values.digest
         self.links.wants_all = lambda: self.subscriptions.wants_all
         self.endpoint = Endpoint(sock, self.links.datagram, self._drained, self.drops, limits.queue)
         self.links.endpoint = self.endpoint
@@ -99,6 +90,8 @@ class MeshNode:
         if not self._closed:
             self._closed = True
             self._room.set()
+            if self.kept is not None:
+                self.kept.stop()
             self.links.stop()
             self.endpoint.close()
 
@@ -107,16 +100,20 @@ class MeshNode:
         retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
     ) -> None:  # fmt: skip
         """Publish an event; wait while the node has no room. See `Mesh.publish`."""
-        while not self.try_publish(
-            topic, payload, level=level, retain=retain, expiry_s=expiry_s, properties=properties
-        ):
+        body = self._body(topic, payload, level, retain, expiry_s, properties)
+        while self._is_full and not self._closed:
             self._room.clear()
             if not self.endpoint.is_full:
                 self._turn()
             await self._room.wait()
+        if self._closed:
+            raise Refusal("closed", f"node {self.name}")
+        on_disk = self._publish(body)
         if self._since_turn >= _AT_ONCE:
             self._turn()
             await asyncio.sleep(0)
+        if on_disk is not None:
+            await on_disk
 
     def try_publish(
         self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
@@ -124,24 +121,43 @@ class MeshNode:
     ) -> bool:  # fmt: skip
         """Publish an event unless the node has no room; see `Mesh.try_publish`."""
         body = self._body(topic, payload, level, retain, expiry_s, properties)
-        if self.endpoint.is_full or self._since_turn > _AT_ONCE:
+        if self._is_full:
             return False
+        self._publish(body)
+        return True
+
+    @property
+    def _is_full(self) -> bool:
+        return self.endpoint.is_full or self._since_turn > _AT_ONCE
+
+    def _publish(self, body: EventBody) -> "asyncio.Future[None] | None":
+        """Publish an event; return the future of its way to the disk, if it is to be kept."""
         self._publication = (self._publication + 1) % 2**32
+        body = body._replace(publication=self._publication)
+        on_disk = None
+        if body.level is Level.KEPT and self.kept is not None:
+            body, on_disk = self.kept.publisher.publish(body)
+        else:
+            self.spread(body)
         self._since_turn += 1
+        self.counts["published"] += 1
+        if body.retain:
+            self.retained_values.give(body)
+        own = self.node_id, self.identity.incarnation, 0
+        self.delivery.deliver(own, body, 0, local=True)
+        self._turn_soon()
+        return on_disk
+
+    def spread(self, body: EventBody) -> None:
+        """Let the system publish an event, on the topic of all events too if a node wants it."""
         if not self._joined:
             self._joined = True
             for command in self.face.before_publishing():
                 self._run(command)
         wanted = not self.face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
-        for routed in (self.subscriptions.topic_of(topic), *((EVERYTHING,) if wanted else ())):
+        for routed in (self.subscriptions.topic_of(body.topic), *((EVERYTHING,) if wanted else ())):
             self._emit(routed, body)
-        self.counts["published"] += 1
-        if retain:
-            self._retained.give(body)
-        own = self.node_id, self.identity.incarnation, self._event - 1
-        self.delivery.deliver(own, body, 0, local=True)
         self._turn_soon()
-        return True
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter; see `Mesh.subscribe`."""
@@ -154,6 +170,7 @@ class MeshNode:
         made = None if full else self.subscriptions.add(topic_filter, callback)
         if made is None:
             raise Refusal("too many subscriptions", f"limit {self.limits.subscriptions}")
+        made.since = self.scheduler.now()
         self._turn()
         return made
 
@@ -166,7 +183,7 @@ class MeshNode:
 
     def retained(self, topic_filter: str) -> list[Event]:
         """Return the retained values that a filter matches."""
-        return self._retained.matching(topic_filter)
+        return self.retained_values.matching(topic_filter)
 
     def transmit(self, record: Any, data: bytes) -> None:
         """Send a record of the driver to its neighbour, or to all of them."""
@@ -191,11 +208,15 @@ class MeshNode:
                 self.drops.count(Drop.UNMATCHED)
             return
         key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
+        if key[0] == self.node_id:
+            return  # the applications had it when it was published
         body = self.events.bodies.get(key)
         if body is None:
             self.drops.count(Drop.BODIES_FULL)
             return
-        self.delivery.deliver(key, body, int(record["hops"]), local=False)
+        hops = int(record["hops"])
+        if self.kept is None or not self.kept.reader.takes(key, body, hops):
+            self.delivery.deliver(key, body, hops, local=False)
 
     def refusals(self) -> dict[str, int]:
         """Return the records refused at the door, by reason."""
@@ -211,12 +232,12 @@ class MeshNode:
             raise Refusal("closed", f"node {self.name}")
         if problem := topic_problem(topic):
             raise Refusal("bad topic", f"'{topic}': {problem}")
-        if level is Level.KEPT:
-            raise Refusal("disk full", "this node has no journal: use best-effort or hop")
+        if level is Level.KEPT and self.kept is None:
+            raise Refusal("disk full", "this node has no journal: start it with --state DIR")
         if not self.security.permits(self.node_id, "publish", topic):
             raise Refusal("not permitted", f"publish on '{topic}'")
         body = EventBody(
-            topic, bytes(payload), (self._publication + 1) % 2**32, level, retain, expiry_s,
+            topic, bytes(payload), 0, level, retain, expiry_s,
             properties, self.scheduler.now(),
         )  # fmt: skip
         if body.size() > self.limits.payload:
@@ -251,7 +272,7 @@ class MeshNode:
         elif sort == FrameType.WANT:
             self.events.take_want(peer, content)
         elif sort == FrameType.RETAINED:
-            self._retained.take(peer, content)
+            self.retained_values.take(peer, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the driver handle a record of the peer, with the node's numbers of its topics."""
@@ -293,9 +314,3 @@ class MeshNode:
         self._since_turn = 0
         if not self.endpoint.is_full:
             self._room.set()
-
-
-def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
-    """Return the 64 bits that equal nodes share: system, options and message kinds."""
-    words = repr((system, sorted(options.items()), list(names))).encode()
-    return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from halfway.core.options import Value
 from halfway.files import write_whole
+from halfway.live.addresses import LOOPBACK
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.security import Address
 from halfway.live.systems.registry import DEFAULT_SYSTEM, check_system
 from halfway.problem import Problem
 
-LOOPBACK, ANY_INTERFACE = "127.0.0.1", "0.0.0.0"
+ANY_INTERFACE = "0.0.0.0"
 # Administratively scoped [RFC 2365]; the development network uses it on loopback only.
 GROUP: Address = ("239.255.71.17", 4711)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -29,9 +30,9 @@ class Settings:
 
     nodes: in this process; they are linked among themselves, about `degree` links each. peers:
     "host:port" of other processes. certificate, key: the two files of a node with keys; without
-    them the network is the development network, on loopback. state: a folder that remembers
-    incarnations. period_s: of hellos. compile: "background", "now" or "never". seed: None for a
-    new one at each start.
+    them the network is the development network, on loopback. state: a folder for the journal
+    and what else a node remembers over starts. period_s: of hellos. compile: "background", "now" or
+    "never". seed: None for a new one at each start.
     """
 
     system: str = DEFAULT_SYSTEM
@@ -104,6 +105,24 @@ def address_of(peer: str) -> Address:
 def random_id() -> int:
     """Return a new node id, 31 bits."""
     return int.from_bytes(os.urandom(4)) >> 1
+
+
+def own_id(state: Path | None, node: int) -> int:
+    """Return the id of a node without a certificate; with a folder it is the same at each start.
+
+    Raises Problem if the folder cannot be used.
+    """
+    if state is None:
+        return random_id()
+    path = state / f"node-id-{node}"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            write_whole(path, str(random_id()))
+        return int(path.read_text()) % 2**31
+    except (OSError, ValueError) as error:
+        what = f"state: cannot keep the id of the node: {error}"
+        raise Problem(what, where=str(path), remedy="choose a folder that can be written") from None
 
 
 def next_incarnation(state: Path | None, node: int) -> int:

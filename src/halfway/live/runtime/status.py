@@ -43,6 +43,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
             "records_without_room": node.driver.no_room, "timers": len(host.scheduler.timers),
         },
         "loop_lag_s": round(host.scheduler.lag_s, 6),
+        **{name: section() for name, section in host.sections.items()},
     }  # fmt: skip
 
 

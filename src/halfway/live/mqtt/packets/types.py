@@ -60,40 +60,36 @@ class PublishPacket(msgspec.Struct, frozen=True):
     properties: Properties = NO_PROPERTIES
 
 
-class PubackPacket(msgspec.Struct, frozen=True):
+class AnswerPacket(msgspec.Struct, frozen=True):
+    """What the steps of an exchange of QoS 1 and 2 have in common."""
+
+    packet_id: int
+    reason: Reason = Reason.SUCCESS
+    properties: Properties = NO_PROPERTIES
+
+
+class PubackPacket(AnswerPacket, frozen=True):
     """The answer to a PUBLISH of QoS 1 [mqtt5 §3.4]."""
 
     type: ClassVar[int] = 4
-    packet_id: int
-    reason: Reason = Reason.SUCCESS
-    properties: Properties = NO_PROPERTIES
 
 
-class PubrecPacket(msgspec.Struct, frozen=True):
+class PubrecPacket(AnswerPacket, frozen=True):
     """The first answer to a PUBLISH of QoS 2 [mqtt5 §3.5]."""
 
     type: ClassVar[int] = 5
-    packet_id: int
-    reason: Reason = Reason.SUCCESS
-    properties: Properties = NO_PROPERTIES
 
 
-class PubrelPacket(msgspec.Struct, frozen=True):
+class PubrelPacket(AnswerPacket, frozen=True):
     """The answer to PUBREC [mqtt5 §3.6]."""
 
     type: ClassVar[int] = 6
-    packet_id: int
-    reason: Reason = Reason.SUCCESS
-    properties: Properties = NO_PROPERTIES
 
 
-class PubcompPacket(msgspec.Struct, frozen=True):
+class PubcompPacket(AnswerPacket, frozen=True):
     """The last packet of an exchange of QoS 2 [mqtt5 §3.7]."""
 
     type: ClassVar[int] = 7
-    packet_id: int
-    reason: Reason = Reason.SUCCESS
-    properties: Properties = NO_PROPERTIES
 
 
 class TopicRequest(msgspec.Struct, frozen=True):

@@ -26,6 +26,7 @@ from halfway.live.mqtt.packets.types import (
 )
 from halfway.live.mqtt.sessions import connecting, publishing, subscribing
 from halfway.live.mqtt.sessions.connection import Connection
+from halfway.live.mqtt.sessions.memory import SessionMemory
 from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.table import Table
 
@@ -39,9 +40,12 @@ class Machine:
     it calls `deliver`.
     """
 
-    def __init__(self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None]) -> None:
+    def __init__(
+        self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None],
+        memory: SessionMemory | None = None,
+    ) -> None:  # fmt: skip
         self._limits = limits
-        self._table = Table(mesh, limits, on_event)
+        self._table = Table(mesh, limits, on_event, memory)
         self._admissions: list[tuple[Connection, ConnectPacket]] = []
         self._connections = 0
 
@@ -59,6 +63,10 @@ class Machine:
     def connections(self) -> int:
         """The number of network connections."""
         return self._connections
+
+    def restore(self, now: float) -> None:
+        """Take back the sessions of the last start, before the first connection."""
+        self._table.restore(now)
 
     def open(self, address: str, now: float) -> Connection | None:
         """Return the state of a new network connection; None if there are too many."""
@@ -115,7 +123,7 @@ class Machine:
                 publishing.acknowledged(connection, session, packet)
             case PubrelPacket():
                 publishing.answer(table, connection, session, now)  # PUBREC leaves before PUBCOMP
-                publishing.released(connection, session, packet)
+                publishing.released(table, connection, session, packet)
             case SubscribePacket():
                 subscribing.subscribe(table, connection, session, packet, now)
             case UnsubscribePacket():
@@ -199,9 +207,9 @@ class Machine:
                 table.announce(now, is_repeated=True)
 
     def close(self, now: float) -> None:
-        """End all connections and sessions: the door closes."""
+        """End all connections: the door closes. Sessions end where the door has no memory."""
         for connection in list(self._table.online.values()):
             connection.disconnect(Reason.SERVER_SHUTTING_DOWN)
             self._table.detach(connection, now)
-        for session in list(self._table.sessions.values()):
+        for session in [] if self._table.memory else list(self._table.sessions.values()):
             self._table.end(session, now)

@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -11,6 +11,9 @@ from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Message
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
+
+if TYPE_CHECKING:
+    from halfway.live.mqtt.sessions.memory import SessionMemory
 
 _LAST_ID = 0xFFFF
 
@@ -23,6 +26,7 @@ class ClientDelivery(NamedTuple):
     retain: bool = False
     subscription_ids: tuple[int, ...] = ()
     share: tuple[str, str] | None = None  # name and filter of the shared subscription
+    saved: int = 0  # its number on disk; 0: it is not there
 
 
 class _Exchange(msgspec.Struct, eq=False):
@@ -41,8 +45,12 @@ class Outgoing:
     where too much waits.
     """
 
-    def __init__(self, limits: DoorLimits, drops: DoorDrops) -> None:
+    def __init__(
+        self, limits: DoorLimits, drops: DoorDrops, client_id: str = "",
+        memory: "SessionMemory | None" = None,
+    ) -> None:  # fmt: skip
         self._limits, self._drops = limits, drops
+        self._client_id, self._memory = client_id, memory
         self._retained: deque[ClientDelivery] = deque()
         # QoS 1 and 2, and QoS 0, with their numbers in the order of arrival.
         self._acknowledged: deque[tuple[int, ClientDelivery]] = deque()
@@ -76,7 +84,12 @@ class Outgoing:
         if self._is_full(size):
             self._drops[DoorDrop.QUEUE_FULL if delivery.qos else DoorDrop.SLOW] += 1
             return
-        self._bytes += size
+        if delivery.qos and self._memory is not None:
+            delivery = delivery._replace(saved=self._memory.queued(self._client_id, delivery))
+        self._append(delivery)
+
+    def _append(self, delivery: ClientDelivery) -> None:
+        self._bytes += delivery.message.size
         self._arrived += 1
         queue = self._acknowledged if delivery.qos else self._best_effort
         queue.append((self._arrived, delivery))
@@ -85,6 +98,14 @@ class Outgoing:
         count = len(self._acknowledged) + len(self._best_effort)
         limits = self._limits
         return count >= limits.queued_messages or self._bytes + size > limits.queued_bytes
+
+    def restore(self, delivery: ClientDelivery, packet_id: int, *, is_received: bool) -> None:
+        """Take back a message from disk. packet_id: with which it was sent; 0: it was not."""
+        if packet_id:
+            self._exchanges[packet_id] = _Exchange(delivery, is_received)
+            self._last_id = packet_id
+        else:
+            self._append(delivery)
 
     def add_retained(self, delivery: ClientDelivery) -> None:
         """Append a retained message; retained messages leave before all others."""
@@ -126,6 +147,7 @@ class Outgoing:
         while (delivery := self._next(window)) is not None:
             if delivery.message.expires_at <= now:
                 self._drops[DoorDrop.EXPIRED] += 1
+                self._done(delivery)
             else:
                 yield self._begin(delivery, now)
 
@@ -163,6 +185,8 @@ class Outgoing:
             return _publish(delivery, 0, now)
         packet_id = self._free_id()
         self._exchanges[packet_id] = _Exchange(delivery)
+        if delivery.saved and self._memory is not None:
+            self._memory.sent(delivery.saved, packet_id)
         self._unanswered.add(packet_id)
         return _publish(delivery, packet_id, now)
 
@@ -180,6 +204,8 @@ class Outgoing:
         if exchange is None or exchange.delivery.qos != 2:
             return False
         exchange.is_received = True
+        if exchange.delivery.saved and self._memory is not None:
+            self._memory.received(exchange.delivery.saved)
         # PUBRELs are repeated in the order in which the PUBRECs arrived [mqtt5 §4.6].
         self._exchanges[packet_id] = self._exchanges.pop(packet_id)
         return True
@@ -190,6 +216,11 @@ class Outgoing:
         if exchange is not None and exchange.delivery.qos == qos:
             del self._exchanges[packet_id]
             self._unanswered.discard(packet_id)
+            self._done(exchange.delivery)
+
+    def _done(self, delivery: ClientDelivery) -> None:
+        if delivery.saved and self._memory is not None:
+            self._memory.finished(delivery.saved)
 
 
 def _publish(

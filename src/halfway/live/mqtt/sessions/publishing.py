@@ -47,6 +47,8 @@ def publish(
         connection.publishing.append(one)
     if packet.qos == 2:
         session.receiving[packet.packet_id] = one
+        if table.memory is not None:
+            table.memory.take(session.client_id, packet.packet_id)
     if topic.startswith(RESERVED) or not session.permissions.may_publish(topic):
         table.drops[DoorDrop.NOT_PERMITTED] += 1
         one.result = Reason.NOT_AUTHORIZED
@@ -101,18 +103,27 @@ def answer(table: Table, connection: Connection, session: ClientSession, now: fl
             # 3.1.1 can only acknowledge, or close the connection [mqtt3 §3.3.5]. A message that is
             # not permitted is acknowledged and dropped; any other may come again.
             if reason is not Reason.NOT_AUTHORIZED:
-                session.receiving.pop(one.packet_id, None)
+                _forget(table, session, one.packet_id)
                 table.detach(connection, now)
                 return
             reason = Reason.SUCCESS
         if reason.failed:
-            session.receiving.pop(one.packet_id, None)
+            _forget(table, session, one.packet_id)
         connection.send((PubackPacket if one.qos == 1 else PubrecPacket)(one.packet_id, reason))
 
 
-def released(connection: Connection, session: ClientSession, packet: PubrelPacket) -> None:
+def _forget(table: Table, session: ClientSession, packet_id: int) -> Publication | None:
+    """Forget a message of QoS 2 from a client; return it, None if there is none."""
+    if table.memory is not None:
+        table.memory.release(session.client_id, packet_id)
+    return session.receiving.pop(packet_id, None)
+
+
+def released(
+    table: Table, connection: Connection, session: ClientSession, packet: PubrelPacket
+) -> None:
     """End the exchange of a message of QoS 2 from a client."""
-    known = session.receiving.pop(packet.packet_id, None)
+    known = _forget(table, session, packet.packet_id)
     connection.send(
         PubcompPacket(
             packet.packet_id, Reason.PACKET_ID_NOT_FOUND if known is None else Reason.SUCCESS

@@ -1,6 +1,6 @@
 """The state of one client that outlives its connections [mqtt5 §4.1]."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from halfway.live.mqtt.access import ALL_TOPICS
 from halfway.live.mqtt.limits import DoorDrops, DoorLimits
@@ -8,6 +8,9 @@ from halfway.live.mqtt.messages import Publication, origin
 from halfway.live.mqtt.packets.types import TopicRequest, Will
 from halfway.live.mqtt.sessions.outgoing import Outgoing
 from halfway.live.mqtt.topics import shared
+
+if TYPE_CHECKING:
+    from halfway.live.mqtt.sessions.memory import SessionMemory
 
 
 class Grant(NamedTuple):
@@ -29,8 +32,9 @@ class ClientSession:
     """The subscriptions, messages and exchanges of one client."""
 
     def __init__(
-        self, client_id: str, username: str | None, limits: DoorLimits, drops: DoorDrops
-    ) -> None:
+        self, client_id: str, username: str | None, limits: DoorLimits, drops: DoorDrops,
+        memory: "SessionMemory | None" = None,
+    ) -> None:  # fmt: skip
         self.client_id, self.username = client_id, username
         self.origin = origin(client_id)
         self.expiry_s: float = 0.0  # after the connection; infinity is not used
@@ -38,6 +42,6 @@ class ClientSession:
         self.permissions = ALL_TOPICS  # of the last connection
         self.will: Will | None = None
         self.grants: dict[str, Grant] = {}  # by filter, with the name of a share
-        self.outgoing = Outgoing(limits, drops)
+        self.outgoing = Outgoing(limits, drops, client_id, memory)
         # Messages of QoS 2 from the client, by packet id, from PUBLISH to PUBREL.
         self.receiving: dict[int, Publication] = {}

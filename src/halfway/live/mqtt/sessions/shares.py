@@ -13,8 +13,9 @@ import msgspec
 
 from halfway.live.mesh import Event
 from halfway.live.mqtt.sessions.session import ClientSession
+from halfway.live.topics import OWN
 
-RESERVED = "$halfway/"  # topics of the doors themselves
+RESERVED = OWN  # no topics of clients
 ANNOUNCEMENTS = RESERVED + "shares/+"
 EXPIRY_S = 90.0  # of an announcement; it is repeated three times as often
 SHARES_MAXIMUM = 500  # that a door announces, and that it keeps of one other door

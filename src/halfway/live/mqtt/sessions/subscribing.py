@@ -43,6 +43,7 @@ def subscribe(
         wanted = handling != _NEVER_RETAINED and (is_new or handling != _RETAINED_IF_NEW)
         if not reasons[-1].failed and wanted and grant.share is None:
             fresh.append(grant)
+    table.save(session)
     connection.send(SubackPacket(packet.packet_id, tuple(reasons)))
     for grant in fresh:
         table.subscriptions.retained(session, grant, now)
@@ -78,4 +79,5 @@ def unsubscribe(
         else Reason.NO_SUBSCRIPTION_EXISTED
         for one in packet.filters
     )
+    table.save(session)
     connection.send(UnsubackPacket(packet.packet_id, reasons))

@@ -10,7 +10,7 @@ from halfway.live.mqtt.packets.fields import Violation
 from halfway.live.mqtt.sessions.outgoing import ClientDelivery
 from halfway.live.mqtt.sessions.session import ClientSession, Grant
 from halfway.live.mqtt.sessions.shares import ANNOUNCEMENTS, RESERVED, Share, Shares
-from halfway.live.mqtt.topics import FilterTree
+from halfway.live.topics import FilterTree
 
 
 class DoorSubscriptions:

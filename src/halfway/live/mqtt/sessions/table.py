@@ -3,13 +3,16 @@
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
-from halfway.live.mesh import Event, Mesh
+from halfway.live.mesh import Event, Mesh, Refusal
 from halfway.live.mqtt.access import Permissions
 from halfway.live.mqtt.limits import DoorDrops, DoorLimits
-from halfway.live.mqtt.messages import Publication, publication
+from halfway.live.mqtt.messages import Publication, publication, received_before
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.session import ClientSession
+from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.sessions.outgoing import ClientDelivery
+from halfway.live.mqtt.sessions.session import ClientSession, grant_of
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
 from halfway.live.mqtt.sessions.subscriptions import DoorSubscriptions
 from halfway.live.mqtt.sessions.timers import KeyedTimers
@@ -26,8 +29,11 @@ class Table:
     on_event: what the mesh calls with each event; it calls `deliver`.
     """
 
-    def __init__(self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None]) -> None:
-        self.limits = limits
+    def __init__(
+        self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None],
+        memory: SessionMemory | None = None,
+    ) -> None:  # fmt: skip
+        self.limits, self.memory = limits, memory
         self.drops: DoorDrops = Counter()
         self.sessions: dict[str, ClientSession] = {}  # by client id
         self.online: dict[str, Connection] = {}  # by client id
@@ -40,7 +46,7 @@ class Table:
         """Return a new session of a client; None if there are too many sessions."""
         if len(self.sessions) >= self.limits.sessions:
             return None
-        session = ClientSession(client_id, username, self.limits, self.drops)
+        session = ClientSession(client_id, username, self.limits, self.drops, self.memory)
         self.sessions[client_id] = session
         return session
 
@@ -55,6 +61,40 @@ class Table:
         self.online[session.client_id] = connection
         self.changed[connection] = None
         self.subscriptions.shares.touch()
+        self.save(session)
+
+    def save(self, session: ClientSession) -> None:
+        """Note a session on disk, where the door has a memory."""
+        if self.memory is not None:
+            self.memory.session(session)
+
+    def restore(self, now: float) -> None:
+        """Take back the sessions of the last start from the memory of the door."""
+        if self.memory is None:
+            return
+        for saved, messages, taken in self.memory.restored_sessions():
+            session = self.begin(saved.client_id, saved.username)
+            left_s = self.memory.left_s(saved)
+            if session is None or left_s <= 0:
+                self.memory.ended(saved.client_id)
+                self.sessions.pop(saved.client_id, None)
+                continue
+            session.expiry_s, session.permissions = saved.expiry_s, saved.permissions
+            for request, ids in saved.requests:
+                with suppress(Refusal):
+                    self.subscriptions.grant(session, grant_of(request, ids), now)
+            for one in messages:
+                message = one.message(self.memory.expires_at(one))
+                session.outgoing.restore(
+                    ClientDelivery(
+                        message, one.qos, one.retain, one.subscription_ids, one.share, one.number
+                    ),
+                    one.packet_id, is_received=one.is_received,
+                )  # fmt: skip
+            for packet_id in taken:
+                session.receiving[packet_id] = received_before(packet_id)
+            self.timers.set(("expiry", session), now + left_s)
+            self.save(session)
 
     def detach(self, connection: Connection, now: float, *, with_will: bool = True) -> None:
         """Take the session of a connection offline; no effect if another connection has it.
@@ -82,6 +122,7 @@ class Table:
         if delay_s:
             self.timers.set(("will", session), now + delay_s)
         self.timers.set(("expiry", session), now + session.expiry_s)
+        self.save(session)
 
     def end(self, session: ClientSession, now: float) -> None:
         """End a session that is offline: its will is published, its subscriptions end."""
@@ -91,6 +132,8 @@ class Table:
         waiting = list(session.outgoing.waiting)
         session.outgoing.end()
         del self.sessions[session.client_id]
+        if self.memory is not None:
+            self.memory.ended(session.client_id)
         for what in ("will", "expiry"):
             self.timers.cancel((what, session))
         for one in waiting:  # another session of the share receives it [mqtt5 §4.8.2]

@@ -1,0 +1,158 @@
+"""The service of a process: its nodes, the control socket, and what it offers on TCP ports."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from halfway.live.addresses import is_loopback, listening_address, shown, unavailable
+from halfway.live.control.server import ControlServer
+from halfway.live.journal.journal import JournalRefusal
+from halfway.live.mesh import Level
+from halfway.live.monitoring.http import HttpServer
+from halfway.live.mqtt.access import Access, Anyone, read_users
+from halfway.live.mqtt.server import LEVELS, MqttDoor
+from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.settings import Settings
+from halfway.problem import Problem
+
+# QoS 0, 1 and 2 of a node without a journal. MQTT's promise ends at the client's hop.
+_WITHOUT_JOURNAL = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """What a process offers beside its nodes. Addresses are "[HOST:]PORT"; "" is none.
+
+    mqtt, mqtt_tls: doors of the first node for clients of MQTT, plain and with TLS.
+    mqtt_certificate, mqtt_key: PEM files of the door with TLS. mqtt_users: a file of users.
+    metrics: the metrics of OpenMetrics, at /metrics.
+    Raises Problem for a value out of range.
+    """
+
+    mqtt: str = ""
+    mqtt_tls: str = ""
+    mqtt_certificate: Path | None = None
+    mqtt_key: Path | None = None
+    mqtt_users: Path | None = None
+    metrics: str = ""
+
+    def __post_init__(self) -> None:
+        for field in ("mqtt", "mqtt_tls", "metrics"):
+            if text := getattr(self, field):
+                listening_address(field, text)
+        files = {"mqtt_certificate": self.mqtt_certificate, "mqtt_key": self.mqtt_key}
+        for field, path in files.items():
+            if self.mqtt_tls and path is None:
+                option = f"--{field.replace('_', '-')}"
+                what = f"{field}: expected a PEM file with mqtt_tls"
+                raise Problem(what, remedy=f"give {option} FILE")
+            if path is not None and not self.mqtt_tls:
+                what = f"{field} = {path}: expected mqtt_tls as well"
+                raise Problem(what, remedy="give --mqtt-tls [HOST:]PORT")
+
+
+class Service:
+    """The service of `halfway node`. Use `async with Service(settings, offered) as service`."""
+
+    def __init__(self, settings: Settings, offered: ServiceSettings) -> None:
+        self._settings, self._offered = settings, offered
+        self._stack = AsyncExitStack()
+        self.host = Host(settings)
+        self.addresses: dict[str, str] = {}  # what is offered -> where
+
+    async def __aenter__(self) -> "Service":
+        """Start everything. Raises Problem, and leaves nothing open then."""
+        access, tls = self._access(), _tls(self._offered)
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.host)
+            await stack.enter_async_context(ControlServer(self.host, self.host.nodes[0].name))
+            if self._offered.mqtt or self._offered.mqtt_tls:
+                await self._open_door(stack, access, tls)
+            self.host.resume()
+            await self._open_pages(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._stack.__aexit__(*error)
+
+    async def _open_door(
+        self, stack: AsyncExitStack, access: Access, tls: ssl.SSLContext | None
+    ) -> None:
+        levels, memory = _WITHOUT_JOURNAL, None
+        if self.host.journals:
+            journal, loop = self.host.journals[0], asyncio.get_running_loop()
+            memory = SessionMemory(journal.write, JournalRefusal, loop.time, time.time)
+            journal.add(memory)
+            levels = LEVELS
+        door = MqttDoor(self.host.nodes[0], access=access, levels=levels, memory=memory)
+        stack.push_async_callback(door.close)
+        for field, context in (("mqtt", None), ("mqtt_tls", tls)):
+            text = getattr(self._offered, field)
+            if text:
+                address = listening_address(field, text)
+                try:
+                    given = await door.listen(*address, tls=context)
+                except OSError as error:
+                    raise unavailable(field, text, error) from None
+                self.addresses[field] = shown(given)
+        self.host.sections["mqtt"] = lambda: self._door_status(door)
+
+    async def _open_pages(self, stack: AsyncExitStack) -> None:
+        if self._offered.metrics:
+            from halfway.live.monitoring.metrics import metrics_resource
+
+            resources = {"/metrics": metrics_resource(self.host)}
+            server = HttpServer("metrics", self._offered.metrics, resources)
+            await stack.enter_async_context(server)
+            self.addresses["metrics"] = server.address
+
+    def _door_status(self, door: MqttDoor) -> Mapping[str, Any]:
+        return {
+            "addresses": self.addresses, "clients": door.connections, "sessions": door.sessions,
+            "drops": {str(why): count for why, count in door.drops.items()},
+        }  # fmt: skip
+
+    def _access(self) -> Access:
+        """Who may use the doors. Raises Problem for a door that is open to strangers."""
+        offered = self._offered
+        for field in ("mqtt", "mqtt_tls"):
+            text = getattr(offered, field)
+            if text and not is_loopback(listening_address(field, text)):
+                self._check_open(field, text)
+        return read_users(offered.mqtt_users) if offered.mqtt_users else Anyone()
+
+    def _check_open(self, field: str, text: str) -> None:
+        what = f"{field} = {text}: expected an address on loopback"
+        if self._settings.certificate is None:
+            remedy = "the development network has no keys: make a network with `halfway net new`"
+            raise Problem(f"{what} without keys", remedy=remedy)
+        if self._offered.mqtt_users is None:
+            remedy = "give --mqtt-users FILE; its table [anyone] is for clients without a name"
+            raise Problem(f"{what} without a file of users", remedy=remedy)
+
+
+def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:
+    """The context of the door with TLS. Raises Problem for other files."""
+    if offered.mqtt_certificate is None or offered.mqtt_key is None:
+        return None
+    for field, path in (("mqtt_certificate", offered.mqtt_certificate),
+                        ("mqtt_key", offered.mqtt_key)):  # fmt: skip
+        if not path.is_file():
+            raise Problem(
+                f"{field} = {path}: expected a PEM file", remedy="name a file that exists"
+            )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(offered.mqtt_certificate, offered.mqtt_key, password="")
+    except (ssl.SSLError, OSError) as error:
+        what = f"mqtt_certificate = {offered.mqtt_certificate}: expected a certificate in PEM"
+        remedy = "and its private key, without a passphrase, in mqtt_key"
+        raise Problem(f"{what} ({error})", remedy=remedy) from None
+    return context

@@ -1,0 +1,138 @@
+"""The journal of a node that runs: one folder, and the parts of the node that remember by it."""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from halfway.live.journal.commit import GroupCommit
+from halfway.live.journal.journal import Journal, JournalRefusal
+from halfway.live.journal.storage import FolderStorage
+from halfway.problem import Problem
+
+_SNAPSHOT_S = 5.0  # between two looks whether a snapshot pays
+
+
+class JournalPart(Protocol):
+    """A part of a node that has records in the journal."""
+
+    def restore(self, kind: int, data: bytes) -> bool:
+        """Take back a record; False if it belongs to another part."""
+        ...
+
+    def snapshot(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the records (kind, bytes) that say what the part knows now."""
+        ...
+
+
+class NodeJournal:
+    """The journal of a node in a folder, which one process uses at a time.
+
+    All methods belong to the thread of the event loop. `problems` names what was damaged. Raises
+    Problem if another process uses the folder, or it cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        storage = FolderStorage(folder)
+        self._lock = _locked(folder)
+        self._journal = Journal(storage, os.urandom)
+        self._commit = GroupCommit(self._journal)
+        try:
+            self._records = list(self._journal.recover())  # that no part has taken yet
+        except OSError as error:
+            what = f"the journal cannot be read: {(error.strerror or str(error)).lower()}"
+            raise Problem(what, where=str(folder), remedy="repair the disk, or move it") from None
+        self._parts: list[JournalPart] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._snapshot: asyncio.Task[None] | None = None
+        self._look_later()
+
+    @property
+    def problems(self) -> list[str]:
+        """What recovery found damaged: segment, place, reason."""
+        return self._journal.problems
+
+    @property
+    def size(self) -> int:
+        """The bytes on disk."""
+        return self._journal.size
+
+    @property
+    def all_sync_s(self) -> float:
+        """The seconds that all groups took to reach the disk."""
+        return self._commit.sync_s
+
+    @property
+    def groups(self) -> int:
+        """The number of groups written so far."""
+        return self._commit.groups
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the disk had an error. Nothing is kept then until the next start."""
+        return self._journal.failed
+
+    def add(self, part: JournalPart) -> None:
+        """Give a part its records back. Records of parts that never come stay in the journal."""
+        self._records = [one for one in self._records if not part.restore(*one)]
+        self._parts.append(part)
+
+    def write(self, kind: int, data: bytes, spare: bool = False) -> "asyncio.Future[None]":
+        """Append a record; the future ends when it is on disk, or with a JournalRefusal.
+
+        spare: as in `Journal.append`. Raises JournalRefusal at once where there is no room.
+        """
+        future = self._commit.append(kind, data, spare=spare)
+        future.add_done_callback(_noted)
+        return future
+
+    async def close(self) -> None:
+        """Write what waits, and release the folder. A second call has no effect."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._snapshot is not None:
+            await self._snapshot
+        await self._commit.flush()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _look_later(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(_SNAPSHOT_S, self._look)
+
+    def _look(self) -> None:
+        if self._journal.wants_snapshot() and (self._snapshot is None or self._snapshot.done()):
+            self._snapshot = asyncio.get_running_loop().create_task(self._compact())
+        self._look_later()
+
+    async def _compact(self) -> None:
+        try:
+            await self._commit.snapshot(self._all)
+        except JournalRefusal:
+            return  # the old segments stand; the next look tries again
+
+    def _all(self) -> Iterator[tuple[int, bytes]]:
+        yield from self._records
+        for part in self._parts:
+            yield from part.snapshot()
+
+
+def _noted(future: "asyncio.Future[None]") -> None:
+    """Take note of a refusal for which no caller waits."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _locked(folder: Path) -> int | None:
+    """Lock a folder for this process. Raises Problem if another process has it."""
+    descriptor = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        remedy = "give each node a --state of its own"
+        raise Problem("another node uses this journal", where=str(folder), remedy=remedy) from None
+    return descriptor

@@ -1,0 +1,36 @@
+"""The kept events of one node: publisher, reader and journal together."""
+
+from halfway.live.drops import Drops
+from halfway.live.journal.kept import SPARE_KINDS, KeptEvents
+from halfway.live.journal.node_journal import NodeJournal
+from halfway.live.kept.outlet import DiskForm, KeptOutlet
+from halfway.live.kept.publisher import KeptPublisher
+from halfway.live.kept.reader import KeptReader
+from halfway.live.step.scheduler import Scheduler
+
+
+class KeptFlow:
+    """The kept events of one node."""
+
+    def __init__(
+        self, outlet: KeptOutlet, journal: NodeJournal, scheduler: Scheduler, drops: Drops
+    ) -> None:
+        self.journal, self._form = journal, DiskForm(scheduler)
+        epoch = int(self._form.wall() * 4) % 2**32  # of a journal without events of its own
+        self.events = KeptEvents(outlet.node_id, epoch, self._write)
+        journal.add(self.events)
+        self.publisher = KeptPublisher(outlet, self.events, self._form, scheduler)
+        self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
+
+    def start(self) -> None:
+        """Begin, once the subscriptions of the last start are back."""
+        self.reader.start()
+        self.publisher.start()
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self.reader.stop()
+        self.publisher.stop()
+
+    def _write(self, kind: int, data: bytes) -> object:
+        return self.journal.write(kind, data, spare=kind in SPARE_KINDS)

@@ -1,0 +1,98 @@
+"""What kept events need of their node, and the statements between publishers and readers."""
+
+import math
+import struct
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from halfway.live.events.bodies import EventBody, EventKey, StreamPlace, decoded, encoded
+from halfway.live.events.subscriptions import LocalSubscription
+from halfway.live.journal.kept import KeptEvent
+from halfway.live.mesh import Event, Level
+from halfway.live.step.scheduler import Scheduler
+from halfway.live.topics import OWN
+
+BEATS, ACKS, READERS = OWN + "kept/beats", OWN + "kept/acks/", OWN + "kept/readers/"
+MOST_FILTERS, MOST_STREAMS = 500, 1000  # of one announcement; of a heartbeat or acknowledgement
+RETENTION_S = 86_400.0  # the longest that an event is kept, and that a silent reader counts
+_WALL = struct.Struct("<d")
+MOST_STATED = 48_000  # bytes of the topics in one heartbeat
+BeatRow = tuple[str, int, int, int, float]  # topic, epoch, first, last, age of the stream
+AckRow = tuple[int, int, int, list[int]]  # topic, epoch, through, numbers asked for
+
+
+class KeptOutlet(Protocol):
+    """What a node does for its kept events."""
+
+    node_id: int
+
+    def spread(self, body: EventBody) -> None:
+        """Let the system publish an event."""
+        ...
+
+    def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
+        """Deliver an event to the subscriptions that match, now."""
+        ...
+
+    def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:
+        """Publish something of the runtime itself."""
+        ...
+
+    def listen(self, topic_filter: str, callback: Callable[[Event], None]) -> None:
+        """Subscribe to something of the runtime itself."""
+        ...
+
+    def retained(self, topic_filter: str) -> list[Event]:
+        """Return retained values."""
+        ...
+
+    def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
+        """Return the subscriptions of the node's applications, or those that match a topic."""
+        ...
+
+    def topic_hash(self, topic: str) -> int:
+        """Return the 64 bits of a topic."""
+        ...
+
+
+class DiskForm:
+    """The form of an event on disk: its age becomes a time of the wall clock.
+
+    wall: seconds since 1970.
+    """
+
+    def __init__(self, scheduler: Scheduler, wall: Callable[[], float] = time.time) -> None:
+        self._scheduler, self.wall = scheduler, wall
+
+    def content(self, body: EventBody) -> bytes:
+        """Return a body as it is on disk."""
+        born = self.wall() - (self._scheduler.now() - body.born)
+        return _WALL.pack(born) + encoded(body._replace(place=None), body.born)
+
+    def restored(self, content: bytes) -> EventBody:
+        """Return the body in these bytes. Raises ValueError if they are none."""
+        age = max(self.age_s(content), 0.0)
+        return decoded(content[_WALL.size :], self._scheduler.now() - age)
+
+    def age_s(self, content: bytes) -> float:
+        """Return the seconds since the publication of a body on disk."""
+        if len(content) < _WALL.size:
+            raise ValueError("too short")
+        (born,) = _WALL.unpack_from(content)
+        return self.wall() - float(born)
+
+    def kept_body(self, event: KeptEvent) -> EventBody:
+        """Return the body of a kept event, with its place in its stream."""
+        place = StreamPlace(event.stream.epoch, event.number, math.inf)
+        return self.restored(event.content)._replace(place=place, level=Level.KEPT)
+
+
+def rows(payload: bytes, form: Any) -> Any:
+    """Return the rows of a statement; none if it is not readable."""
+    try:
+        return msgspec.msgpack.decode(payload, type=form)
+    except (msgspec.MsgspecError, ValueError):
+        return []

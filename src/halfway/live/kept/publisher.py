@@ -1,0 +1,165 @@
+"""The publisher of kept events: on disk first, then on the mesh, until all readers have them."""
+
+import asyncio
+import math
+
+import msgspec
+
+from halfway.live.events.bodies import EventBody, StreamPlace
+from halfway.live.journal.journal import JournalRefusal
+from halfway.live.journal.kept import KeptEvents
+from halfway.live.kept.outlet import (
+    ACKS,
+    BEATS,
+    MOST_FILTERS,
+    MOST_STATED,
+    MOST_STREAMS,
+    READERS,
+    RETENTION_S,
+    AckRow,
+    BeatRow,
+    DiskForm,
+    KeptOutlet,
+    rows,
+)
+from halfway.live.mesh import Event, Refusal
+from halfway.live.step.scheduler import Scheduler
+from halfway.live.topics import matches
+
+BEAT_S = 1.0
+LINGER_S = 5.0  # an event is kept so long in any case: a reader may be about to announce itself
+_MOST_READERS = 1024  # of one stream
+_MOST_AGAIN = 256  # events that one acknowledgement makes a publisher send again
+
+
+class KeptPublisher:
+    """The kept events that this node publishes."""
+
+    def __init__(
+        self, outlet: KeptOutlet, kept: KeptEvents, form: DiskForm, scheduler: Scheduler
+    ) -> None:
+        self._outlet, self._kept, self._form, self._scheduler = outlet, kept, form, scheduler
+        self._texts: dict[int, str] = {}  # of own streams, by topic
+        self._begun: dict[int, float] = {}  # when an own stream began, by topic
+        self._acked: dict[int, dict[int, int]] = {}  # by topic: reader -> through
+        self._asked_for_gone: set[int] = set()  # topics of which a reader asks for what is gone
+        self._is_open = True
+
+    def start(self) -> None:
+        """Begin with heartbeats."""
+        for event in self._kept.own_events():
+            self._texts[event.stream.topic] = self._form.restored(event.content).topic
+        self._outlet.listen(f"{ACKS}{self._outlet.node_id}", self._hear)
+        self._tick(self._scheduler.now(), None)
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._is_open = False
+
+    def publish(self, body: EventBody) -> "tuple[EventBody, asyncio.Future[None]]":
+        """Publish an event once it is on disk. Return it with its place in its stream.
+
+        The future ends when the system has it, or with a Refusal. Raises Refusal at once for an
+        event that cannot be kept.
+        """
+        topic, now = self._outlet.topic_hash(body.topic), self._scheduler.now()
+        expires = self._form.wall() + min(body.expiry_s, RETENTION_S)
+        try:
+            event = self._kept.keep(topic, self._form.content(body), expires)
+        except JournalRefusal as refusal:
+            raise Refusal(refusal.reason, "the event is not kept") from None
+        if event is None:
+            raise Refusal("disk full", "too many kept events are not acknowledged")
+        self._texts[topic] = body.topic
+        if event.number == 1:
+            self._begun[topic] = now
+        age = now - self._begun.get(topic, -math.inf)
+        placed = body._replace(place=StreamPlace(event.stream.epoch, event.number, age))
+        on_disk, done = self._kept.last_write, asyncio.get_running_loop().create_future()
+        assert isinstance(on_disk, asyncio.Future)
+
+        def written(future: "asyncio.Future[None]") -> None:
+            refusal = None if future.cancelled() else future.exception()
+            if isinstance(refusal, JournalRefusal):
+                self._kept.acknowledge(topic, event.number)
+            elif self._is_open:
+                self._outlet.spread(placed)
+            if done.cancelled():
+                return
+            if isinstance(refusal, JournalRefusal):
+                done.set_exception(Refusal(refusal.reason, "the event is not kept"))
+                done.exception()  # a caller of try_publish does not wait for it
+            else:
+                done.set_result(None)
+
+        on_disk.add_done_callback(written)
+        return placed, done
+
+    def _beat(self, some: list[BeatRow]) -> None:
+        if some:
+            content = msgspec.msgpack.encode(some)
+            self._outlet.say(BEATS, content, retain=False, expiry_s=math.inf)
+
+    def _tick(self, now: float, _: None) -> None:
+        if not self._is_open:
+            return
+        self._kept.expire(self._form.wall())
+        self._release()
+        some, size = list[BeatRow](), 0
+        for one in self._kept.heartbeats():
+            topic = one.stream.topic
+            gone = one.first > one.last and topic not in self._asked_for_gone
+            if gone or topic not in self._texts:
+                continue
+            age = now - self._begun.get(topic, -math.inf)
+            some.append((self._texts[topic], one.stream.epoch, one.first, one.last, age))
+            size += len(self._texts[topic].encode())
+            if size > MOST_STATED or len(some) == MOST_STREAMS:
+                self._beat(some)
+                some, size = [], 0
+        self._beat(some)
+        self._asked_for_gone.clear()
+        self._scheduler.after(BEAT_S, self._tick, None)
+
+    def _release(self) -> None:
+        """Drop the own events that every announced reader has."""
+        readers = self._readers() if len(self._kept) else {}
+        through: dict[int, float] = {}
+        for event in self._kept.own_events():
+            topic = event.stream.topic
+            if topic not in through:
+                acked, text = self._acked.get(topic, {}), self._form.restored(event.content).topic
+                wanted = [
+                    acked.get(reader, 0) for reader, filters in readers.items()
+                    if any(matches(one, text) for one in filters)
+                ]  # fmt: skip
+                through[topic] = min(wanted, default=math.inf)
+            if event.number <= through[topic] and self._form.age_s(event.content) >= LINGER_S:
+                self._kept.acknowledge(topic, event.number)
+
+    def _readers(self) -> dict[int, list[str]]:
+        """The filters of the other nodes that read kept events, by node id."""
+        found = {}
+        for event in self._outlet.retained(READERS + "+"):
+            reader = event.topic.removeprefix(READERS)
+            if reader.isdigit() and int(reader) != self._outlet.node_id:
+                found[int(reader)] = rows(event.payload, list[str])[:MOST_FILTERS]
+        return found
+
+    def _hear(self, event: Event) -> None:
+        """Take the acknowledgements of a reader, and send again what it asks for."""
+        again = 0
+        for topic, epoch, through, asked in rows(event.payload, list[AckRow]):
+            if epoch != self._kept.epoch:
+                continue
+            acked = self._acked.setdefault(topic, {}) if topic in self._texts else {}
+            if event.publisher not in acked and len(acked) >= _MOST_READERS:
+                continue
+            acked[event.publisher] = max(through, acked.get(event.publisher, 0))
+            for number in asked:
+                kept = self._kept.kept_event(topic, number)
+                if kept is None:
+                    self._asked_for_gone.add(topic)
+                elif again < _MOST_AGAIN:
+                    again += 1
+                    self._outlet.spread(self._form.kept_body(kept))

@@ -1,0 +1,190 @@
+"""The reader of kept events: in order, once, acknowledged when on disk, asked for when missing."""
+
+import asyncio
+import math
+from typing import NamedTuple
+
+import msgspec
+
+from halfway.live.drops import Drop, Drops
+from halfway.live.events.bodies import EventBody, EventKey
+from halfway.live.events.subscriptions import LocalSubscription
+from halfway.live.journal.journal import JournalRefusal
+from halfway.live.journal.kept import Heartbeat, KeptEvent, KeptEvents, Stream
+from halfway.live.kept.outlet import (
+    ACKS,
+    BEATS,
+    MOST_FILTERS,
+    MOST_STREAMS,
+    READERS,
+    RETENTION_S,
+    AckRow,
+    BeatRow,
+    DiskForm,
+    KeptOutlet,
+    rows,
+)
+from halfway.live.mesh import Event
+from halfway.live.step.scheduler import Scheduler
+
+_TICK_S, _ACK_S = 1.0, 0.1
+GAP_S = 30.0  # after which events behind a gap are handed on
+
+
+class _Waiting(NamedTuple):
+    """An event of a stream that its application has not had yet."""
+
+    key: EventKey
+    body: EventBody
+    hops: int
+    since: float
+
+
+class KeptReader:
+    """The kept events of others that the subscriptions of this node match."""
+
+    def __init__(
+        self, outlet: KeptOutlet, kept: KeptEvents, form: DiskForm, scheduler: Scheduler,
+        drops: Drops,
+    ) -> None:  # fmt: skip
+        self._outlet, self._kept, self._form = outlet, kept, form
+        self._scheduler, self._drops = scheduler, drops
+        self._waiting: dict[Stream, dict[int, _Waiting]] = {}
+        self._beats: dict[Stream, Heartbeat] = {}  # of streams that are read here
+        self._due: set[Stream] = set()  # streams whose acknowledgement is due
+        self._is_acking, self._is_open = False, True
+        self._announced: tuple[float, bytes] = (0.0, b"")
+
+    def start(self) -> None:
+        """Hand on what came before this node ended, and read on."""
+        now = self._scheduler.now()
+        for subscription in self._outlet.readers_here():
+            subscription.since = -math.inf  # it was restored: it has a right to all since its begin
+        self._outlet.listen(BEATS, self._hear)
+        for event in self._kept.undelivered():
+            key = event.stream.publisher, event.stream.epoch, event.number & 2**31 - 1
+            one = _Waiting(key, self._form.kept_body(event), 0, now)
+            self._waiting.setdefault(event.stream, {})[event.number] = one
+        self._tick(now, None)
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._is_open = False
+
+    def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:
+        """Take an event of a stream that this node reads; False if it is not one."""
+        readers = self._outlet.readers_here(body.topic)
+        if body.place is None or not readers or key[0] == self._outlet.node_id:
+            return False
+        place, now = body.place, self._scheduler.now()
+        stream = Stream(key[0], place.epoch, self._outlet.topic_hash(body.topic))
+        self._begin(stream, readers, body.born - place.stream_age_s, place.number)
+        expires = self._form.wall() + body.expiry_s - (now - body.born)
+        event = KeptEvent(stream, place.number, expires, self._form.content(body))
+        try:
+            is_new = self._kept.receive(event)
+        except JournalRefusal:
+            self._drops.count(Drop.NOT_KEPT)
+            return True  # it is not acknowledged, and comes again
+        if is_new:
+            waiting = self._waiting.setdefault(stream, {})
+            waiting[place.number] = _Waiting(key, body, hops, now)
+            self._hand_on(stream)
+        else:
+            self._drops.count(Drop.DUPLICATE)
+        self._acknowledge_soon(stream)
+        return True
+
+    def _begin(
+        self, stream: Stream, readers: list[LocalSubscription], begun: float, number: int
+    ) -> None:
+        """Begin with a stream that is new here, from a number on.
+
+        A reader that is older than the stream has a right to all of it.
+        """
+        if self._kept.through(stream) < 0:
+            is_older = min(one.since for one in readers) <= begun
+            self._kept.begin_at(stream, 1 if is_older else number)
+
+    def _tick(self, now: float, _: None) -> None:
+        if not self._is_open:
+            return
+        self._announce(now)
+        self._waiting = {stream: some for stream, some in self._waiting.items() if some}
+        for stream in self._waiting:
+            self._hand_on(stream)
+            self._acknowledge_soon(stream)
+        self._scheduler.after(_TICK_S, self._tick, None)
+
+    def _announce(self, now: float) -> None:
+        """Announce the filters that are read here, if they changed or an hour has passed."""
+        filters = sorted({one.filter for one in self._outlet.readers_here()})
+        if len(filters) > MOST_FILTERS:
+            filters = ["#"]
+        payload, (at, before) = msgspec.msgpack.encode(filters) if filters else b"", self._announced
+        if payload != before or (payload and now - at > RETENTION_S / 24):
+            self._announced = now, payload
+            topic = f"{READERS}{self._outlet.node_id}"
+            self._outlet.say(topic, payload, retain=True, expiry_s=RETENTION_S)
+
+    def _hand_on(self, stream: Stream) -> None:
+        """Hand on the events of a stream in order; those behind a gap after a time."""
+        waiting, now = self._waiting[stream], self._scheduler.now()
+        through = self._kept.through(stream)
+        oldest = min((one.since for one in waiting.values()), default=now)
+        for number in [n for n in sorted(waiting) if n <= through or now - oldest > GAP_S]:
+            one = waiting.pop(number)
+            if one.body.is_over(now):
+                self._drops.count(Drop.EXPIRED)
+            else:
+                self._outlet.hand_over(one.key, one.body, one.hops)
+            self._kept.delivered(stream, number)
+
+    def _hear(self, event: Event) -> None:
+        """Take the heartbeats of a publisher, for the streams that are read here."""
+        for topic, epoch, first, last, age_s in rows(event.payload, list[BeatRow]):
+            readers = self._outlet.readers_here(topic)
+            if readers and event.publisher != self._outlet.node_id:
+                stream = Stream(event.publisher, epoch, self._outlet.topic_hash(topic))
+                begun = self._scheduler.now() - event.age_s - age_s
+                self._begin(stream, readers, begun, last + 1)
+                self._beats[stream] = Heartbeat(stream, first, last)
+                self._acknowledge_soon(stream)
+
+    def _acknowledge_soon(self, stream: Stream) -> None:
+        self._due.add(stream)
+        if not self._is_acking:
+            self._is_acking = True
+            self._scheduler.after(_ACK_S, self._acknowledge, None)
+
+    def _acknowledge(self, _now: float, _: None) -> None:
+        """Acknowledge what is on disk, and ask for what is missing."""
+        self._is_acking = False
+        due, self._due = self._due, set()
+        found: dict[int, list[AckRow]] = {}
+        for stream in due:
+            beat = self._beats.pop(stream, Heartbeat(stream, 1, 0))
+            waiting = self._waiting.get(stream, {})
+            last = max([beat.last, *waiting])
+            asked = self._kept.asked(Heartbeat(stream, beat.first, last))
+            if waiting:
+                self._hand_on(stream)  # what was missing may be gone
+            through = self._kept.through(stream)
+            row = stream.topic, stream.epoch, through, asked
+            found.setdefault(stream.publisher, []).append(row)
+            if asked:
+                self._beats[stream] = beat
+                self._acknowledge_soon(stream)
+        on_disk = self._kept.last_write
+        if isinstance(on_disk, asyncio.Future) and not on_disk.done():
+            on_disk.add_done_callback(lambda _: self._send(found))
+        else:
+            self._send(found)
+
+    def _send(self, found: dict[int, list[AckRow]]) -> None:
+        if not self._is_open:
+            return
+        for publisher, some in found.items():
+            for at in range(0, len(some), MOST_STREAMS):
+                content = msgspec.msgpack.encode(some[at : at + MOST_STREAMS])
+                self._outlet.say(f"{ACKS}{publisher}", content, retain=False, expiry_s=math.inf)

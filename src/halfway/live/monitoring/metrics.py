@@ -1,0 +1,190 @@
+"""The metrics of a process with live nodes, in the form of OpenMetrics.
+
+All nodes of a process are one sum. No label comes from a user, so the number of series is fixed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
+from typing import Any
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import CollectorRegistry
+
+from halfway import __version__
+from halfway.live.drops import Drop
+from halfway.live.histogram import BOUNDS_S
+from halfway.live.monitoring.http import Resource
+from halfway.live.mqtt.limits import DoorDrop
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.node import MeshNode
+
+
+def metrics_resource(host: Host) -> Resource:
+    """Return the metrics of a host as a page."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(HostMetrics(host))
+    text: Callable[[CollectorRegistry], bytes] = generate_latest  # it has no types of its own
+    return Resource(CONTENT_TYPE_LATEST, lambda: text(registry))
+
+
+class HostMetrics:
+    """The collector of a host's metrics."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def describe(self) -> list[Metric]:
+        """Return nothing: the metrics are known when they are collected."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric family."""
+        host = self._host
+        for node in host.nodes:
+            node.endpoint.count_kernel_drops()
+        info = {"version": __version__, "system": host.settings.system}
+        yield InfoMetricFamily("halfway", "The version and the system of the nodes.", value=info)
+        yield from self._traffic()
+        yield from self._events()
+        yield from self._state()
+        yield from self._journal()
+        if "mqtt" in host.sections:
+            yield from _door(host.sections["mqtt"]())
+
+    def _sum(self, value: Callable[[MeshNode], float]) -> float:
+        return sum(value(node) for node in self._host.nodes)
+
+    def _by_reason(self, of: Callable[[MeshNode], Mapping[str, int]]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for node in self._host.nodes:
+            for reason, count in of(node).items():
+                found[reason] = found.get(reason, 0) + count
+        return found
+
+    def _traffic(self) -> Iterator[Metric]:
+        yield _counter(
+            "halfway_datagrams", "Datagrams that passed the sockets.", "direction",
+            {"received": self._sum(lambda n: n.endpoint.received),
+             "sent": self._sum(lambda n: n.endpoint.sent)},
+        )  # fmt: skip
+        yield _counter(
+            "halfway_datagram_bytes", "Bytes of these datagrams.", "direction",
+            {"received": self._sum(lambda n: n.endpoint.bytes_received),
+             "sent": self._sum(lambda n: n.endpoint.bytes_sent)}, unit="bytes",
+        )  # fmt: skip
+        yield _counter(
+            "halfway_records", "Records of the system from and to neighbours.", "direction",
+            {"received": self._sum(lambda n: n.counts["records received"]),
+             "sent": self._sum(lambda n: n.counts["records sent"])},
+        )  # fmt: skip
+        dropped = dict.fromkeys(map(str, Drop), 0) | self._by_reason(lambda n: n.drops.by_reason())
+        what = "What the nodes dropped, by reason."
+        yield _counter("halfway_dropped", what, "reason", dropped)
+        refused = self._by_reason(lambda n: n.links.refusals)
+        what = "Datagrams that the keys refused, by reason."
+        yield _counter("halfway_datagrams_refused", what, "reason", refused)
+        what = "Records that the check at the door refused, by reason."
+        yield _counter("halfway_records_refused", what, "reason",
+                       self._by_reason(lambda n: n.refusals()))  # fmt: skip
+
+    def _events(self) -> Iterator[Metric]:
+        yield _counter(
+            "halfway_events", "Events that applications published and received.", "what",
+            {"published": self._sum(lambda n: n.counts["published"]),
+             "delivered": self._sum(lambda n: n.counts["delivered"])},
+        )  # fmt: skip
+        counts = [
+            sum(column)
+            for column in zip(*(n.delivery.ages.counts for n in self._host.nodes), strict=True)
+        ]
+        bounds = [*(f"{bound:g}" for bound in BOUNDS_S), "+Inf"]
+        yield HistogramMetricFamily(
+            "halfway_delivery_seconds", "Age of events of other nodes when they were delivered.",
+            buckets=list(zip(bounds, accumulate(counts), strict=True)),
+            sum_value=self._sum(lambda n: n.delivery.ages.sum_s), unit="seconds",
+        )  # fmt: skip
+
+    def _state(self) -> Iterator[Metric]:
+        host = self._host
+        rows: list[tuple[str, str, float]] = [
+            ("halfway_nodes", "Nodes of this process.", len(host.nodes)),
+            ("halfway_neighbours", "Links to neighbours.",
+             self._sum(lambda n: len(n.links.table.links()))),
+            ("halfway_nodes_heard", "Nodes that are heard, neighbours included.",
+             self._sum(lambda n: len(n.links.table.heard()))),
+            ("halfway_subscriptions", "Subscriptions of applications and doors.",
+             self._sum(lambda n: len(n.subscriptions))),
+            ("halfway_topics", "Topics that have a number.",
+             self._sum(lambda n: len(n.subscriptions.table))),
+            ("halfway_bodies", "Bodies of events that are kept for neighbours.",
+             self._sum(lambda n: len(n.events.bodies))),
+            ("halfway_retained", "Retained values.",
+             self._sum(lambda n: len(n.retained_values))),
+            ("halfway_compiled", "1 if the nodes run machine code, 0 if they are interpreted.",
+             float(host.is_compiled)),
+        ]  # fmt: skip
+        for name, what, value in rows:
+            yield GaugeMetricFamily(name, what, value=value)
+        yield GaugeMetricFamily(
+            "halfway_loop_lag_seconds", "The longest delay of a timer so far.",
+            value=host.scheduler.lag_s, unit="seconds",
+        )  # fmt: skip
+
+    def _journal(self) -> Iterator[Metric]:
+        host = self._host
+        flows = [node.kept for node in host.nodes if node.kept is not None]
+        yield GaugeMetricFamily(
+            "halfway_kept_pending", "Own kept events that not all readers have.",
+            value=sum(len(flow.events) for flow in flows),
+        )  # fmt: skip
+        yield CounterMetricFamily(
+            "halfway_kept_expired", "Own kept events that expired before all readers had them.",
+            value=sum(flow.events.expired for flow in flows),
+        )  # fmt: skip
+        yield CounterMetricFamily(
+            "halfway_kept_missed", "Kept events of others that were gone when this node asked.",
+            value=sum(flow.events.missed for flow in flows),
+        )  # fmt: skip
+        yield GaugeMetricFamily(
+            "halfway_journal_bytes", "Bytes of the journals.",
+            value=sum(one.size for one in host.journals), unit="bytes",
+        )  # fmt: skip
+        yield GaugeMetricFamily(
+            "halfway_journal_failed", "1 after an error of the disk, until the next start.",
+            value=float(any(one.has_failed for one in host.journals)),
+        )  # fmt: skip
+        yield SummaryMetricFamily(
+            "halfway_fsync_seconds", "Time that groups of records took to reach the disk.",
+            count_value=sum(one.groups for one in host.journals),
+            sum_value=sum(one.all_sync_s for one in host.journals), unit="seconds",
+        )  # fmt: skip
+
+
+def _counter(
+    name: str, what: str, label: str, values: Mapping[str, float], unit: str = ""
+) -> CounterMetricFamily:
+    family = CounterMetricFamily(name, what, labels=[label], unit=unit)
+    for value, count in values.items():
+        family.add_metric([value], count)
+    return family
+
+
+def _door(status: Mapping[str, Any]) -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "halfway_door_clients", "Connections of MQTT clients.", value=status["clients"]
+    )
+    yield GaugeMetricFamily(
+        "halfway_door_sessions", "MQTT sessions, those of absent clients included.",
+        value=status["sessions"],
+    )  # fmt: skip
+    drops = dict.fromkeys(map(str, DoorDrop), 0) | status["drops"]
+    yield _counter("halfway_door_dropped", "What the MQTT door dropped, by reason.", "reason",
+                   drops)  # fmt: skip

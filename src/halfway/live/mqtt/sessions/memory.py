@@ -1,0 +1,225 @@
+"""The sessions of a door on disk, so that they outlive the process of their node.
+
+The records are changes: a session with its subscriptions, a message that waits for a client, what
+became of it, and the packet ids of QoS 2. Times on disk are those of the wall clock.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from halfway.live.mqtt.access import Permissions
+from halfway.live.mqtt.messages import Message
+from halfway.live.mqtt.packets.fields import PacketFields
+from halfway.live.mqtt.packets.properties import read_properties, write_properties
+from halfway.live.mqtt.packets.types import TopicRequest
+from halfway.live.mqtt.sessions.session import ClientSession
+
+if TYPE_CHECKING:
+    from halfway.live.mqtt.sessions.outgoing import ClientDelivery
+
+SESSION, ENDED, QUEUED, SENT, RECEIVED, FINISHED, TAKEN, RELEASED = range(10, 18)  # kinds
+SPARE = {ENDED, FINISHED, RELEASED}  # they make other records needless
+
+
+class SavedSession(msgspec.Struct, array_like=True):
+    """A session as it is on disk. ended: when its client went, seconds since 1970; 0: online."""
+
+    client_id: str
+    username: str | None
+    expiry_s: float
+    ended: float
+    requests: list[tuple[TopicRequest, tuple[int, ...]]]
+    permissions: Permissions
+
+
+class SavedMessage(msgspec.Struct, array_like=True):
+    """A message for a client as it is on disk."""
+
+    number: int
+    client_id: str
+    qos: int
+    retain: bool
+    subscription_ids: tuple[int, ...]
+    share: tuple[str, str] | None
+    topic: str
+    payload: bytes
+    message_qos: int
+    message_retain: bool
+    properties: bytes
+    origin: bytes
+    expires: float  # seconds since 1970; inf: never
+    packet_id: int = 0  # 0: it was not sent yet
+    is_received: bool = False  # PUBREC has arrived
+
+    def message(self, left_s: float) -> Message:
+        """Return the message; left_s: until it expires, by the clock of the door."""
+        fields = PacketFields(self.properties)
+        return Message(
+            self.topic, self.payload, self.message_qos, self.message_retain,
+            read_properties(fields, "publish"), self.origin, left_s,
+        )  # fmt: skip
+
+
+class SessionMemory:
+    """The memory of the sessions of a door; it is a `JournalPart`.
+
+    write: appends a record (kind, bytes, spare), and raises an Exception of type `refusal` where
+    there is no room: the session then lives on in the process only. clock: that of the door. wall:
+    seconds since 1970.
+    """
+
+    def __init__(
+        self, write: Callable[[int, bytes, bool], object], refusal: type[Exception],
+        clock: Callable[[], float], wall: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self._append, self._refusal, self._clock, self._wall = write, refusal, clock, wall
+        self.sessions: dict[str, SavedSession] = {}
+        self.messages: dict[int, SavedMessage] = {}  # by number, in the order of arrival
+        self.taken: dict[str, dict[int, None]] = {}  # packet ids of QoS 2 by client id
+        self._number = 0
+        self.unsaved = 0  # records for which the journal had no room
+
+    # What the sessions note
+
+    def session(self, one: ClientSession) -> None:
+        """Note a session, its subscriptions, and whether its client is online."""
+        if one.expiry_s <= 0 and one.client_id not in self.sessions:
+            return
+        saved = SavedSession(
+            one.client_id, one.username, one.expiry_s, 0.0 if one.is_online else self._wall(),
+            [(grant.request, grant.subscription_ids) for grant in one.grants.values()],
+            one.permissions,
+        )  # fmt: skip
+        self.sessions[one.client_id] = saved
+        self._write(SESSION, saved)
+
+    def ended(self, client_id: str) -> None:
+        """Note the end of a session, and of all that it has."""
+        if self.sessions.pop(client_id, None) is not None:
+            self._forget(client_id)
+            self._write(ENDED, client_id)
+
+    def queued(self, client_id: str, one: "ClientDelivery") -> int:
+        """Note a message that waits for a client; return its number, 0 if it is not saved."""
+        if client_id not in self.sessions:
+            return 0
+        self._number += 1
+        message, left_s = one.message, one.message.expires_at - self._clock()
+        saved = SavedMessage(
+            self._number, client_id, one.qos, one.retain, one.subscription_ids, one.share,
+            message.topic, message.payload, message.qos, message.retain,
+            write_properties(message.properties, "publish"), message.origin, self._wall() + left_s,
+        )  # fmt: skip
+        self.messages[self._number] = saved
+        self._write(QUEUED, saved)
+        return self._number
+
+    def sent(self, number: int, packet_id: int) -> None:
+        """Note the packet id with which a message left."""
+        if number in self.messages:
+            self.messages[number].packet_id = packet_id
+            self._write(SENT, (number, packet_id))
+
+    def received(self, number: int) -> None:
+        """Note the PUBREC of a message."""
+        if number in self.messages:
+            self.messages[number].is_received = True
+            self._write(RECEIVED, number)
+
+    def finished(self, number: int) -> None:
+        """Note that a message is done: acknowledged, expired or dropped."""
+        if self.messages.pop(number, None) is not None:
+            self._write(FINISHED, number)
+
+    def take(self, client_id: str, packet_id: int) -> None:
+        """Note a message of QoS 2 from a client, until `release`."""
+        if client_id in self.sessions:
+            self.taken.setdefault(client_id, {})[packet_id] = None
+            self._write(TAKEN, (client_id, packet_id))
+
+    def release(self, client_id: str, packet_id: int) -> None:
+        """Note the PUBREL of a message of QoS 2 from a client."""
+        if self.taken.get(client_id, {}).pop(packet_id, 0) is None:
+            self._write(RELEASED, (client_id, packet_id))
+
+    # The journal
+
+    def restore(self, kind: int, data: bytes) -> bool:
+        """Take back a record; False for a record of another part."""
+        if not SESSION <= kind <= RELEASED:
+            return False
+        with suppress(msgspec.MsgspecError, ValueError):  # another version wrote it
+            self._take_back(kind, data)
+        return True
+
+    def snapshot(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the records that say what the sessions are now."""
+        for session in self.sessions.values():
+            yield SESSION, msgspec.msgpack.encode(session)
+        for message in self.messages.values():
+            yield QUEUED, msgspec.msgpack.encode(message)
+        for client_id, packet_ids in self.taken.items():
+            for packet_id in packet_ids:
+                yield TAKEN, msgspec.msgpack.encode((client_id, packet_id))
+
+    def left_s(self, session: SavedSession) -> float:
+        """Return the seconds until a session expires whose client has not come back."""
+        gone = session.ended or self._wall()  # a client that was online went with the process
+        return session.expiry_s - (self._wall() - gone)
+
+    def expires_at(self, message: SavedMessage) -> float:
+        """Return when a message expires, by the clock of the door."""
+        return self._clock() + message.expires - self._wall()
+
+    def restored_sessions(self) -> Iterator[tuple[SavedSession, list[SavedMessage], list[int]]]:
+        """Yield each session with its messages and the packet ids of QoS 2 from its client."""
+        of: dict[str, list[SavedMessage]] = {}
+        for message in self.messages.values():
+            of.setdefault(message.client_id, []).append(message)
+        for client_id, saved in list(self.sessions.items()):
+            yield saved, of.get(client_id, []), list(self.taken.get(client_id, ()))
+
+    def _take_back(self, kind: int, data: bytes) -> None:
+        decode = msgspec.msgpack.decode
+        if kind == SESSION:
+            session = decode(data, type=SavedSession)
+            self.sessions[session.client_id] = session
+        elif kind == ENDED:
+            client_id = decode(data, type=str)
+            self.sessions.pop(client_id, None)
+            self._forget(client_id)
+        elif kind == QUEUED:
+            message = decode(data, type=SavedMessage)
+            self.messages[message.number] = message
+            self._number = max(self._number, message.number)
+        elif kind == SENT:
+            number, packet_id = decode(data, type=tuple[int, int])
+            if number in self.messages:
+                self.messages[number].packet_id = packet_id
+        elif kind == FINISHED:
+            self.messages.pop(decode(data, type=int), None)
+        elif kind == RECEIVED:
+            number = decode(data, type=int)
+            if number in self.messages:
+                self.messages[number].is_received = True
+        else:
+            client_id, packet_id = decode(data, type=tuple[str, int])
+            ids = self.taken.setdefault(client_id, {})
+            if kind == TAKEN:
+                ids[packet_id] = None
+            else:
+                ids.pop(packet_id, None)
+
+    def _forget(self, client_id: str) -> None:
+        self.taken.pop(client_id, None)
+        for number in [n for n, one in self.messages.items() if one.client_id == client_id]:
+            del self.messages[number]
+
+    def _write(self, kind: int, content: Any) -> None:
+        try:
+            self._append(kind, msgspec.msgpack.encode(content), kind in SPARE)
+        except self._refusal:
+            self.unsaved += 1

@@ -1,0 +1,53 @@
+"""The journal of a node at its start: its folder, and the retained values in it."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from halfway.live.events.bodies import EventBody
+from halfway.live.events.retained import VERSION_BYTES, Version, version_bytes, version_in
+from halfway.live.journal.journal import JournalRefusal
+from halfway.live.journal.node_journal import NodeJournal
+from halfway.live.kept.flow import KeptFlow
+from halfway.live.kept.outlet import DiskForm
+from halfway.live.runtime.delivery import RetainedSpread
+from halfway.live.runtime.kept_outlet import NodeOutlet
+from halfway.live.runtime.node import MeshNode
+from halfway.live.step.scheduler import Scheduler
+
+RETAINED = 6  # kind of a record: a version and the body of a retained value
+
+
+class RetainedMemory:
+    """The retained values of a node in its journal; it is a `JournalPart`."""
+
+    def __init__(self, values: RetainedSpread, journal: NodeJournal, form: DiskForm) -> None:
+        self._values, self._journal, self._form = values, journal, form
+        journal.add(self)
+        values.changed = self._write
+
+    def restore(self, kind: int, data: bytes) -> bool:
+        """Take back a value; False for a record of another part."""
+        if kind != RETAINED:
+            return False
+        with suppress(ValueError):  # the checksum is right, so another version wrote it
+            body = self._form.restored(data[VERSION_BYTES:])
+            self._values.restore(version_in(data), body)
+        return True
+
+    def snapshot(self) -> Iterator[tuple[int, bytes]]:
+        """Yield a record for each value."""
+        for version, body in self._values.values():
+            yield RETAINED, version_bytes(version) + self._form.content(body)
+
+    def _write(self, version: Version, body: EventBody) -> None:
+        with suppress(JournalRefusal):  # the neighbours have the value too
+            self._journal.write(RETAINED, version_bytes(version) + self._form.content(body))
+
+
+def journal_of(node: MeshNode, folder: Path, scheduler: Scheduler) -> NodeJournal:
+    """Give a node the journal in a folder: kept events and retained values. Raises Problem."""
+    journal = NodeJournal(folder)
+    RetainedMemory(node.retained_values, journal, DiskForm(scheduler))
+    node.kept = KeptFlow(NodeOutlet(node), journal, scheduler, node.drops)
+    return journal

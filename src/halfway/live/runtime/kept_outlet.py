@@ -1,0 +1,48 @@
+"""The node as its kept events see it."""
+
+from collections.abc import Callable
+
+from halfway.live.events.bodies import EventBody, EventKey
+from halfway.live.events.subscriptions import LocalSubscription
+from halfway.live.mesh import Event, Level
+from halfway.live.runtime.node import MeshNode
+from halfway.live.topics import OWN
+
+
+class NodeOutlet:
+    """The outlet of a node for its kept events; it is a `KeptOutlet`."""
+
+    def __init__(self, node: MeshNode) -> None:
+        self._node, self.node_id = node, node.node_id
+
+    def spread(self, body: EventBody) -> None:
+        """Let the system publish an event."""
+        self._node.spread(body)
+
+    def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
+        """Deliver an event to the subscriptions that match."""
+        self._node.delivery.hand_over(key, body, hops)
+
+    def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:
+        """Publish something of the runtime itself; it is said again where there is no room."""
+        self._node.try_publish(
+            topic, payload, level=Level.BEST_EFFORT, retain=retain, expiry_s=expiry_s
+        )
+
+    def listen(self, topic_filter: str, callback: Callable[[Event], None]) -> None:
+        """Subscribe to something of the runtime itself."""
+        self._node.subscribe(topic_filter, callback)
+
+    def retained(self, topic_filter: str) -> list[Event]:
+        """Return retained values."""
+        return self._node.retained(topic_filter)
+
+    def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
+        """Return the subscriptions of applications, or those of them that match a topic."""
+        some = self._node.subscriptions
+        found = some.all if topic is None else some.matching(topic)
+        return [one for one in found if not one.filter.startswith(OWN)]
+
+    def topic_hash(self, topic: str) -> int:
+        """Return the 64 bits of a topic."""
+        return self._node.subscriptions.hash_of(topic)

@@ -1,0 +1,1 @@
+"""Tests of kept events on live nodes."""
