@@ -6,7 +6,7 @@ bounded number of them, because it passes them on, and because a neighbour may a
 
 import struct
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from halfway.live.mesh import Level
 
@@ -14,8 +14,13 @@ EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 _FIXED = struct.Struct("<BIfdHH")  # flags, publication, expiry, age, bytes of topic and properties
 _LEVELS = (Level.BEST_EFFORT, Level.HOP, Level.KEPT)
-_RETAIN, _LEVEL_BITS = 4, 3
+_RETAIN, _LEVEL_BITS, _PROBE = 4, 3, 8
 _NEVER = float("inf")
+
+
+def event_key(record: Any) -> EventKey:
+    """Return the key of the event of a record (MESSAGE)."""
+    return int(record["publisher"]), int(record["epoch"]), int(record["event"])
 
 
 class EventBody(NamedTuple):
@@ -29,6 +34,7 @@ class EventBody(NamedTuple):
     expiry_s: float  # from its publication; inf: never
     properties: bytes
     born: float  # when it was published, by this node's clock
+    probe: bool = False  # the nodes on its way report, and no application receives it
 
     def is_over(self, now: float) -> bool:
         """Whether the event has expired."""
@@ -42,7 +48,7 @@ class EventBody(NamedTuple):
 def encoded(body: EventBody, now: float) -> bytes:
     """Encode a body for a neighbour, with its age now."""
     topic = body.topic.encode()
-    flags = _LEVELS.index(body.level) | _RETAIN * body.retain
+    flags = _LEVELS.index(body.level) | _RETAIN * body.retain | _PROBE * body.probe
     fixed = _FIXED.pack(
         flags, body.publication, body.expiry_s, max(now - body.born, 0.0), len(topic),
         len(body.properties),
@@ -58,13 +64,13 @@ def decoded(data: bytes, now: float) -> EventBody:
     first = _FIXED.size + topic_bytes
     if first + property_bytes > len(data) or topic_bytes == 0:
         raise ValueError("too short")
-    known = flags & _LEVEL_BITS < len(_LEVELS) and flags <= _RETAIN | _LEVEL_BITS
+    known = flags & _LEVEL_BITS < len(_LEVELS) and flags <= _PROBE | _RETAIN | _LEVEL_BITS
     if not (known and 0.0 <= age_s < _NEVER and expiry_s >= 0.0):
         raise ValueError("out of range")
     return EventBody(
         data[_FIXED.size : first].decode(), data[first + property_bytes :], publication,
         _LEVELS[flags & _LEVEL_BITS], bool(flags & _RETAIN), expiry_s,
-        data[first : first + property_bytes], now - age_s,
+        data[first : first + property_bytes], now - age_s, bool(flags & _PROBE),
     )  # fmt: skip
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain, is_loopback
 from halfway.live.runtime.compile_ahead import started
+from halfway.live.runtime.identity import NodeIdentity, rules_digest
 from halfway.live.runtime.membership import keyed_security
-from halfway.live.runtime.node import MeshNode, NodeIdentity, rules_digest
+from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.settings import (
     ANY_INTERFACE,
     GROUP,

@@ -1,17 +1,15 @@
 """A live node: one driver of a system, on one socket, with the face of a `Mesh`."""
 
 import asyncio
-import hashlib
 import socket
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from halfway.core.message import EVERYONE, START
-from halfway.core.options import Value
 from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody
+from halfway.live.events.bodies import EventBody, EventKey, event_key
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
 from halfway.live.events.topics import EVERYTHING, filter_problem, topic_problem
 from halfway.live.limits import Limits
@@ -20,6 +18,8 @@ from halfway.live.link.links import Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.delivery import Delivery, RetainedSpread
 from halfway.live.runtime.event_flow import EventFlow
+from halfway.live.runtime.identity import NodeIdentity
+from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
 from halfway.live.step.driver import Driver
 from halfway.live.step.kernel import UNREADABLE
@@ -30,17 +30,6 @@ from halfway.live.wire.frames import FrameType
 
 _AT_ONCE = 64  # publications before the loop has its turn
 _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it
-
-
-class NodeIdentity(NamedTuple):
-    """What a node is: its name for people, and its present life."""
-
-    name: str
-    system: str
-    incarnation: int
-    rules: int  # 64 bits that nodes of the same system and options share
-    hash_key: bytes  # of topics on the wire, equal on all nodes of a network
-    period_s: float = 1.0  # of hellos
 
 
 class MeshNode:
@@ -74,17 +63,19 @@ class MeshNode:
         self._retained = RetainedSpread(
             self.node_id, self.links, scheduler, self.drops, limits.retained
         )
+        self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
         self._event, self._publication, self._since_turn = 0, 0, 0
         self._room = asyncio.Event()
         self._room.set()
         self._closed = False
-        self._joined = self._turning = False
+        self._turning = False
+        self._before = face.before_publishing()
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self.stepper.before_change
         self.links.frame, self.links.greeted = self._frame, self._retained.compare
         self.links.retained = self._retained.digest
         self.links.wants_all = lambda: self.subscriptions.wants_all
-        self.endpoint = Endpoint(sock, self.links.datagram, self._drained, self.drops, limits.queue)
+        self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
         self.links.endpoint = self.endpoint
 
     def start(self) -> None:
@@ -128,13 +119,7 @@ class MeshNode:
             return False
         self._publication = (self._publication + 1) % 2**32
         self._since_turn += 1
-        if not self._joined:
-            self._joined = True
-            for command in self.face.before_publishing():
-                self._run(command)
-        wanted = not self.face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
-        for routed in (self.subscriptions.topic_of(topic), *((EVERYTHING,) if wanted else ())):
-            self._emit(routed, body)
+        self._spread(body)
         self.counts["published"] += 1
         if retain:
             self._retained.give(body)
@@ -142,6 +127,22 @@ class MeshNode:
         self.delivery.deliver(own, body, 0, local=True)
         self._turn_soon()
         return True
+
+    def join(self) -> None:
+        """Take up the role of a publisher before the first event. A second call has no effect."""
+        commands, self._before = self._before, []
+        for command in commands:
+            self._run(command)
+
+    def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
+        """Send an event that no application receives; call back with each hop, see `Routes`.
+
+        Returns its keys, for `routes.end`. Raises Refusal as `publish` does.
+        """
+        body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
+        keys = self._spread(body._replace(probe=True), answered)
+        self._turn()
+        return keys
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter; see `Mesh.subscribe`."""
@@ -171,7 +172,8 @@ class MeshNode:
     def transmit(self, record: Any, data: bytes) -> None:
         """Send a record of the driver to its neighbour, or to all of them."""
         to, kind = int(record["next"]), int(record["kind"])
-        key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
+        self.counts["transmissions"] += 1
+        key = event_key(record)
         links = self.links.table.links()
         if to == EVERYONE:
             self.counts["records sent"] += len(links)
@@ -189,11 +191,15 @@ class MeshNode:
             self.counts[f"report: {name}"] += 1
             if name == "unmatched":
                 self.drops.count(Drop.UNMATCHED)
+                self.routes.ended(event_key(record), Drop.UNMATCHED)
             return
-        key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
+        key = event_key(record)
         body = self.events.bodies.get(key)
         if body is None:
             self.drops.count(Drop.BODIES_FULL)
+            return
+        if body.probe:
+            self.routes.ended(key, HERE, len(self.subscriptions.matching(body.topic)))
             return
         self.delivery.deliver(key, body, int(record["hops"]), local=False)
 
@@ -224,18 +230,32 @@ class MeshNode:
             raise Refusal("too large", what)
         return body
 
-    def _emit(self, routed: str, body: EventBody) -> None:
-        """Let the system publish an event on one of its topics."""
+    def _spread(
+        self, body: EventBody, answered: Callable[[Hop, float], None] | None = None
+    ) -> list[EventKey]:
+        """Let the system publish an event, on all topics that need it; return its keys."""
+        self.join()
+        wanted = not self.face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
+        routed = self.subscriptions.topic_of(body.topic), *((EVERYTHING,) if wanted else ())
+        return [key for one in routed if (key := self._emit(one, body, answered)) is not None]
+
+    def _emit(
+        self, routed: str, body: EventBody, answered: Callable[[Hop, float], None] | None
+    ) -> EventKey | None:
+        """Let the system publish an event on one of its topics; None if there is no room."""
         number = self.subscriptions.number_of(self.subscriptions.hash_of(routed))
         if number is None:
             self.drops.count(Drop.TOPICS_FULL)
-            return
+            return None
         key = self.node_id, self.identity.incarnation, self._event
         self._event += 1
         self.events.bodies.add(key, body)
+        if answered is not None:
+            self.routes.ask(key, answered)
         self.driver.command(
             self.scheduler.now(), self._publish_kind, topic=number, event=key[2]
         )  # fmt: skip
+        return key
 
     def _run(self, command: Command) -> None:
         self.driver.command(self.scheduler.now(), command.kind, topic=command.topic)
@@ -252,6 +272,8 @@ class MeshNode:
             self.events.take_want(peer, content)
         elif sort == FrameType.RETAINED:
             self._retained.take(peer, content)
+        else:
+            self.routes.take(peer, sort, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the driver handle a record of the peer, with the node's numbers of its topics."""
@@ -270,14 +292,17 @@ class MeshNode:
                 return
             numbers.append(number)
         self.counts["records received"] += 1
+        probed = self.events.key_of(content) if body is not None and body.probe else None
+        if probed is not None:
+            hops = int.from_bytes(content[begin + 2 : begin + 4], "little")
+            self.routes.reached(probed, peer, hops)
         accepted = self.driver.receive(self.scheduler.now(), content[begin:], numbers)
         if not accepted:
             unread = self.stepper.tables.tally[UNREADABLE] != 0
-            self.drops.count(Drop.UNREADABLE if unread else Drop.REFUSED)
-
-    def _drained(self) -> None:
-        """A batch of datagrams is handled: send what it caused."""
-        self._turn()
+            why = Drop.UNREADABLE if unread else Drop.REFUSED
+            self.drops.count(why)
+            if probed is not None:
+                self.routes.ended(probed, why)
 
     def _turn_soon(self) -> None:
         if not self._turning:
@@ -293,9 +318,3 @@ class MeshNode:
         self._since_turn = 0
         if not self.endpoint.is_full:
             self._room.set()
-
-
-def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
-    """Return the 64 bits that equal nodes share: system, options and message kinds."""
-    words = repr((system, sorted(options.items()), list(names))).encode()
-    return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
