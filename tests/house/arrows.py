@@ -93,6 +93,8 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "control": {".", "trace", "runtime"},
         "interface": {".", "control", "runtime"},
         "mqtt": {"."},
+        "air": {".", "step", "systems", "link", "runtime"},
+        "doctor": {".", "air", "control", "keys", "link", "runtime"},
     },
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
