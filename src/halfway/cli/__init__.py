@@ -20,10 +20,12 @@ from halfway.cli.commands.results import results
 from halfway.cli.commands.schema import schema
 from halfway.cli.commands.simulate import simulate
 from halfway.cli.commands.walk import walk
+from halfway.cli.live.doctor import doctor
 from halfway.cli.live.events import pub, spy, sub
 from halfway.cli.live.journal import journal
 from halfway.cli.live.net import net
 from halfway.cli.live.node import node
+from halfway.cli.live.route import route
 from halfway.cli.live.watch import ping, record, replay, scout, status
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 
@@ -83,6 +85,7 @@ def _halfway(
     halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
+    halfway doctor                               what this machine has, what to do
     halfway net                                  keys of a live network
     halfway node                                 a live node; then halfway pub, sub, scout
     """
@@ -94,7 +97,8 @@ app.command("list")(list_papers)
 app.command("options")(list_options)
 for _command in (init, check, compare, reproduce, walk, simulate, results, schema):
     app.command()(_command)
+app.command()(doctor)
 app.add_typer(net, name="net", rich_help_panel="Live nodes")
 app.add_typer(journal, name="journal", rich_help_panel="Live nodes")
-for _live in (node, pub, sub, spy, scout, status, ping, record, replay):
+for _live in (node, pub, sub, spy, scout, status, ping, route, record, replay):
     app.command(rich_help_panel="Live nodes")(_live)

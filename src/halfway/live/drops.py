@@ -28,6 +28,7 @@ class Drop(StrEnum):
     UNMATCHED = "published outside the overlay"
     SLOW_SUBSCRIBER = "slow subscriber"  # its own queue is full
     NOT_HEARD = "too many nodes heard"
+    SEARCHES = "too many searches"  # for the way to a node
     FRAGMENTS = "fragments incomplete"
     NOT_KEPT = "journal refused"  # a kept event of another node; it comes again
     DUPLICATE = "duplicate"  # an application has the event already

@@ -1,6 +1,7 @@
 """Plain datagrams for the development network: no keys, and so loopback addresses only."""
 
 import struct
+from collections.abc import Callable
 
 from halfway.live.addresses import is_loopback
 from halfway.live.security import Address, Opened, Refused
@@ -15,15 +16,21 @@ _BEACON = 1  # flag: the datagram announces its sender, and has no frames
 class Plain:
     """The security of the development network: it believes every datagram from this machine.
 
-    network: 32 bits; nodes of other networks are not heard. A beacon and any later datagram make
-    its sender a peer, so that there is no handshake.
+    network: 32 bits; nodes of other networks are not heard. trusted: which addresses it believes,
+    those of loopback by default. A beacon and any later datagram make its sender a peer, so that
+    there is no handshake.
     """
 
-    label = LABEL
     overhead = _HEAD.size
 
-    def __init__(self, node_id: int, network: int = 0) -> None:
-        self.node_id, self._network = node_id, network
+    def __init__(
+        self, node_id: int, network: int = 0, *, label: str = LABEL,
+        trusted: Callable[[Address], bool] | None = None,
+    ) -> None:  # fmt: skip
+        self.node_id, self._network, self.label = node_id, network, label
+        self._trusted, self._away = (
+            (is_loopback, "not loopback") if trusted is None else (trusted, "not trusted")
+        )
         self._peers: set[int] = set()
 
     def beacon(self) -> bytes:
@@ -56,8 +63,8 @@ class Plain:
             return "other network"
         if node_id == self.node_id:
             return "own datagram"
-        if not is_loopback(address):
-            return "not loopback"
+        if not self._trusted(address):
+            return self._away
         is_full = node_id not in self._peers and len(self._peers) >= _MOST_PEERS
         return "too many nodes" if is_full else ""
 

@@ -54,6 +54,44 @@ class RecordRequest(_Request, frozen=True, tag="record"):
     seconds: float = 10.0
 
 
+class RouteRequest(_Request, frozen=True, tag="route"):
+    """Answer with `Hopped` for each hop towards a node, or of an event of a topic; then `Done`.
+
+    is_topic: whether `to` is a topic. It is a topic as well if no node of that name answers.
+    """
+
+    to: str = ""
+    is_topic: bool = False
+    seconds: float = 2.0
+
+
+class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
+    """What one node on the way did, and the seconds to it and back."""
+
+    node: int
+    name: str
+    parent: int
+    hops: int
+    seconds: float
+    why: str
+    subscriptions: int
+
+    def after(self, before: "Hopped | None") -> "Hopped":
+        """Return this answer of a node with the hops and the time of its first one."""
+        if before is None:
+            return self
+        return msgspec.structs.replace(self, seconds=before.seconds, hops=before.hops)
+
+
+class Routed(msgspec.Struct, frozen=True, tag_field="answer", tag="routed"):
+    """The end of a route's answers: what was asked for, and how many nodes could have answered."""
+
+    is_topic: bool
+    node: int  # that began
+    neighbours: int
+    heard: int
+
+
 class Done(msgspec.Struct, frozen=True, tag_field="answer", tag="done"):
     """The request is done."""
 
@@ -101,8 +139,10 @@ class StatusAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="status"
     status: dict[str, Any]
 
 
-ControlRequest = PublishRequest | SubscribeRequest | StatusRequest | Ping | RecordRequest
-Answer = Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer
+ControlRequest = (
+    PublishRequest | SubscribeRequest | StatusRequest | Ping | RecordRequest | RouteRequest
+)
+Answer = Done | Arrived | Pong | RefusedAnswer | Ready | StatusAnswer | Hopped | Routed
 REQUESTS: msgspec.json.Decoder[ControlRequest] = msgspec.json.Decoder(ControlRequest)
 ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 

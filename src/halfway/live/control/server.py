@@ -23,11 +23,13 @@ from halfway.live.control.requests import (
     Ready,
     RecordRequest,
     RefusedAnswer,
+    RouteRequest,
     StatusAnswer,
     SubscribeRequest,
     expiry_of,
     line,
 )
+from halfway.live.control.routing import route
 from halfway.live.drops import Drop
 from halfway.live.mesh import Event, Refusal
 from halfway.live.runtime.host import Host
@@ -101,6 +103,9 @@ class ControlServer:
                 await self._subscribe(node, request, reader, writer)
             elif isinstance(request, Ping):
                 await self._ping(node, request, writer)
+            elif isinstance(request, RouteRequest):
+                async for one in route(node, request):
+                    await _answer(writer, one)
             else:
                 await _answer(writer, await self._once(node, request))
         except (ValueError, msgspec.DecodeError) as error:

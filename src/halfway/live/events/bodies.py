@@ -7,7 +7,7 @@ bounded number of them, because it passes them on, and because a neighbour may a
 import hashlib
 import struct
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from halfway.live.mesh import Level
 
@@ -16,7 +16,7 @@ EventKey = tuple[int, int, int]  # publisher, epoch, number
 _FIXED = struct.Struct("<BIfdHH")  # flags, publication, expiry, age, bytes of topic and properties
 _PLACE = struct.Struct("<IQf")  # epoch and number in a stream, age of the stream
 _LEVELS = (Level.BEST_EFFORT, Level.HOP, Level.KEPT)
-_PLACED, _RETAIN, _LEVEL_BITS = 8, 4, 3
+_PROBE, _PLACED, _RETAIN, _LEVEL_BITS = 16, 8, 4, 3
 _NEVER = float("inf")
 _ODD = 0x9E3779B97F4A7C15
 
@@ -27,6 +27,11 @@ class StreamPlace(NamedTuple):
     epoch: int  # 32 bits, of the publisher's journal
     number: int  # from 1, without gaps
     stream_age_s: float  # when the event was published; inf: not known
+
+
+def event_key(record: Any) -> EventKey:
+    """Return the key of the event of a record (MESSAGE)."""
+    return int(record["publisher"]), int(record["epoch"]), int(record["event"])
 
 
 class EventBody(NamedTuple):
@@ -41,6 +46,7 @@ class EventBody(NamedTuple):
     properties: bytes
     born: float  # when it was published, by this node's clock
     place: StreamPlace | None = None  # of an event of level `kept`
+    probe: bool = False  # the nodes on its way report, and no application receives it
 
     def is_over(self, now: float) -> bool:
         """Whether the event has expired."""
@@ -56,7 +62,8 @@ class EventBody(NamedTuple):
 def encoded(body: EventBody, now: float) -> bytes:
     """Encode a body for a neighbour, with its age now."""
     topic = body.topic.encode()
-    flags = _LEVELS.index(body.level) | _RETAIN * body.retain + _PLACED * (body.place is not None)
+    flags = _LEVELS.index(body.level) | _RETAIN * body.retain | _PROBE * body.probe
+    flags |= _PLACED * (body.place is not None)
     fixed = _FIXED.pack(
         flags, body.publication, body.expiry_s, max(now - body.born, 0.0), len(topic),
         len(body.properties),
@@ -74,7 +81,7 @@ def decoded(data: bytes, now: float) -> EventBody:
     first = begin + topic_bytes
     if first + property_bytes > len(data) or topic_bytes == 0:
         raise ValueError("too short")
-    known = flags & _LEVEL_BITS < len(_LEVELS) and flags <= _PLACED | _RETAIN | _LEVEL_BITS
+    known = flags & _LEVEL_BITS < len(_LEVELS) and flags < 2 * _PROBE
     if not (known and 0.0 <= age_s < _NEVER and expiry_s >= 0.0):
         raise ValueError("out of range")
     place = StreamPlace(*_PLACE.unpack_from(data, _FIXED.size)) if flags & _PLACED else None
@@ -83,7 +90,7 @@ def decoded(data: bytes, now: float) -> EventBody:
     return EventBody(
         data[begin:first].decode(), data[first + property_bytes :], publication,
         _LEVELS[flags & _LEVEL_BITS], bool(flags & _RETAIN), expiry_s,
-        data[first : first + property_bytes], now - age_s, place,
+        data[first : first + property_bytes], now - age_s, place, bool(flags & _PROBE),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.security import Address
 
 DRAIN = 64
-_BUFFER = 1 << 21  # bytes that the kernel is asked to keep for a socket
+BUFFER = 1 << 21  # bytes that the kernel is asked to keep for a socket
 _LARGEST = 65_535
 _SO_MEMINFO, _DROPS, _WORDS = 55, 8, 9  # Linux: what the kernel dropped for want of room
 _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ENOBUFS}
@@ -118,7 +118,7 @@ def bound(host: str, port: int) -> socket.socket:
     sock.setblocking(False)
     for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
         with contextlib.suppress(OSError):
-            sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
+            sock.setsockopt(socket.SOL_SOCKET, option, BUFFER)
     try:
         sock.bind((host, port))
     except OSError as error:

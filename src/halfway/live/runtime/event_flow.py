@@ -107,10 +107,7 @@ class EventFlow:
         if len(content) < begin + places.least:
             self._drops.count(Drop.UNREADABLE)
             return
-        key = (
-            _word(content, begin + places.publisher), _word(content, begin + places.epoch),
-            _word(content, begin + places.event),
-        )  # fmt: skip
+        key = self._key_in(content, begin, places)
         body = self.bodies.get(key)
         if body is not None:
             self._handle(peer, content, body)
@@ -118,6 +115,11 @@ class EventFlow:
             self._drops.count(Drop.HELD_FULL)
         else:
             self._hold(key, peer, content)
+
+    def key_of(self, content: bytes) -> EventKey:
+        """Return the key of the event in a RECORD frame's content that `take_record` accepted."""
+        begin = 1 + 8 * content[0]
+        return self._key_in(content, begin, self.places[content[begin]])
 
     def take_body(self, peer: int, content: bytes) -> None:
         """Take a BODY frame of a neighbour, and the records that waited for it."""
@@ -147,6 +149,13 @@ class EventFlow:
         self._send(peer, frame(
             FrameType.BODY, key_bytes(key) + encoded(body, self._scheduler.now())
         ))  # fmt: skip
+
+    @staticmethod
+    def _key_in(content: bytes, begin: int, places: EventPlaces) -> EventKey:
+        return (
+            _word(content, begin + places.publisher), _word(content, begin + places.epoch),
+            _word(content, begin + places.event),
+        )  # fmt: skip
 
     def _hold(self, key: EventKey, peer: int, content: bytes) -> None:
         held = self._held.get(key)

@@ -9,7 +9,7 @@ from typing import Any
 from halfway.core.message import EVERYONE, START
 from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody
+from halfway.live.events.bodies import EventBody, EventKey, event_key
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
 from halfway.live.events.topics import EVERYTHING
 from halfway.live.kept.flow import KeptFlow
@@ -20,6 +20,7 @@ from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.delivery import Delivery, RetainedSpread
 from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.runtime.identity import NodeIdentity
+from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
 from halfway.live.step.driver import Driver
 from halfway.live.step.kernel import UNREADABLE
@@ -64,18 +65,20 @@ class MeshNode:
         self.retained_values = RetainedSpread(
             self.node_id, self.links, scheduler, self.drops, limits.retained
         )
+        self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
         self._event, self._publication, self._since_turn = 0, 0, 0
         self._room = asyncio.Event()
         self._room.set()
         self._closed = False
         self.kept: KeptFlow | None = None  # of a node with a journal
-        self._joined = self._turning = False
+        self._turning = False
+        self._before = face.before_publishing()
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self.stepper.before_change
         self.links.frame, self.links.greeted = self._frame, self.retained_values.compare
         self.links.retained = self.retained_values.digest
         self.links.wants_all = lambda: self.subscriptions.wants_all
-        self.endpoint = Endpoint(sock, self.links.datagram, self._drained, self.drops, limits.queue)
+        self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
         self.links.endpoint = self.endpoint
 
     def start(self) -> None:
@@ -148,16 +151,21 @@ class MeshNode:
         self._turn_soon()
         return on_disk
 
-    def spread(self, body: EventBody) -> None:
-        """Let the system publish an event, on the topic of all events too if a node wants it."""
-        if not self._joined:
-            self._joined = True
-            for command in self.face.before_publishing():
-                self._run(command)
-        wanted = not self.face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
-        for routed in (self.subscriptions.topic_of(body.topic), *((EVERYTHING,) if wanted else ())):
-            self._emit(routed, body)
-        self._turn_soon()
+    def join(self) -> None:
+        """Take up the role of a publisher before the first event. A second call has no effect."""
+        commands, self._before = self._before, []
+        for command in commands:
+            self._run(command)
+
+    def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
+        """Send an event that no application receives; call back with each hop, see `Routes`.
+
+        Returns its keys, for `routes.end`. Raises Refusal as `publish` does.
+        """
+        body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
+        keys = self.spread(body._replace(probe=True), answered)
+        self._turn()
+        return keys
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
         """Subscribe to a filter; see `Mesh.subscribe`."""
@@ -188,7 +196,8 @@ class MeshNode:
     def transmit(self, record: Any, data: bytes) -> None:
         """Send a record of the driver to its neighbour, or to all of them."""
         to, kind = int(record["next"]), int(record["kind"])
-        key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
+        self.counts["transmissions"] += 1
+        key = event_key(record)
         links = self.links.table.links()
         if to == EVERYONE:
             self.counts["records sent"] += len(links)
@@ -206,11 +215,15 @@ class MeshNode:
             self.counts[f"report: {name}"] += 1
             if name == "unmatched":
                 self.drops.count(Drop.UNMATCHED)
+                self.routes.ended(event_key(record), Drop.UNMATCHED)
             return
-        key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
+        key = event_key(record)
+        body = self.events.bodies.get(key)
+        if body is not None and body.probe:
+            self.routes.ended(key, HERE, len(self.subscriptions.matching(body.topic)))
+            return
         if key[0] == self.node_id:
             return  # the applications had it when it was published
-        body = self.events.bodies.get(key)
         if body is None:
             self.drops.count(Drop.BODIES_FULL)
             return
@@ -245,18 +258,32 @@ class MeshNode:
             raise Refusal("too large", what)
         return body
 
-    def _emit(self, routed: str, body: EventBody) -> None:
-        """Let the system publish an event on one of its topics."""
+    def spread(
+        self, body: EventBody, answered: Callable[[Hop, float], None] | None = None
+    ) -> list[EventKey]:
+        """Let the system publish an event, on all topics that need it; return its keys."""
+        self.join()
+        wanted = not self.face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
+        routed = self.subscriptions.topic_of(body.topic), *((EVERYTHING,) if wanted else ())
+        return [key for one in routed if (key := self._emit(one, body, answered)) is not None]
+
+    def _emit(
+        self, routed: str, body: EventBody, answered: Callable[[Hop, float], None] | None
+    ) -> EventKey | None:
+        """Let the system publish an event on one of its topics; None if there is no room."""
         number = self.subscriptions.number_of(self.subscriptions.hash_of(routed))
         if number is None:
             self.drops.count(Drop.TOPICS_FULL)
-            return
+            return None
         key = self.node_id, self.identity.incarnation, self._event
         self._event += 1
         self.events.bodies.add(key, body)
+        if answered is not None:
+            self.routes.ask(key, answered)
         self.driver.command(
             self.scheduler.now(), self._publish_kind, topic=number, event=key[2]
         )  # fmt: skip
+        return key
 
     def _run(self, command: Command) -> None:
         self.driver.command(self.scheduler.now(), command.kind, topic=command.topic)
@@ -273,6 +300,8 @@ class MeshNode:
             self.events.take_want(peer, content)
         elif sort == FrameType.RETAINED:
             self.retained_values.take(peer, content)
+        else:
+            self.routes.take(peer, sort, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the driver handle a record of the peer, with the node's numbers of its topics."""
@@ -291,14 +320,17 @@ class MeshNode:
                 return
             numbers.append(number)
         self.counts["records received"] += 1
+        probed = self.events.key_of(content) if body is not None and body.probe else None
+        if probed is not None:
+            hops = int.from_bytes(content[begin + 2 : begin + 4], "little")
+            self.routes.reached(probed, peer, hops)
         accepted = self.driver.receive(self.scheduler.now(), content[begin:], numbers)
         if not accepted:
             unread = self.stepper.tables.tally[UNREADABLE] != 0
-            self.drops.count(Drop.UNREADABLE if unread else Drop.REFUSED)
-
-    def _drained(self) -> None:
-        """A batch of datagrams is handled: send what it caused."""
-        self._turn()
+            why = Drop.UNREADABLE if unread else Drop.REFUSED
+            self.drops.count(why)
+            if probed is not None:
+                self.routes.ended(probed, why)
 
     def _turn_soon(self) -> None:
         if not self._turning:

@@ -1,0 +1,74 @@
+"""`halfway doctor`: what this machine has for Halfway, and what to do."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfway.cli.live import options
+from halfway.cli.terminal.options import AsJson
+from halfway.cli.terminal.screen import RUNS_FAILED
+
+if TYPE_CHECKING:
+    from halfway.live.doctor.finding import Finding
+
+_MARKS = {"ok": "✓", "note": "·", "failed": "✗"}
+
+
+def doctor(
+    certificate: options.CertificateFile = None,
+    key: options.PrivateKeyFile = None,
+    state: options.State = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check this machine: what Halfway finds here, and what to do about the rest.
+
+    \b
+    ✓  it works
+    ·  Halfway works without it; the line below says what would help
+    ✗  Halfway does not work here; the line below says what to do
+    The exit status is 1 if a line has ✗, else 0.
+
+    \b
+    halfway doctor
+    halfway doctor --certificate kitchen.cert --key kitchen.key --state state
+    halfway doctor --json | jq 'select(.state != "ok")'
+    """
+    failed = False
+    for one in _findings(certificate, key, state):
+        failed |= one.state == "failed"
+        if as_json:
+            typer.echo(json.dumps(one._asdict()))
+            continue
+        typer.echo(f"{_MARKS[one.state]} {one.name:14} {one.found}")
+        if one.do:
+            typer.echo(f"  {'':14} → {one.do}")
+    if failed:
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _findings(
+    certificate: options.CertificateFile, key: options.PrivateKeyFile, state: options.State
+) -> "Iterator[Finding]":
+    """The findings one by one. Packages come first: the later checks import some of them."""
+    from halfway.cli.live import machine
+    from halfway.live.doctor.finding import checked
+
+    yield checked("Python", machine.python)
+    packages = checked("packages", machine.packages)
+    yield packages
+    for name in ("cores", "memory", "java", "spark"):
+        yield checked(name, getattr(machine, name))
+    if packages.state == "failed":
+        return
+    from halfway.live.doctor import keeping, network
+
+    yield checked("compile cache", keeping.compile_cache)
+    yield checked("sockets", network.sockets)
+    yield checked("multicast", network.multicast)
+    yield checked("namespaces", network.namespaces)
+    yield checked("commands", network.control)
+    yield checked("keys", lambda: keeping.keys(certificate, key))
+    yield checked("clock", keeping.clock)
+    yield checked("disk", lambda: keeping.disk(state))

@@ -1,0 +1,110 @@
+"""`halfway route`: the way of an event, or to a node, hop by hop."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfway.cli.live import options
+from halfway.cli.terminal.options import AsJson
+from halfway.cli.terminal.screen import RUNS_FAILED
+
+if TYPE_CHECKING:
+    from halfway.live.control.requests import Hopped, Routed
+
+_HERE = "is here"  # as `live.runtime.routes` says it
+
+
+def route(
+    to: Annotated[
+        str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node; or a topic.")
+    ],
+    topic: Annotated[bool, typer.Option("--topic", help="It is a topic, not a node.")] = False,
+    seconds: options.ForSeconds = 2.0,
+    node: options.AtNode = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show how an event travels, or the way to a node: every hop, its time there and back, and
+    why an event does not arrive.
+
+    \b
+    A topic is probed with an event that the system carries as any other and that no
+    application receives. Every node that it reaches reports. A node is searched for over
+    all links, and the first way that the search found is shown. Words with a slash are a
+    topic. Exit status 1 if no subscriber, or no such node, was reached.
+
+    \b
+    halfway route sensors/kitchen
+    halfway route kitchen
+    halfway route alarms --topic --json
+    """
+    from halfway.live.control.client import ask, required
+    from halfway.live.control.requests import Hopped, Routed, RouteRequest
+
+    hops, end = dict[int, Hopped](), None
+    request = RouteRequest(to=to, is_topic=topic, seconds=seconds)
+    for one in ask(required(node), request):
+        if isinstance(one, Hopped):
+            hops[one.node] = one.after(hops.get(one.node))
+            if as_json:
+                typer.echo(json.dumps({name: getattr(one, name) for name in _FIELDS}))
+        end = one if isinstance(one, Routed) else end
+    arrived = [one for one in hops.values() if end is not None and _is_arrival(one, end)]
+    if end is not None and not as_json:
+        for line in (*_tree(hops, end.node), _summary(to, hops, arrived, end)):
+            typer.echo(line)
+    if not arrived:
+        raise typer.Exit(RUNS_FAILED)
+
+
+_FIELDS = ("node", "name", "parent", "hops", "seconds", "why", "subscriptions")
+
+
+def _is_arrival(one: "Hopped", end: "Routed") -> bool:
+    """Whether a hop is the node that was searched for, or one with subscriptions."""
+    return one.why == _HERE and (one.subscriptions > 0 or not end.is_topic)
+
+
+def _tree(hops: "dict[int, Hopped]", root: int) -> list[str]:
+    """The hops as a tree: each node below the one that it had the event from."""
+    below: dict[int, list[Hopped]] = {}
+    for one in hops.values():
+        if one.node != root:
+            below.setdefault(one.parent, []).append(one)
+    lines, waiting = [], [(one, 1) for one in reversed(below.pop(root, []))]
+    while waiting:
+        one, depth = waiting.pop()
+        lines.append(_line(one, depth))
+        waiting += [(more, depth + 1) for more in reversed(below.pop(one.node, []))]
+    for apart in below.values():  # the answer of the node above them was lost
+        lines += [_line(one, one.hops) for one in apart]
+    return lines
+
+
+def _line(one: "Hopped", depth: int) -> str:
+    many = f": {one.subscriptions} subscriptions" if one.why == _HERE and one.subscriptions else ""
+    name = f"{'  ' * (depth - 1)}{one.name}"
+    return f"{one.hops:3}  {name:32} {1000 * one.seconds:9.3f} ms  {one.why}{many}"
+
+
+def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "Routed") -> str:
+    """What the hops say together, and why the event or the search did not arrive."""
+    others = [one for one in hops.values() if one.node != end.node]
+    if not end.is_topic:
+        return f"{to}: {max(one.hops for one in hops.values())} hops away"
+    if arrived:
+        return f"{to}: {len(others)} nodes reached, {len(arrived)} of them have subscriptions"
+    if not end.neighbours:
+        return (
+            f"{to}: this node has no neighbour ({end.heard} nodes are heard; `halfway scout` says "
+            "why they are no neighbours)"
+        )
+    own = [one.why for one in hops.values() if one.node == end.node]
+    if own and not others:
+        return f"{to}: dropped at this node: {own[-1]}"
+    if not others:
+        return (
+            f"{to}: no node of this name, and no other node was reached by an event: the system "
+            "knows no way to a subscriber yet"
+        )
+    return f"{to}: {len(others)} nodes reached, and none has a subscription that matches"

@@ -1,0 +1,170 @@
+"""Live nodes on the air: each one has a socket in a namespace of its own, all in one process.
+
+The air is sealed, so that the nodes need no keys; they believe addresses of the air alone.
+"""
+
+import asyncio
+import socket
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfway.core.message import START
+from halfway.core.options import Value
+from halfway.live.air.air import Air
+from halfway.live.air.wiring import SUBNET, Pair
+from halfway.live.limits import DEFAULT, Limits
+from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
+from halfway.live.plain import Plain
+from halfway.live.runtime.identity import NodeIdentity, rules_digest
+from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.settings import GROUP
+from halfway.live.security import Address
+from halfway.live.step.scheduler import Scheduler
+from halfway.live.systems.face import Setting
+from halfway.live.systems.registry import face_of
+
+PORT = 4711
+LABEL = "no keys, on an air that is sealed"
+_NETWORK, _HASH_KEY = 0x0A47, b"halfway air".ljust(32, b"\0")
+_POLL_S = 0.02
+
+
+class AirSettings(NamedTuple):
+    """The settings of all nodes on the air. compiled: whether they run machine code."""
+
+    system: str
+    options: Mapping[str, Value] = {}
+    period_s: float = 1.0  # of hellos
+    seed: int = 1
+    compiled: bool = True
+    log: int = 0  # records of each node that wait for a trace
+    limits: Limits = DEFAULT
+
+
+class AirHost:
+    """The host of live nodes on the air, one a namespace. Use `async with AirHost(air, settings)`.
+
+    Raises Problem for a system that does not run live, or an option.
+    """
+
+    def __init__(self, air: Air, settings: AirSettings) -> None:
+        self.air, self.settings = air, settings
+        self.nodes: list[MeshNode] = []
+        self.scheduler: Scheduler
+        self._groups: list[socket.socket] = []
+
+    async def __aenter__(self) -> "AirHost":
+        """Start all nodes."""
+        self.scheduler = Scheduler()
+        try:
+            for place in range(self.air.n):
+                self.nodes.append(self._made(place, incarnation=1))
+                self._listen(place)
+            for node in self.nodes:
+                node.start()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop all nodes. A second call has no effect."""
+        for sock in self._groups:
+            asyncio.get_running_loop().remove_reader(sock.fileno())
+            sock.close()
+        self._groups = []
+        for node in self.nodes:
+            node.stop()
+        self.scheduler.close()
+
+    async def linked(self, pairs: Iterable[Pair], most_s: float) -> float:
+        """Wait until both ends of all pairs are neighbours; return the seconds, or inf."""
+        begun = self.scheduler.now()
+        waiting = {pair for pair in pairs if not self._are_linked(pair)}
+        while waiting:
+            if self.scheduler.now() - begun > most_s:
+                return float("inf")
+            await asyncio.sleep(_POLL_S)
+            waiting = {pair for pair in waiting if not self._are_linked(pair)}
+        return self.scheduler.now() - begun
+
+    def stun(self, place: int) -> None:
+        """Void all that waits at a node, as a crash does. The air must cut it off as well."""
+        self.nodes[place].driver.restart()
+
+    def wake(self, place: int) -> None:
+        """Let a node come back from a crash, with its memory."""
+        node = self.nodes[place]
+        if node.face.node.kinds.starts:
+            node.driver.command(self.scheduler.now(), int(START))
+
+    def replace(self, place: int) -> MeshNode:
+        """Let a node come back without its memory, in its next incarnation; return the new one.
+
+        The air still cuts it off, so that the end of the old one is not heard.
+        """
+        old = self.nodes[place]
+        old.stop()
+        group = self._groups[place]
+        asyncio.get_running_loop().remove_reader(group.fileno())
+        self.nodes[place] = self._made(place, old.identity.incarnation + 1)
+        self._hear_group(place, group)
+        self.nodes[place].start()
+        return self.nodes[place]
+
+    def _are_linked(self, pair: Pair) -> bool:
+        one, other = (self.nodes[place] for place in pair)
+        return other.node_id in one.links.table.links()
+
+    def _made(self, place: int, incarnation: int) -> MeshNode:
+        settings, address = self.settings, self.air.address(place)
+        with self.air.nodes[place].inside():
+            sock = bound(address, PORT)
+            send_to_groups(sock, address)
+        draw = np.random.default_rng([settings.seed, place, incarnation])
+        node_id = int(np.random.default_rng([settings.seed, place]).integers(2**31))
+        key = int.from_bytes(_HASH_KEY[:8], "little") >> 1
+        setting = Setting(node_id, key, int(draw.integers(2**63)), settings.limits)
+        face = face_of(settings.system, settings.options, setting)
+        kinds = list(face.node.kinds.names.values())
+        identity = NodeIdentity(
+            str(place), settings.system, incarnation,
+            rules_digest(settings.system, face.values, kinds), _HASH_KEY, settings.period_s,
+        )  # fmt: skip
+        security = Plain(node_id, _NETWORK, trusted=_is_on_air, label=LABEL)
+        node = MeshNode(
+            face, identity, security, sock, self.scheduler, settings.limits, settings.log
+        )
+        node.links.groups = [GROUP]
+        if settings.compiled:
+            node.stepper.compile()
+        return node
+
+    def _listen(self, place: int) -> None:
+        with self.air.nodes[place].inside():
+            group = group_socket(GROUP, self.air.address(place))
+        self._groups.append(group)
+        self._hear_group(place, group)
+
+    def _hear_group(self, place: int, group: socket.socket) -> None:
+        links = self.nodes[place].links
+
+        def heard() -> None:
+            for _ in range(DRAIN):
+                try:
+                    datagram, address = group.recvfrom(2048)
+                except OSError:
+                    break
+                links.datagram(address[:2], datagram)
+            links.flush()
+
+        asyncio.get_running_loop().add_reader(group.fileno(), heard)
+
+
+def _is_on_air(address: Address) -> bool:
+    return address[0].startswith(SUBNET)

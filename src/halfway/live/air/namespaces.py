@@ -1,0 +1,147 @@
+"""Network namespaces without names: they live as long as a process holds them open.
+
+So nothing is left over after an interrupt or a SIGKILL, and no mount is needed: `unshare -rn` is
+enough where one is not root. A thread enters a namespace, opens a socket there, and comes back; the
+socket stays in the namespace.
+"""
+
+import array
+import contextlib
+import ctypes
+import fcntl
+import os
+import shutil
+import socket
+import struct
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from halfway.problem import Problem
+
+_CLONE_NEWNET = 0x4000_0000
+_OWN = "/proc/thread-self/ns/net"
+_ETHTOOL, _SET_CHECKSUMS = 0x8946, 0x17  # SIOCETHTOOL, ETHTOOL_STXCSUM
+_TOOLS = {"ip": "iproute2", "bridge": "iproute2", "nft": "nftables"}  # program -> Debian's package
+_AS_ROOT = "run it as root, or in `unshare -rn` where users may make namespaces"
+
+
+class Namespace:
+    """A network namespace. Use `with Namespace() as one`; `close` gives it back.
+
+    Raises Problem if this process may make none.
+    """
+
+    def __init__(self) -> None:
+        home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if _libc().unshare(_CLONE_NEWNET):
+                raise _refused(ctypes.get_errno())
+            self.fd = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+            _enter(home)
+        finally:
+            os.close(home)
+
+    def __enter__(self) -> "Namespace":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the namespace back; it ends with the last socket and process in it."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    @property
+    def path(self) -> str:
+        """The path by which other programs of this user reach the namespace."""
+        return f"/proc/{os.getpid()}/fd/{self.fd}"
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """Let the calling thread be in the namespace: what it opens or starts is there."""
+        home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            _enter(self.fd)
+            try:
+                yield
+            finally:
+                _enter(home)
+        finally:
+            os.close(home)
+
+    def run(self, command: Sequence[str], lines: Sequence[str]) -> str:
+        """Run a program in the namespace with lines on its stdin; return what it printed.
+
+        Raises Problem with its first error.
+        """
+        with self.inside():
+            done = subprocess.run(
+                command, input="\n".join(lines) + "\n", text=True, capture_output=True, check=False
+            )
+        if done.returncode:
+            why = (done.stderr.strip().splitlines() or ["no message"])[0]
+            raise Problem(f"{command[0]} refuses a part of the air: {why}")
+        return done.stdout
+
+    def socket(self, family: int, sort: int, protocol: int = 0) -> socket.socket:
+        """Return a socket in the namespace."""
+        with self.inside():
+            return socket.socket(family, sort, protocol)
+
+
+def complete_checksums(namespace: Namespace, interface: str) -> None:
+    """Let the kernel complete the checksum of what leaves by an interface.
+
+    Else it leaves that to the device, and a program on the way passes on a wrong one. Raises
+    Problem where the interface refuses it.
+    """
+    value = array.array("I", (_SET_CHECKSUMS, 0))
+    request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])
+    with contextlib.closing(namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)) as sock:
+        try:
+            fcntl.ioctl(sock, _ETHTOOL, request.ljust(40, b"\0"))
+        except OSError as error:
+            what = f"{interface}: cannot switch off checksums of the device: {error.strerror}"
+            raise Problem(what) from None
+
+
+def check_tools() -> None:
+    """Raise Problem if a program that makes the air is missing, with the package to install."""
+    for tool, package in _TOOLS.items():
+        if shutil.which(tool) is None:
+            remedy = f"install it: apt-get install {package}"
+            raise Problem(f"the program `{tool}` is missing", remedy=remedy)
+
+
+def why_not() -> tuple[str, str]:
+    """Return why this process can make no air, and what to do; two empty texts if it can."""
+    try:
+        check_tools()
+        with Namespace() as one:
+            trial = ["link add q0 type veth peer name q1", "link add b0 type bridge"]
+            one.run(["ip", "-batch", "-"], trial)
+            one.run(["nft", "-f", "-"], ["add table bridge air"])
+    except Problem as problem:
+        return problem.what, problem.remedy or _AS_ROOT
+    return "", ""
+
+
+def _refused(error: int) -> Problem:
+    what = f"cannot make a network namespace: {os.strerror(error).lower()}"
+    return Problem(what, remedy=_AS_ROOT)
+
+
+def _enter(fd: int) -> None:
+    if _libc().setns(fd, _CLONE_NEWNET):
+        raise _refused(ctypes.get_errno())
+
+
+def _libc() -> ctypes.CDLL:
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.setns, libc.unshare  # noqa: B018
+    except (OSError, AttributeError, TypeError):
+        raise Problem("this system has no network namespaces", remedy="use Linux") from None
+    return libc

@@ -1,0 +1,1 @@
+"""The checks of `halfway doctor`: what a live node finds on this machine, and what to do."""

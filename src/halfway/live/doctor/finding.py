@@ -1,0 +1,50 @@
+"""One finding of a check of this machine: what it found, and what to do."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from halfway.problem import Problem
+
+
+class State(StrEnum):
+    """The state of what was checked."""
+
+    OK = "ok"
+    NOTE = "note"  # Halfway works without it, or works better with it
+    FAILED = "failed"  # Halfway does not work here
+
+
+class Finding(NamedTuple):
+    """A finding: the thing checked, its state, what is there, and what to do."""
+
+    name: str
+    state: State
+    found: str
+    do: str = ""
+
+
+def ok(name: str, found: str) -> Finding:
+    """Return the finding that all is well."""
+    return Finding(name, State.OK, found)
+
+
+def note(name: str, found: str, do: str) -> Finding:
+    """Return the finding that something optional is missing."""
+    return Finding(name, State.NOTE, found, do)
+
+
+def failed(name: str, found: str, do: str) -> Finding:
+    """Return the finding that something necessary is missing."""
+    return Finding(name, State.FAILED, found, do)
+
+
+def checked(name: str, check: Callable[[], Finding]) -> Finding:
+    """Return the finding of a check; an error of the check is a finding, too."""
+    try:
+        return check()
+    except Problem as problem:
+        where = f"{problem.where}: " if problem.where else ""
+        return failed(name, f"{where}{problem.what}", problem.remedy)
+    except OSError as error:
+        return failed(name, (error.strerror or str(error)).lower(), "see the message of the system")

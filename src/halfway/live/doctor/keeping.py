@@ -1,0 +1,81 @@
+"""The checks of keys, clocks, disk and the compile cache."""
+
+import ctypes
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from halfway.core.compiler.cache import CACHE_FOLDER
+from halfway.live.doctor.finding import Finding, failed, note, ok
+from halfway.live.keys.processor import AES_GCM, CHACHA20, suitable_cipher
+from halfway.live.runtime.membership import keyed_security
+
+_DAY_S = 86_400.0
+_SOON_DAYS = 14.0
+_BUILT_S = 1_735_689_600.0  # 2025: a clock that is earlier was never set
+_CLOCK_ERROR = 5  # of adjtimex: the clock is not synchronised
+_TIMEX_BYTES = 1024  # more than the structure of any architecture
+_SYNCS = 16
+_SLOW_S = 0.01
+_TEMPORARY = "halfway-cache-"
+_CIPHERS = {AES_GCM: "AES-256-GCM", CHACHA20: "ChaCha20-Poly1305"}
+
+
+def keys(certificate: Path | None, key: Path | None) -> Finding:
+    """Check the two files of a node, or else which cipher a node with keys would use.
+
+    Raises Problem for a file that is none, or for a certificate that is not valid.
+    """
+    cipher = _CIPHERS[suitable_cipher()]
+    if certificate is None or key is None:
+        found = f"{cipher}; no certificate given: only the development network on loopback"
+        return note("keys", found, "halfway net new NETWORK; then doctor --certificate --key")
+    own = keyed_security(certificate, key).membership.own
+    days = (own.not_after - time.time()) / _DAY_S
+    found = f"{cipher}; node {own.name}, valid for {days:.0f} days"
+    if days < _SOON_DAYS:
+        return note("keys", found, "admit the node again with `halfway net admit`")
+    return ok("keys", found)
+
+
+def clock() -> Finding:
+    """Check that the clock is set and synchronised: certificates have a last day."""
+    name, now = "clock", time.time()
+    day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))
+    if now < _BUILT_S:
+        return failed(name, f"it shows {day}", "set the clock; certificates look not valid yet")
+    state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
+    if state == _CLOCK_ERROR:
+        return note(name, f"{day}, not synchronised", "run an NTP client, such as chrony")
+    return ok(name, f"{day}, synchronised")
+
+
+def disk(state: Path | None) -> Finding:
+    """Measure how long the disk takes to keep a record: an acknowledgement waits for it."""
+    folder = state or Path(tempfile.gettempdir())
+    name, taken = "disk", []
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(_SYNCS):
+            file.write(b"\0" * 200)
+            file.flush()
+            begun = time.monotonic()
+            os.fdatasync(file.fileno())
+            taken.append(time.monotonic() - begun)
+    median = statistics.median(taken)
+    found = f"{folder} keeps a record in {1000 * median:.2f} ms"
+    if median > _SLOW_S:
+        return note(name, found, "kept events wait this long: give --state a faster disk")
+    return ok(name, found)
+
+
+def compile_cache() -> Finding:
+    """Check that compiled code can be kept, and how much of it there is."""
+    name = "compile cache"
+    if CACHE_FOLDER.name.startswith(_TEMPORARY):
+        found = "no folder can be written: each command compiles anew, for up to a minute"
+        return note(name, found, "set XDG_CACHE_HOME to a folder that can be written")
+    kernels = [file.stat().st_size for file in CACHE_FOLDER.glob("*.kernel")]
+    size = sum(kernels) / 1e6
+    return ok(name, f"{CACHE_FOLDER}: {len(kernels)} kernels, {size:.0f} MB")

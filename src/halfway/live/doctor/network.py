@@ -1,0 +1,65 @@
+"""The checks of what live nodes need: sockets, multicast, the control socket, and namespaces."""
+
+import contextlib
+import socket
+
+from halfway.live.air.namespaces import why_not
+from halfway.live.control.places import folder, running
+from halfway.live.doctor.finding import Finding, failed, note, ok
+from halfway.live.limits import DEFAULT
+from halfway.live.link.endpoint import BUFFER, bound, group_socket, send_to_groups
+from halfway.live.runtime.settings import GROUP, LOOPBACK
+
+_WAIT_S = 1.0
+
+
+def sockets() -> Finding:
+    """Send a datagram of full size over loopback, and ask which buffer the kernel grants."""
+    name = "sockets"
+    with contextlib.closing(bound(LOOPBACK, 0)) as sock:
+        sock.settimeout(_WAIT_S)
+        sock.sendto(b"\0" * DEFAULT.mtu, sock.getsockname())
+        try:
+            sock.recv(DEFAULT.mtu)
+        except TimeoutError:
+            return failed(name, "a datagram to loopback does not arrive", "allow UDP on loopback")
+        # Linux counts its own overhead, and reports twice what it grants.
+        granted = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
+    if granted < BUFFER:
+        found = f"UDP works; the kernel keeps {granted >> 10} KiB a socket, and drops above it"
+        return note(name, found, f"as root: sysctl -w net.core.rmem_max={BUFFER}")
+    return ok(name, f"UDP works; the kernel keeps {granted >> 10} KiB a socket")
+
+
+def multicast() -> Finding:
+    """Send a datagram to the discovery group on loopback, and receive it."""
+    name = "multicast"
+    do = "name the other nodes with --peer HOST:PORT"
+    try:
+        with (
+            contextlib.closing(bound(LOOPBACK, 0)) as sender,
+            contextlib.closing(group_socket(GROUP, LOOPBACK)) as heard,
+        ):
+            send_to_groups(sender, LOOPBACK)
+            heard.settimeout(_WAIT_S)
+            sender.sendto(b"halfway doctor", GROUP)
+            while heard.recvfrom(2048)[1] != sender.getsockname():
+                pass  # a node that runs here uses the group as well
+    except OSError as error:
+        why = "a datagram does not arrive" if isinstance(error, TimeoutError) else error.strerror
+        return note(name, f"nodes on this machine do not find each other: {why}", do)
+    return ok(name, f"nodes on this machine find each other ({GROUP[0]}, port {GROUP[1]})")
+
+
+def control() -> Finding:
+    """Look for the folder of control sockets, and for the nodes that run."""
+    where, names = folder(), [place.name for place in running()]
+    return ok("commands", f"{where}; running: {', '.join(names) or 'no node'}")
+
+
+def namespaces() -> Finding:
+    """Try to make a network namespace, which `halfway testbed` needs."""
+    why, do = why_not()
+    if why:
+        return note("namespaces", f"`halfway testbed` does not run here: {why}", do)
+    return ok("namespaces", "`halfway testbed` can make networks of its own")
