@@ -1,7 +1,7 @@
 # The commands of the project; `make help` lists them. The work is done by tools/ and by `halfway`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check check-slow bench java-hidden lock wheel clean
+.PHONY: help setup demo test check check-slow bench java-hidden lock site wheel clean
 
 BIN := .venv/bin
 OUT ?= results/demo
@@ -46,9 +46,12 @@ java-hidden: setup ## Proof that a machine without Java works: a small sweep wit
 lock: setup ## Resolve pyproject.toml into requirements.lock anew; UPGRADE=--upgrade
 	@$(BIN)/python tools/lock.py $(UPGRADE)
 
+site: setup ## The documentation as a folder of pages, site/index.html; no page loads from elsewhere
+	@$(BIN)/python -m tools.documentation site
+
 wheel: setup ## A wheel in dist/ with machine code for any x86-64 processor: its user compiles nothing
 	@$(BIN)/python tools/wheel.py dist
 
 clean: ## Remove the environment and all caches (results stay)
-	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

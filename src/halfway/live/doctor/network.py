@@ -3,12 +3,13 @@
 import contextlib
 import socket
 
+from halfway.live.addresses import LOOPBACK
 from halfway.live.air.namespaces import why_not
 from halfway.live.control.places import folder, running
 from halfway.live.doctor.finding import Finding, failed, note, ok
 from halfway.live.limits import DEFAULT
 from halfway.live.link.endpoint import BUFFER, bound, group_socket, send_to_groups
-from halfway.live.runtime.settings import GROUP, LOOPBACK
+from halfway.live.runtime.settings import GROUP
 
 _WAIT_S = 1.0
 

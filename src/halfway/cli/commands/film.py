@@ -1,0 +1,47 @@
+"""`halfway film`: one event of a run on its way, as a GIF."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from halfway.cli.terminal.options import Changed, ScenarioFile, ScenarioSeed, SystemName
+from halfway.cli.terminal.screen import assignments, spinner
+
+
+def film(
+    scenario: ScenarioFile,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The film: FILE.gif.")],
+    system: SystemName = None,
+    seed: ScenarioSeed = None,
+    changes: Changed = None,
+    event: Annotated[int, typer.Option(metavar="N", help="Number of the event, from 1.")] = 1,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", min=0.1, max=60.0, help="Length of the film.")
+    ] = 6.0,
+) -> None:
+    """Write a film of one event on its way through the network, for a talk.
+
+    \b
+    Nodes turn orange when they receive the event, circles are subscribers, and the
+    square is the publisher. Walks are blue.
+
+    \b
+    halfway film examples/scenarios/sensor-field.toml --system flooding -o flooding.gif
+    halfway film mesh.toml --system walk-overlay --event 3 --seconds 10 -o overlay.gif
+    docs/replaying.md: the map of a comparison, which also records films.
+    """
+    from halfway.adapters.registry import named
+    from halfway.comparison.replay.replay import replay_of_scenario
+    from halfway.report.pictures.film import checked_film, write_film
+    from halfway.scenario.reading import read_scenario
+
+    checked_film(out)
+    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
+    chosen = named(system) if system else None
+    read = read_scenario(scenario, given)
+    with spinner("running (the first run of a system compiles it)"):
+        replay = replay_of_scenario(read, chosen)
+    with spinner("drawing"):
+        count = write_film(replay, out, event=event, seconds=seconds)
+    typer.echo(f"wrote {out}: {count} pictures of event {event} in {replay.system}")
