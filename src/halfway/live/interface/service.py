@@ -130,7 +130,7 @@ class Service:
 
     def _check_open(self, field: str, text: str) -> None:
         what = f"{field} = {text}: expected an address on loopback"
-        if self._settings.certificate is None:
+        if not self._settings.has_keys:
             remedy = "the development network has no keys: make a network with `halfway net new`"
             raise Problem(f"{what} without keys", remedy=remedy)
         if self._offered.mqtt_users is None:

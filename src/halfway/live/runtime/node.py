@@ -64,12 +64,12 @@ class MeshNode:
         self.retained_values = RetainedSpread(
             self.node_id, self.links, scheduler, self.drops, limits.retained
         )
+        self.retained_values.unknown = self.events.ask_certificate
         self._event, self._publication, self._since_turn = 0, 0, 0
         self._room = asyncio.Event()
         self._room.set()
-        self._closed = False
         self.kept: KeptFlow | None = None  # of a node with a journal
-        self._joined = self._turning = False
+        self._joined = self._turning = self._closed = False
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self.stepper.before_change
         self.links.frame, self.links.greeted = self._frame, self.retained_values.compare
@@ -273,6 +273,10 @@ class MeshNode:
             self.events.take_want(peer, content)
         elif sort == FrameType.RETAINED:
             self.retained_values.take(peer, content)
+        elif sort == FrameType.WANT_CERTIFICATE:
+            self.events.take_want_certificate(peer, content)
+        elif sort == FrameType.CERTIFICATE and not self.security.learn_certificate(content):
+            self.drops.count(Drop.NOT_PERMITTED)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
         """Let the driver handle a record of the peer, with the node's numbers of its topics."""
