@@ -20,5 +20,9 @@ class Limits(NamedTuple):
     overlay_links: int = 16  # of a node of the walk overlay
     mtu: int = 1232  # bytes of a datagram
 
+    def with_door(self) -> "Limits":
+        """Return the limits of a node with a door, which has many clients."""
+        return self._replace(subscriptions=10_000, retained=10_000, topics=16_384)
+
 
 DEFAULT = Limits()

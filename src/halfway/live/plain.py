@@ -89,3 +89,18 @@ class Plain:
         """Permit everything: this is why the network is unsafe."""
         del peer, action, topic
         return True
+
+    def knows(self, node_id: int) -> bool:
+        """Know every node: all have the same rights."""
+        del node_id
+        return True
+
+    def certificate_of(self, node_id: int) -> bytes:
+        """Return nothing: there are no certificates."""
+        del node_id
+        return b""
+
+    def learn_certificate(self, certificate: bytes) -> bool:
+        """Take none."""
+        del certificate
+        return False

@@ -85,3 +85,15 @@ class Security(Protocol):
         peer: a node id, also this node's own. False for a node that is not known.
         """
         ...
+
+    def knows(self, node_id: int) -> bool:
+        """Whether the rights of a node are known here. If not, a neighbour may say them."""
+        ...
+
+    def certificate_of(self, node_id: int) -> bytes:
+        """Return the certificate of a node for a neighbour; empty if it is not known."""
+        ...
+
+    def learn_certificate(self, certificate: bytes) -> bool:
+        """Take the certificate of any node; False if it is not valid now."""
+        ...

@@ -23,6 +23,8 @@ def node(
     host: options.OnHost = "127.0.0.1",
     certificate: options.CertificateFile = None,
     key: options.PrivateKeyFile = None,
+    secret: options.SecretFile = None,
+    revoked: options.RevokedFile = None,
     state: options.State = None,
     discover: options.Discover = True,
     interpreted: options.Interpreted = False,
@@ -54,7 +56,8 @@ def node(
 
     settings = Settings(
         system=system, options=values_of(option), nodes=nodes, port=port, peers=tuple(peer or ()),
-        name=name, network=network, host=host, certificate=certificate, key=key, state=state,
+        name=name, network=network, host=host, certificate=certificate, key=key, secret=secret,
+        revoked=revoked, state=state,
         discover=discover,
         compile="never" if interpreted else "background", trace=4096 if trace else 0,
     )  # fmt: skip

@@ -40,6 +40,13 @@ CertificateFile = Annotated[
 PrivateKeyFile = Annotated[
     Path | None, typer.Option("--key", metavar="FILE", help="From `halfway net key`.")
 ]
+SecretFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="From `halfway net secret`; with --key.")
+]
+RevokedFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The network's revoked.list, read again when it changes."),
+]
 State = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Folder of what the node keeps over restarts."),

@@ -5,7 +5,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,8 @@ class Service:
     """The service of `halfway node`. Use `async with Service(settings, offered) as service`."""
 
     def __init__(self, settings: Settings, offered: ServiceSettings) -> None:
+        if offered.mqtt or offered.mqtt_tls:
+            settings = replace(settings, limits=settings.limits.with_door())
         self._settings, self._offered = settings, offered
         self._stack = AsyncExitStack()
         self.host = Host(settings)
@@ -130,7 +132,7 @@ class Service:
 
     def _check_open(self, field: str, text: str) -> None:
         what = f"{field} = {text}: expected an address on loopback"
-        if self._settings.certificate is None:
+        if not self._settings.has_keys:
             remedy = "the development network has no keys: make a network with `halfway net new`"
             raise Problem(f"{what} without keys", remedy=remedy)
         if self._offered.mqtt_users is None:

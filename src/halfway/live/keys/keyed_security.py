@@ -125,6 +125,18 @@ class KeyedSecurity:
         certificate = sessions.current.peer if sessions else self.membership.known(peer)
         return certificate is not None and allows(certificate, action, topic)
 
+    def knows(self, node_id: int) -> bool:
+        """Whether the certificate of a node is known here, and not void."""
+        return self.membership.known(node_id) is not None
+
+    def certificate_of(self, node_id: int) -> bytes:
+        """Return the certificate of a node for a neighbour; empty if it is not known."""
+        return self.membership.certificate_bytes(node_id)
+
+    def learn_certificate(self, certificate: bytes) -> bool:
+        """Take the certificate of any node; False if it is not valid now."""
+        return self.membership.learn_certificate(certificate)
+
     # Revocation
 
     def learn_revocations(self, data: bytes, now: float) -> bool:

@@ -46,6 +46,7 @@ class Membership:
         )
         self.revocations, self.revocations_bytes = Revocations(), b""
         self._known: OrderedDict[int, Certificate] = OrderedDict()
+        self._bytes: dict[int, bytes] = {}  # of these certificates
         self.own = self._read(own)
         if self.own.static_key != identity.static_public:
             raise NotValid("the certificate is of another node's key")
@@ -75,7 +76,7 @@ class Membership:
             raise NotValid("certificate")
         if reason := self.void(certificate) or self._taken(certificate):
             raise NotValid(reason)
-        self._keep(certificate)
+        self._keep(certificate, data)
         return certificate
 
     def learn_certificate(self, data: bytes) -> bool:
@@ -89,7 +90,7 @@ class Membership:
             return False
         if self.void(certificate) or self._taken(certificate):
             return False
-        self._keep(certificate)
+        self._keep(certificate, data)
         return True
 
     def learn_revocations(self, data: bytes) -> bool:
@@ -116,6 +117,12 @@ class Membership:
         certificate = self.own if node_id == self.own.node_id else self._known.get(node_id)
         return certificate if certificate and not self.void(certificate) else None
 
+    def certificate_bytes(self, node_id: int) -> bytes:
+        """Return the bytes of a known certificate; empty if it is unknown or void."""
+        if self.known(node_id) is None:
+            return b""
+        return self.own_bytes if node_id == self.own.node_id else self._bytes[node_id]
+
     def origin_is_signed(self, node_id: int, content: bytes, signature: bytes) -> bool:
         """Whether a known node signed a content, such as an event, with `sign_origin`."""
         certificate = self.known(node_id)
@@ -138,11 +145,13 @@ class Membership:
         taken = known is not None and known.signing_key != certificate.signing_key
         return "node id taken" if taken else ""
 
-    def _keep(self, certificate: Certificate) -> None:
+    def _keep(self, certificate: Certificate, data: bytes) -> None:
         self._known[certificate.node_id] = certificate
+        self._bytes[certificate.node_id] = data
         self._known.move_to_end(certificate.node_id)
         if len(self._known) > MOST_CERTIFICATES:
-            self._known.popitem(last=False)
+            forgotten, _ = self._known.popitem(last=False)
+            del self._bytes[forgotten]
 
 
 def with_one_secret(

@@ -181,6 +181,10 @@ class Links:
         if not self._open:
             return
         self.table.expire(now)
+        with_session = set(self.security.peers())
+        for peer in self.table.links():
+            if peer not in with_session:  # its certificate was revoked, or it was silent
+                self.table.leave(peer)
         for peer in [one for one, met in self._met.items() if now - met > _FORGOTTEN_S]:
             self._forget(peer)
         self._send_beacons()

@@ -76,6 +76,8 @@ class RetainedSpread:
         self._drops = drops
         self._table = RetainedTable(most)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
+        # Takes a neighbour and the id of a node whose certificate is missing.
+        self.unknown: Callable[[int, int], None] = _ignored
         # Takes each new value: where a node has a journal, it is written there.
         self.changed: Callable[[Version, EventBody], None] = _ignored
 
@@ -110,6 +112,9 @@ class RetainedSpread:
         """Take a RETAINED frame of a neighbour. Raises ValueError for what is none."""
         version = version_in(content)
         body = decoded(content[VERSION_BYTES:], self._scheduler.now())
+        if not self._links.security.knows(version[1]):
+            self.unknown(peer, version[1])  # the neighbour sends the value again
+            return
         if not self._links.security.permits(version[1], "publish", body.topic):
             self._drops.count(Drop.NOT_PERMITTED)
             return
@@ -151,5 +156,5 @@ def _retained_frame(version: Version, body: EventBody, now: float) -> bytes:
     return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))
 
 
-def _ignored(version: Version, body: EventBody) -> None:
-    del version, body
+def _ignored(*_: object) -> None:
+    pass

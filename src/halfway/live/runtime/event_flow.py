@@ -128,6 +128,9 @@ class EventFlow:
             new = decoded(content[KEY_BYTES:], self._scheduler.now())
             if len(new.payload) > self._limits.payload:
                 raise ValueError("too large")
+            if not self._security.knows(key[0]):  # the body comes again behind the certificate
+                self.ask_certificate(peer, key[0])
+                return
             if not self._security.permits(key[0], "publish", new.topic):
                 self._drops.count(Drop.NOT_PERMITTED)
                 return
@@ -149,6 +152,18 @@ class EventFlow:
         self._send(peer, frame(
             FrameType.BODY, key_bytes(key) + encoded(body, self._scheduler.now())
         ))  # fmt: skip
+
+    def ask_certificate(self, peer: int, node_id: int) -> None:
+        """Ask a neighbour for the certificate of a node that published something."""
+        self._send(peer, frame(FrameType.WANT_CERTIFICATE, _WORD.pack(node_id)))
+
+    def take_want_certificate(self, peer: int, content: bytes) -> None:
+        """Send the certificate of a node to a neighbour that asks. Raises ValueError."""
+        if len(content) != _WORD.size:
+            raise ValueError("wrong length")
+        certificate = self._security.certificate_of(_word(content, 0))
+        if certificate:
+            self._send(peer, frame(FrameType.CERTIFICATE, certificate))
 
     @staticmethod
     def _key_in(content: bytes, begin: int, places: EventPlaces) -> EventKey:

@@ -18,7 +18,7 @@ from halfway.live.plain import Plain
 from halfway.live.runtime.compile_ahead import started
 from halfway.live.runtime.identity import NodeIdentity, rules_digest
 from halfway.live.runtime.journal_parts import journal_of
-from halfway.live.runtime.membership import keyed_security
+from halfway.live.runtime.membership import RevocationFile, keyed_security
 from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.settings import (
     ANY_INTERFACE,
@@ -115,7 +115,7 @@ class Host:
 
     def _sockets(self) -> list[socket.socket]:
         settings, found = self.settings, []
-        if settings.certificate is None and not is_loopback((settings.host, 0)):
+        if not settings.has_keys and not is_loopback((settings.host, 0)):
             what = f"host = {settings.host}: the development network has no keys"
             raise Problem(what, remedy=f"use {LOOPBACK}, or make a network with `halfway net new`")
         try:
@@ -130,14 +130,16 @@ class Host:
     def _node(self, place: int, sock: socket.socket) -> MeshNode:
         settings = self.settings
         seed = settings.seed
-        if settings.certificate is None or settings.key is None:
+        if not settings.has_keys:
             node_id = own_id(settings.state, place) if seed is None else _drawn_id(seed, place)
             security: Security = Plain(node_id, settings.network_id)
-            own_name, hash_key = settings.name, settings.hash_key()
+            own_name, hash_key = settings.name, settings.hash_key
         else:
-            keyed = keyed_security(settings.certificate, settings.key)
+            keyed = keyed_security(settings)
             own_name, security = keyed.membership.own.name, keyed
-            hash_key = settings.hash_key(keyed.membership.secret)
+            hash_key = keyed.membership.topic_key
+            if settings.revoked is not None:
+                RevocationFile(settings.revoked, keyed, self.scheduler, settings.period_s)
         key = int.from_bytes(hash_key[:8], "little") >> 1
         own_seed = int.from_bytes(os.urandom(8)) if seed is None else seed * 1000 + place
         setting = Setting(security.node_id, key, own_seed % 2**63, settings.limits)

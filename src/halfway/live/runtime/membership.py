@@ -1,30 +1,87 @@
-"""The keys of a node that runs: from its two files to a security."""
+"""The keys of a node that runs: from its files to a security, and the list of the revoked."""
 
+import logging
 import os
 import time
 from pathlib import Path
 
 from halfway.live.keys.certificates import NotValid
-from halfway.live.keys.files import read_identity, read_member
+from halfway.live.keys.files import (
+    read_identity,
+    read_member,
+    read_revocation_list,
+    read_secret,
+)
 from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership
+from halfway.live.keys.membership import Membership, with_one_secret
 from halfway.live.keys.processor import suitable_cipher
+from halfway.live.runtime.settings import Settings
+from halfway.live.step.scheduler import Scheduler
 from halfway.problem import Problem
 
+_LOG = logging.getLogger("halfway.live")
 
-def keyed_security(certificate: Path, key: Path) -> KeyedSecurity:
-    """Return the security of a node with a certificate, from `halfway net admit`, and its key.
+
+def keyed_security(settings: Settings) -> KeyedSecurity:
+    """Return the security of a node with keys, from the files of its settings.
 
     Raises Problem for a file that is none, or for a certificate of another key.
     """
-    member, identity = read_member(certificate), read_identity(key)
-    try:
-        membership = Membership(
-            identity, member.certificate, root_key=member.root_key, secret=member.secret,
-            network=member.network, wall=time.time,
-        )  # fmt: skip
-    except NotValid as error:
-        remedy = "admit the node again with `halfway net admit`"
-        raise Problem(f"the certificate is not valid: {error}", where=str(certificate),
-                      remedy=remedy) from None  # fmt: skip
+    assert settings.key is not None
+    identity = read_identity(settings.key)
+    if settings.secret is not None:
+        secret, name = read_secret(settings.secret), settings.name or settings.key.stem
+        membership = with_one_secret(
+            identity, secret, name=name, network=settings.network, wall=time.time
+        )
+    else:
+        assert settings.certificate is not None
+        member = read_member(settings.certificate)
+        try:
+            membership = Membership(
+                identity, member.certificate, root_key=member.root_key, secret=member.secret,
+                network=member.network, wall=time.time,
+            )  # fmt: skip
+        except NotValid as error:
+            what = f"the certificate is not valid: {error}"
+            remedy = "admit the node again with `halfway net admit`"
+            raise Problem(what, where=str(settings.certificate), remedy=remedy) from None
     return KeyedSecurity(membership, random=os.urandom, cipher=suitable_cipher())
+
+
+class RevocationFile:
+    """The revocation list in a file, which a node reads again whenever it changes.
+
+    every_s: between two looks. Raises Problem if the file is no list of the network at the start;
+    later such a file is named in the log, and the list in force stays.
+    """
+
+    def __init__(
+        self, path: Path, security: KeyedSecurity, scheduler: Scheduler, every_s: float
+    ) -> None:
+        self._path, self._security, self._scheduler = path, security, scheduler
+        self._every_s, self._stamp = every_s, (0, 0)
+        self._read(scheduler.now())
+        scheduler.after(every_s, self._look, None)
+
+    def _look(self, now: float, _: None) -> None:
+        try:
+            known = self._path.stat()
+            if (known.st_mtime_ns, known.st_size) != self._stamp:
+                self._read(now)
+        except (Problem, OSError) as error:
+            _LOG.warning("revoked = %s: not read: %s", self._path, error)
+        self._scheduler.after(self._every_s, self._look, None)
+
+    def _read(self, now: float) -> None:
+        root_key = self._security.membership.root_key
+        assert root_key is not None
+        try:
+            known = self._path.stat()
+        except OSError as error:
+            what = f"revoked = {self._path}: {(error.strerror or str(error)).lower()}"
+            raise Problem(what, remedy="copy revoked.list from the network's folder") from None
+        self._stamp = known.st_mtime_ns, known.st_size
+        data = read_revocation_list(self._path, root_key)
+        if self._security.learn_revocations(data, now):
+            _LOG.info("a new revocation list is in force")

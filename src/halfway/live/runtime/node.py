@@ -66,12 +66,12 @@ class MeshNode:
             self.node_id, self.links, scheduler, self.drops, limits.retained
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
+        self.retained_values.unknown = self.events.ask_certificate
         self._event, self._publication, self._since_turn = 0, 0, 0
         self._room = asyncio.Event()
         self._room.set()
-        self._closed = False
         self.kept: KeptFlow | None = None  # of a node with a journal
-        self._turning = False
+        self._turning = self._closed = False
         self._before = face.before_publishing()
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self.stepper.before_change
@@ -300,6 +300,11 @@ class MeshNode:
             self.events.take_want(peer, content)
         elif sort == FrameType.RETAINED:
             self.retained_values.take(peer, content)
+        elif sort == FrameType.WANT_CERTIFICATE:
+            self.events.take_want_certificate(peer, content)
+        elif sort == FrameType.CERTIFICATE:
+            if not self.security.learn_certificate(content):
+                self.drops.count(Drop.NOT_PERMITTED)
         else:
             self.routes.take(peer, sort, content)
 

@@ -29,10 +29,11 @@ class Settings:
     """The settings of the nodes of one process. Raises Problem for a value out of range.
 
     nodes: in this process; they are linked among themselves, about `degree` links each. peers:
-    "host:port" of other processes. certificate, key: the two files of a node with keys; without
-    them the network is the development network, on loopback. state: a folder for the journal
-    and what else a node remembers over starts. period_s: of hellos. compile: "background", "now" or
-    "never". seed: None for a new one at each start.
+    "host:port" of other processes. certificate, key: the two files of a node with keys. secret:
+    that of a network without certificates, with a key. Without keys the network is the development
+    network, on loopback. revoked: a revocation list, read again when it changes. state: a folder
+    for the journal and what else a node remembers over starts. period_s: of hellos. compile:
+    "background", "now" or "never". seed: None for a new one at each start.
     """
 
     system: str = DEFAULT_SYSTEM
@@ -47,6 +48,8 @@ class Settings:
     discover: bool = True
     certificate: Path | None = None
     key: Path | None = None
+    secret: Path | None = None
+    revoked: Path | None = None
     state: Path | None = None
     period_s: float = 1.0
     compile: str = "background"
@@ -68,24 +71,39 @@ class Settings:
             if not _NAME.fullmatch(value):
                 what = f"{name} = '{value}': expected 1 to 63 letters, digits, _ . and -"
                 raise Problem(what, remedy="begin with a letter or a digit")
-        if (self.certificate is None) != (self.key is None):
-            given, missing = ("key", "certificate") if self.key else ("certificate", "key")
-            raise Problem(f"{given}: expected {missing} as well", remedy=f"give --{missing} FILE")
-        if self.certificate is not None and self.nodes > 1:
-            what = f"nodes = {self.nodes}: expected 1 with a certificate"
-            raise Problem(what, remedy="a certificate belongs to one node")
+        self._check_keys()
         for peer in self.peers:
             address_of(peer)
+
+    def _check_keys(self) -> None:
+        given = "certificate" if self.certificate else "secret" if self.secret else ""
+        if self.certificate and self.secret:
+            what = f"secret = {self.secret}: expected no certificate with it"
+            raise Problem(what, remedy="a network has either certificates or one secret")
+        if bool(given) != bool(self.key):
+            has, missing = ("key", "certificate") if self.key else (given, "key")
+            raise Problem(f"{has}: expected {missing} as well", remedy=f"give --{missing} FILE")
+        if given and self.nodes > 1:
+            what = f"nodes = {self.nodes}: expected 1 with a {given}"
+            raise Problem(what, remedy="keys belong to one node")
+        if self.revoked and not self.certificate:
+            what = f"revoked = {self.revoked}: expected a certificate with it"
+            raise Problem(what, remedy="only certificates can be revoked")
 
     @property
     def static(self) -> list[Address]:
         """The addresses of the peers."""
         return [address_of(peer) for peer in self.peers]
 
-    def hash_key(self, secret: bytes = b"") -> bytes:
-        """The key of the network's topic hashes; secret: that of a network with keys."""
-        words = b"topics " + (secret or self.network.encode())
-        return hashlib.blake2b(words, digest_size=32).digest()
+    @property
+    def has_keys(self) -> bool:
+        """Whether the nodes have keys; else they are those of the development network."""
+        return self.key is not None
+
+    @property
+    def hash_key(self) -> bytes:
+        """The key of the topic hashes of a development network; with keys it is a secret."""
+        return hashlib.blake2b(b"topics " + self.network.encode(), digest_size=32).digest()
 
     @property
     def network_id(self) -> int:

@@ -33,6 +33,8 @@ class FrameType(IntEnum):
     PONG = 7
     LEAVE = 8  # the sender ends
     RETAINED = 9  # a retained value: its version, and a body
+    CERTIFICATE = 10  # of a node that the receiver asked for
+    WANT_CERTIFICATE = 11  # the id of a node whose certificate the sender lacks
     SEARCH = 20  # for a node, by its name: passed on to all neighbours
     HOP = 21  # what one node did with a search or a probe; it goes back the way that came
 
