@@ -117,7 +117,7 @@ class _Stage:
         self.figure.savefig(raw, format="rgba", facecolor=_PAPER)
         for one in drawn:
             one.remove()
-        size = tuple(round(inches * _DOTS) for inches in _SIZE)
+        size = round(_SIZE[0] * _DOTS), round(_SIZE[1] * _DOTS)
         return Image.frombytes("RGBA", size, raw.getvalue()).convert("RGB")
 
     def _dots(self, place: Doubles, **looks: Any) -> Collection:
