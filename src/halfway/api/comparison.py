@@ -20,6 +20,7 @@ from halfway.comparison.evaluation.timelines import OF_BINS
 from halfway.comparison.request import Request, decision_rule, read_request
 from halfway.pipeline import frames
 from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.store.object_store import object_url
 from halfway.pipeline.store.store import Store
 from halfway.problem import Problem
 from halfway.report.comparison.map.kept_map import map_of_comparison
@@ -204,6 +205,9 @@ def compare(
     )  # fmt: skip
     root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
     folder = arguments.path_argument(out, "out", "halfway-comparison")
+    if object_url(folder):
+        remedy = "name a folder of this machine; `halfway compare --out` takes object stores"
+        raise Problem("expected a folder of this machine", where="out", remedy=remedy)
     spark = arguments.text_argument(master, "master", "local[2]")
     with shown(progress, "starting") as display:
         completed = run_comparison(

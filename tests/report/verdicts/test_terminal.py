@@ -84,7 +84,7 @@ def test_a_table_of_reasons_ends() -> None:
 
 def test_the_run_ends_with_digest_time_and_page(tmp_path: object) -> None:
     out = Console(file=io.StringIO(), width=60)
-    terminal.print_run(out, report(), tmp_path / "index.html")  # type: ignore[operator]
+    terminal.print_run(out, report(), str(tmp_path / "index.html"))  # type: ignore[operator]
     assert isinstance(out.file, io.StringIO)
     text = out.file.getvalue()
     assert "5f3a9c01d2e47b68" in text

@@ -70,8 +70,11 @@ def compare(
     )
     request = requested(scenario, asked)
     _warn_of(request)
-    completed, page = _completed(request, out, master, seed, mapped, as_json)
-    _show(completed, page, as_json)
+    from halfway.pipeline.store.object_store import output_folder, shown
+
+    with output_folder(out) as folder:
+        completed, page = _completed(request, folder, master, seed, mapped, as_json)
+    _show(completed, shown(out, folder, page), as_json)
 
 
 def _warn_of(request: "Request") -> None:
@@ -82,7 +85,7 @@ def _warn_of(request: "Request") -> None:
         warn(f"{name} cannot run here: {why}")
 
 
-def _show(completed: "Completed", page: Path, as_json: bool) -> None:
+def _show(completed: "Completed", page: str, as_json: bool) -> None:
     """Print the results of `halfway compare`; exit status RUNS_FAILED if runs failed."""
     results = completed.results
     if as_json:
@@ -92,7 +95,7 @@ def _show(completed: "Completed", page: Path, as_json: bool) -> None:
     else:
         from halfway.report.comparison.terminal import print_results
 
-        print_results(console(), results, page=str(page))
+        print_results(console(), results, page=page)
     if results.errors:
         warn(f"{results.errors} runs failed; the first: {completed.first_error}")
         raise typer.Exit(RUNS_FAILED)

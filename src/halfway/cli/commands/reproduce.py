@@ -54,19 +54,22 @@ def reproduce(
 
     every = sum(len(paper.figures) for paper in PAPERS.values())
     study = study_of(figures, scale, seed, every)
-    check_output(out, study, NAMES)
-    from halfway.pipeline.reproduction.reproduce import reproduce as run
-    from halfway.report.terminal.progress import ProgressDisplay
-    from halfway.report.verdicts.reproduction import verdict_report
+    from halfway.pipeline.store.object_store import output_folder, shown
 
-    bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
-    with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
-        runs = out / "runs"
-        result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
-        display.phase("writing the page")
-        report = verdict_report(figures, scale, result, command_line(), elapsed_s())
-        page = _write(out, study, report)
-    _print_result(report, page, as_json)
+    with output_folder(out) as folder:
+        check_output(folder, study, NAMES)
+        from halfway.pipeline.reproduction.reproduce import reproduce as run
+        from halfway.report.terminal.progress import ProgressDisplay
+        from halfway.report.verdicts.reproduction import verdict_report
+
+        bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
+        with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
+            runs = folder / "runs"
+            result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
+            display.phase("writing the page")
+            report = verdict_report(figures, scale, result, command_line(), elapsed_s())
+            page = _write(folder, study, report)
+    _print_result(report, shown(out, folder, page), as_json)
     _check_runs(report, out)
 
 
@@ -99,7 +102,7 @@ def _write(out: Path, study: str, report: "VerdictReport") -> Path:
     return page
 
 
-def _print_result(report: "VerdictReport", page: Path, as_json: bool) -> None:
+def _print_result(report: "VerdictReport", page: str, as_json: bool) -> None:
     from halfway.report.verdicts.files import verdicts_jsonl
     from halfway.report.verdicts.terminal import print_figure, print_run
 

@@ -43,12 +43,14 @@ def results(
         _print_changes(against, folder, as_json)
         return
     from halfway.pipeline.audit import audit, audit_json, results_in
+    from halfway.pipeline.store.object_store import finished_folder, output_folder
     from halfway.report.terminal.results_report import print_results
 
-    store = results_in(folder)
-    if retry_failed:
-        _retry(store, master, quiet=as_json)
-    found = audit(store)
+    with (output_folder if retry_failed else finished_folder)(folder) as place:
+        store = results_in(place)
+        if retry_failed:
+            _retry(store, master, quiet=as_json)
+        found = audit(store)
     if as_json:
         typer.echo(audit_json(found))
     else:

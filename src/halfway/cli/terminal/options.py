@@ -40,7 +40,10 @@ ScaleName = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option(metavar="DIR", help="Folder of results. Finished runs in DIR are not repeated."),
+    typer.Option(
+        metavar="DIR",
+        help="Folder of results, or s3://BUCKET/FOLDER. Finished runs in DIR are not repeated.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON, one object per line.")]
 Master = Annotated[str | None, typer.Option(metavar="M", help="Spark master, such as local[2].")]

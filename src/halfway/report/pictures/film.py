@@ -117,8 +117,8 @@ class _Stage:
         self.figure.savefig(raw, format="rgba", facecolor=_PAPER)
         for one in drawn:
             one.remove()
-        wide, high = (round(inches * _DOTS) for inches in _SIZE)
-        return Image.frombytes("RGBA", (wide, high), raw.getvalue()).convert("RGB")
+        size = round(_SIZE[0] * _DOTS), round(_SIZE[1] * _DOTS)
+        return Image.frombytes("RGBA", size, raw.getvalue()).convert("RGB")
 
     def _dots(self, place: Doubles, **looks: Any) -> Collection:
         """Dots of a film's picture at places [k, 2]."""

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console
@@ -56,8 +55,8 @@ def tally_text(verdicts: Sequence[Verdict]) -> Text:
     return line
 
 
-def print_run(out: Console, report: VerdictReport, page: Path) -> None:
-    """Print a reproduction's end to the terminal: tallies, digest, times, and the page's path."""
+def print_run(out: Console, report: VerdictReport, page: str) -> None:
+    """Print a reproduction's end to the terminal: tallies, digest, times, and the page's place."""
     out.print()
     widest = max((len(figure.name) for _, figure in report.figures), default=0) + 2
     for paper, figure in report.figures:
@@ -67,7 +66,7 @@ def print_run(out: Console, report: VerdictReport, page: Path) -> None:
     spent = wording.duration(report.elapsed)
     parts = [f"{phase} {share:.0%}" for phase, _, share in wording.shares(report.seconds)]
     shared = ", time of all cores: " + " · ".join(parts) if parts else ", all runs were finished"
-    facts = (("digest", report.digest), ("wall time", spent + shared), ("page", str(page)))
+    facts = (("digest", report.digest), ("wall time", spent + shared), ("page", page))
     for label, text in facts:
         if text:
             out.print(Text.assemble((f"{label:<10}", "dim"), text), soft_wrap=True)
