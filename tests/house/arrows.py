@@ -95,7 +95,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {".", "step", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
         "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring"},
-        "monitoring": {".", "runtime", "mqtt"},
+        "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
     },
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},

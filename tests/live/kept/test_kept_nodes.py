@@ -96,7 +96,7 @@ def test_a_publisher_that_ended_before_it_sent_sends_after_its_start(
                 await one.publish("x", b"0", level="kept")
                 await until(lambda: got)
                 lossy(two, 1.0, 0)
-                await one.publish("x", b"1", level="kept")  # on disk, and heard by nobody
+                await one.publish("x", b"1", level="kept")  # on disk, and lost on its way
             two.mesh.endpoint._receive = two.mesh.links.datagram
             async with kept_node(tmp_path / "a", two):
                 await until(lambda: len(got) == 2)

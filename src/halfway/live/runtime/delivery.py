@@ -13,7 +13,7 @@ from halfway.live.events.retained import (
     version_in,
 )
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.histogram import Histogram
+from halfway.live.histogram import SecondsHistogram
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
@@ -32,7 +32,7 @@ class Delivery:
     ) -> None:  # fmt: skip
         self._subscriptions, self._scheduler = subscriptions, scheduler
         self._drops, self._counts = drops, counts
-        self.ages = Histogram()  # of events of other nodes at their delivery
+        self.ages = SecondsHistogram()  # of events of other nodes at their delivery
         self._seen: OrderedDict[EventKey, None] = OrderedDict()
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
