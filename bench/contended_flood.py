@@ -31,11 +31,12 @@ def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
     began = time.process_time()
     engines.run(
         state, flooding.Rules(0.0), neighbourhood, engine, radio, neighbourhood, False,
-        no_changes(), np.inf, engines.NEVER, 2 * int(network.degree.max()),
+        no_changes(), np.inf, engines.UNLIMITED, 2 * int(network.degree.max()),
     )  # fmt: skip
     took = time.process_time() - began
     sent = int(engine.counters.traffic[:, SENT].sum())
-    return took, int(engine.counters.events[0]), sent, float(state.seen.mean())
+    reached = int(state.seen.counts[:, 0].sum()) / (NODES * events)
+    return took, int(engine.counters.events[0]), sent, reached
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,16 @@ def over_seeds(measure: Callable[[int], float]) -> str:
     return interval([measure(seed) for seed in SEEDS])
 
 
+def share_alone(n: int, seed: int) -> float:
+    """The share of saturated slotted broadcasts of n nodes that no other frame meets."""
+    return slotted.broadcasts(n, 15, 8000, seed)[0]
+
+
+def share_collided(n: int, seed: int) -> float:
+    """The share of saturated slotted unicast frames of n nodes that collide."""
+    return slotted.acknowledged(n, 31, 1023, 10000, seed)[0]
+
+
 def ns3_rows(path: str | None) -> dict[tuple[str, int, float], list[float]]:
     """Share of receptions by case, n and rate, one number a seed."""
     found: dict[tuple[str, int, float], list[float]] = defaultdict(list)
@@ -72,7 +83,7 @@ def main() -> None:
         print_row(
             n, interval([run.received for run in runs]),
             f"{slotted.share_alone(n, 15):.4f} {slotted.share_alone_textbook(n, 15):.4f}",
-            over_seeds(lambda seed, n=n: slotted.broadcasts(n, 15, 8000, seed)[0]),
+            over_seeds(partial(share_alone, n)),
             other("saturated", n, 0), "|", interval([run.busy for run in runs]),
             f"{slotted.busy_share(n, 15, 9e-6, 34e-6, FRAME):.4f}",
         )  # fmt: skip
@@ -85,7 +96,7 @@ def main() -> None:
         print_row(
             n, interval([1 - run.received for run in runs]),
             f"{slotted.bianchi(n, 31, 1023)[1]:.4f}",
-            over_seeds(lambda seed, n=n: slotted.acknowledged(n, 31, 1023, 10000, seed)[0]), "|",
+            over_seeds(partial(share_collided, n)), "|",
             interval([run.received * run.frames * FRAME_B / 20.0 for run in runs]),
             f"{slotted.bianchi_throughput(n, WIFI_B, FRAME_B, 38 * 8e-6):.4f}",
         )  # fmt: skip
@@ -96,13 +107,13 @@ def main() -> None:
     )  # fmt: skip
     for rate in (200, 500, 1000):
         print_row(
-            rate, over_seeds(lambda seed, rate=rate: hidden(WIFI_A, 6.0, seed, rate)),
+            rate, over_seeds(partial(hidden, WIFI_A, 6.0, rate=rate)),
             f"{slotted.aloha_share(rate, FRAME):.4f}", other("hidden-poisson", 3, rate),
         )  # fmt: skip
     print_row("Poisson unicast, one domain of 10: offered frames/s, share carried, share repeated")
     for rate in (1, 5, 20):
-        runs = [poisson_domain(10, WIFI_B, 30.0, rate, seed) for seed in SEEDS]
-        carried, repeated = zip(*runs, strict=True)
+        shares = [poisson_domain(10, WIFI_B, 30.0, rate, seed) for seed in SEEDS]
+        carried, repeated = zip(*shares, strict=True)
         print_row(10 * rate, interval(list(carried)), interval(list(repeated)))
 
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,7 +130,7 @@ class InEngine:
             False,
             no_changes(),
             np.inf,
-            engines.NEVER,
+            engines.UNLIMITED,
             self.free_slots,
             lend,
         )
@@ -142,7 +143,7 @@ class InEngine:
         state, engine = self.run()
         slots = len(engine.out.free)
         # Low slots are used first, so all slots ever written were in use at the peak.
-        used = int((engine.out.pool.kind != 0).sum())
+        used = int((engine.out.pool["kind"] != 0).sum())
         pooled = held((engine.out, engine.flight, engine.queue)) - engine.queue.ring.nbytes
         whole = held(
             (state, self.neighbourhood[:3], engine.turns, engine.counters, engine.queue.ring)
@@ -197,9 +198,7 @@ def fast(flood: Flood, library: Any) -> list[Candidate]:
         in_c = natives.InC(library, flood, HOP, WAIT)
         for name, loop in natives.LOOPS.items():
             result = in_c.run(loop)
-            found.append(
-                Candidate(name, result.delivered, result.held, lambda loop=loop: in_c.run(loop))
-            )
+            found.append(Candidate(name, result.delivered, result.held, partial(in_c.run, loop)))
     return found
 
 
@@ -211,7 +210,7 @@ def in_python(flood: Flood) -> list[Candidate]:
         delivered, _ = candidate(job)
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        found.append(Candidate(name, delivered, size, lambda run=candidate: run(job)))
+        found.append(Candidate(name, delivered, size, partial(candidate, job)))
     return found
 
 

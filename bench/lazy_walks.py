@@ -8,6 +8,7 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def peak_mib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
-def write(row: dict[str, object]) -> None:
+def write(row: Mapping[str, object]) -> None:
     """Write one object on a line, at once: the next one may take a minute."""
     sys.stdout.write(f"{json.dumps(row)}\n")
     sys.stdout.flush()

@@ -99,16 +99,20 @@ def trips(port: int) -> Callable[[], None]:
     back = threading.Semaphore(0)
     ready = threading.Semaphore(0)
 
-    def client(topic: str, on_message: Callable[[paho.MQTTMessage], None]) -> paho.Client:
+    def client(topic: str, on_message: Callable[[paho.MQTTMessage], object]) -> paho.Client:
         made = paho.Client(CallbackAPIVersion.VERSION2)
-        made.on_message = lambda _client, _data, message: on_message(message)
+
+        def answer(_client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
+            on_message(message)
+
+        made.on_message = answer
         made.on_subscribe = lambda *_: ready.release()
         made.connect("127.0.0.1", port)
         made.subscribe(topic, 1)
         made.loop_start()
         return made
 
-    echo = client("there", lambda message: echo.publish("back", message.payload, 1) and None)
+    echo = client("there", lambda message: echo.publish("back", message.payload, 1))
     near = client("back", lambda _: back.release())
     for _ in range(2):
         ready.acquire(timeout=10)
@@ -139,9 +143,11 @@ def stream(port: int) -> Callable[[], None]:
     batch = one * 100
 
     def all_messages() -> None:
-        sender = threading.Thread(
-            target=lambda: [source.sendall(batch) for _ in range(MESSAGES // 100)]
-        )
+        def send() -> None:
+            for _ in range(MESSAGES // 100):
+                source.sendall(batch)
+
+        sender = threading.Thread(target=send)
         sender.start()
         left = MESSAGES * len(one)
         while left > 0:

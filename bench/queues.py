@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numba
@@ -159,7 +160,7 @@ def main() -> None:
         if len(orders) != 1:
             raise SystemExit(f"{load.name}: the orders of the queues differ")
         rows = race(
-            {name: lambda loop=loop, load=load: loop(load) for name, loop in CANDIDATES.items()},
+            {name: partial(loop, load) for name, loop in CANDIDATES.items()},
             load.name,
             chosen.rounds,
             STEPS,

@@ -6,7 +6,7 @@ same nodes. The walks in flight share random states, and are compared with one w
 
 import argparse
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +94,7 @@ def in_c(
 ) -> Callable[[], object]:
     """The same pairs in C, with arrays of its own."""
     mine, stamp = new_trails(network.n), [0]
-    tables: list[np.ndarray | None] = [None] * 7
+    tables: Sequence[np.ndarray | None] = [None] * 7
     if table:
         own = choices.directional_memory(table)
         tables = [
@@ -106,7 +106,9 @@ def in_c(
             own.behind,
             own.row,
         ]
-    fixed = [pointer(a) for a in (network.start, network.who, mine.mark, mine.back, mine.order)]
+    fixed: list[ctypes.c_void_p | None] = [
+        pointer(a) for a in (network.start, network.who, mine.mark, mine.back, mine.order)
+    ]
     fixed += [None if a is None else pointer(a) for a in tables]
 
     def implementation() -> None:

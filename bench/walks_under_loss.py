@@ -25,12 +25,11 @@ HOP = 1e-3  # seconds; a walk makes a step a second
 PUBLISHED = 1000.0  # seconds: when the first event is published
 LOSSES = (0.0, 0.05, 0.1, 0.2, 0.3)
 _PLAIN = Rules((1.0, 1.0), True, 500, ack_timeout_s=0.05)
-_AGAIN = {"relaunch_s": 150.0, "launches": 6}
 SETTINGS = {
     "as published": _PLAIN,
-    "relaunch": _PLAIN._replace(**_AGAIN),
+    "relaunch": _PLAIN._replace(relaunch_s=150.0, launches=6),
     "retries": _PLAIN._replace(retries=6),
-    "both": _PLAIN._replace(retries=6, **_AGAIN),
+    "both": _PLAIN._replace(retries=6, relaunch_s=150.0, launches=6),
 }
 
 
@@ -61,7 +60,7 @@ def measured(system: str, network: Network, rules: Rules, loss: float, seed: int
     neighbourhood = network.neighbourhood()
     why = engines.run(
         state, rules, neighbourhood, engine, radio, neighbourhood, False, no_changes(),
-        np.inf, engines.NEVER, spare,
+        np.inf, engines.UNLIMITED, spare,
     )  # fmt: skip
     if why != engines.IDLE:
         raise RuntimeError(f"the engine stopped early: {why}")

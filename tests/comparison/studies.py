@@ -86,10 +86,10 @@ def coverages() -> dict[str, Coverage]:
     return found
 
 
-def laws() -> dict[str, float]:
+def laws(studies: int = STUDIES) -> dict[str, float]:
     """Of laws whose mean is known."""
     generator = np.random.default_rng(95)
-    size = (STUDIES, NETWORKS)
+    size = (studies, NETWORKS)
     return {
         "normal": covered(generator.normal(size=size), 0.0),
         "share of 200 at 0.95": covered(generator.binomial(200, 0.95, size) / 200.0, 0.95, SHARE),

@@ -14,7 +14,7 @@ from halfway.world.workload.demand import Drawn
 from tests.networks import disk
 from tests.protocols.door import fuzz
 
-FEW, INTERPRETED, MANY = 2_000, 500, 10_000_000
+FEW, INTERPRETED, MANY = 2_000, 200, 10_000_000
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

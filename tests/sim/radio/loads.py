@@ -59,7 +59,7 @@ def saturated(
     radio = csma(n, seed, timing._replace(queue_limit=each))
     commands = [(0.0, i, (i + 1) % n if unicast else -1, 0) for i in range(n) for _ in range(each)]
     engine = play(domain(n), radio, commands, until=seconds)
-    assert radio.station.length.min() > 0, "a queue ran empty"
+    assert radio.station["length"].min() > 0, "a queue ran empty"
     sent, received = (int(engine.counters.traffic[:, k].sum()) for k in (SENT, RECEIVED))
     busy = float(radio.station[0].sending_s + radio.station[0].hearing_s) / seconds
     return Saturated(received / sent / (1 if unicast else n - 1), busy, sent)

@@ -133,7 +133,7 @@ RECEIVER_BLINKS = with_pauses(2, [(0.0, 0, -1, 0)], [(16, 2, False, (1, 0))])
 TWO_ANSWERS_DUE = with_pauses(3, [(0.0, 0, 1, 0), (1.25, 2, 1, 0)], [])
 
 
-@settings(max_examples=250)
+@settings(max_examples=80)
 @given(worlds())
 @example(RECEIVER_GOES)
 @example(SENDER_COMES_BACK)

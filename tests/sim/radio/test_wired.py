@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.core.compiler.lent import Lender
@@ -117,7 +117,6 @@ def slow(  # noqa: PLR0912, PLR0915 - all of it in one place
     return received, dropped
 
 
-@settings(max_examples=100)
 @given(st.data())
 def test_every_link_is_a_queue(data: st.DataObject) -> None:
     n = data.draw(st.integers(2, 6))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from halfway.live.mesh import Event, Level, Refusal
+from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.mqtt.topics import is_filter, is_topic
 from halfway.live.topics import matches
 
@@ -65,7 +65,7 @@ class MemoryMesh:
     def __init__(self, network: MemoryNetwork, node_id: int, name: str) -> None:
         self.node_id, self.name = node_id, name
         self._network = network
-        self._subscriptions: dict[MemorySubscription, None] = {}
+        self._subscriptions: dict[MeshSubscription, MemorySubscription] = {}
         self._published = 0
 
     async def publish(
@@ -99,10 +99,10 @@ class MemoryMesh:
         if not is_filter(topic_filter):
             raise Refusal("bad filter", topic_filter)
         subscription = MemorySubscription(topic_filter, callback)
-        self._subscriptions[subscription] = None
+        self._subscriptions[subscription] = subscription
         return subscription
 
-    def unsubscribe(self, subscription: MemorySubscription) -> None:
+    def unsubscribe(self, subscription: MeshSubscription) -> None:
         """End a subscription; as in `Mesh`."""
         self._subscriptions.pop(subscription, None)
 
@@ -112,6 +112,6 @@ class MemoryMesh:
 
     def receive(self, event: Event) -> None:
         """Pass an event to the subscriptions of this node."""
-        for subscription in list(self._subscriptions):
+        for subscription in list(self._subscriptions.values()):
             if matches(subscription.filter, event.topic):
                 subscription.callback(event)

@@ -14,7 +14,7 @@ from halfway.papers.directional_walks.growth_points import CELLS, DEGREES
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import Judged, judge_range, ours
+from halfway.pipeline.reproduction.judge import judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 _row = partial(Verdict, "directional-walks", "growth")
@@ -37,7 +37,7 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
                 {"degree": degree, "system": WALKS[0], "sizes": span},
                 "exponent of n, median steps", _CLAUSE, *slope, steps[0].networks,
                 f"heard; too sensitive: an exponent above {TOO_SENSITIVE:g}; 1: as flooding",
-                *_judged_sensitivity(slope),
+                *judge_order(*slope, equal=TOO_SENSITIVE, what="exponent of the steps"),
             )  # fmt: skip
         pure = at("steps", system=WALKS[1])
         yield _expected(pure, degree, WALKS[1], "median steps", 1 - NEAR, 1 + NEAR,
@@ -84,18 +84,6 @@ def _spans(sizes: list[Summary]) -> Iterator[tuple[list[Summary], str]]:
     for some in (sizes, sizes[-_DECADES:]):
         first, last = (math.log10(float(one.parameters["n"])) for one in (some[0], some[-1]))
         yield some, f"10^{first:.0f} to 10^{last:.0f}"
-
-
-def _judged_sensitivity(slope: _Estimate) -> Judged:
-    value, low, high = slope
-    shown = f"steps grow as n^{value:.2f} [{low:.2f}, {high:.2f}]"
-    if high < TOO_SENSITIVE:
-        return "agrees", f"{shown}, below {TOO_SENSITIVE:g}"
-    if low > TOO_SENSITIVE:
-        return "differs", f"{shown}, above {TOO_SENSITIVE:g}"
-    if value < TOO_SENSITIVE:
-        return "same trend", f"{shown}, does not exclude {TOO_SENSITIVE:g}"
-    return "not comparable", f"{shown}, does not differ significantly from {TOO_SENSITIVE:g}"
 
 
 def _expected(

@@ -65,15 +65,19 @@ def judge_range(
     return "differs", f"{measured:.4g} {interval} is not in {printed}"
 
 
-def judge_order(value: float, low: float, high: float, *, equal: float = 1.0) -> Judged:
+def judge_order(
+    value: float, low: float, high: float, *, equal: float = 1.0, what: str = ""
+) -> Judged:
     """Judge the order "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
+
+    `what` names another value that must lie below `equal`.
 
     Agrees if the 95 % interval lies below equality, differs if above; same trend if only the
     estimate lies below. For "greater", pass b/a.
     """
     if math.isnan(value):
         return "not comparable", "nothing was measured"
-    what = "ratio" if equal else "difference"
+    what = what or ("ratio" if equal else "difference")
     shown = f"{what} {value:.4g} [{low:.4g}, {high:.4g}]"
     if math.isnan(low) or math.isnan(high):
         shown = f"{what} {value:.4g}, one network, no interval"

@@ -140,7 +140,7 @@ def queue_command(engine, at, row, turns, kind, topic, arg, event):
 
 
 def post(
-    engine: Engine, at: float, row: int, kind: int, topic: int, arg: int, event: int,
+    engine: Engine, at: float, row: int, kind: int | np.uint8, topic: int, arg: int, event: int,
     lend: Callable[[Any], Any] = lent,
 ) -> None:  # fmt: skip
     """Queue a command for the event loop from an application to its node, due at a time (seconds).
