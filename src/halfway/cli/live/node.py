@@ -49,10 +49,9 @@ def node(
     halfway node --nodes 20 --system walk-overlay
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
     """
-    given = locals()
     from halfway.live.interface.serve import serve
 
-    serve(*_settings(given), _introduce)
+    serve(*_settings(locals()), _introduce)
     warn("stopped")
 
 
@@ -97,7 +96,8 @@ def _introduce(service: "Service") -> None:
     first, settings = host.nodes[0], host.settings
     others = f" and {len(host.nodes) - 1} more" if len(host.nodes) > 1 else ""
     where = f"{first.endpoint.address[0]}:{first.endpoint.address[1]}"
-    typer.echo(f"{first.security.label}: network {settings.network}")
+    network = "" if settings.certificate else f": network {settings.network}"
+    typer.echo(f"{first.security.label}{network}")
     code = "machine code" if host.is_compiled else "interpreted"
     typer.echo(f"node {first.name}{others} at {where}: {settings.system}, {code}; Ctrl-C ends it")
     for what, address in service.addresses.items():

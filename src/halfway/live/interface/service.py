@@ -125,7 +125,8 @@ class Service:
 
     def _door_status(self, door: MqttDoor) -> Mapping[str, Any]:
         return {
-            "addresses": self.addresses, "clients": door.connections, "sessions": door.sessions,
+            "addresses": {k: v for k, v in self.addresses.items() if k.startswith("mqtt")},
+            "clients": door.connections, "sessions": door.sessions,
             "drops": {str(why): count for why, count in door.drops.items()},
         }  # fmt: skip
 

@@ -17,6 +17,7 @@ from halfway.live.histogram import SecondsHistogram
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
+from halfway.live.topics import OWN
 from halfway.live.wire.frames import FrameType, frame
 
 _REMEMBERED = 8192  # publications that reached an application, so that none comes twice
@@ -59,10 +60,11 @@ class Delivery:
         self._hand_over(self._subscriptions.matching(body.topic), event)
 
     def _hand_over(self, found: list[LocalSubscription], event: Event) -> None:
-        if found and not event.local:
-            self.ages.observe(event.age_s)
+        if not event.topic.startswith(OWN):
+            self._counts["delivered"] += len(found)
+            if found and not event.local:
+                self.ages.observe(event.age_s)
         for subscription in found:
-            self._counts["delivered"] += 1
             subscription.callback(event)
 
 
