@@ -103,7 +103,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "trace": {".", "step", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
         "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring"},
-        "monitoring": {".", "runtime", "mqtt"},
+        "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
         "air": {".", "step", "systems", "link", "runtime"},
         "doctor": {".", "air", "control", "keys", "link", "runtime"},

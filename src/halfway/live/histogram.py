@@ -5,7 +5,7 @@ from bisect import bisect_left
 BOUNDS_S = tuple(1e-4 * 2**k for k in range(18))  # 100 µs to 13 s, each twice the one before
 
 
-class Histogram:
+class SecondsHistogram:
     """The number of observations by bucket, and their sum."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """The limits of one node. `docs/live.md` has them in a table, with what happens at each."""
+    """The limits of one node. `docs/operating.md` has a table of them and of what happens."""
 
     neighbours: int = 64  # links; a further node is heard, and is no neighbour
     heard: int = 256  # nodes that are heard, neighbours included

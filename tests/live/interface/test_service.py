@@ -41,7 +41,7 @@ def service(name: str, *peers: Service, state: Path | None = None, **offered: An
     """A service with one node that knows those of other services."""
     known = [f"127.0.0.1:{one.host.nodes[0].endpoint.address[1]}" for one in peers]
     settings = Settings(
-        name=name, compile="never", discover=False, period_s=0.1, peers=known, state=state
+        name=name, compile="never", discover=False, period_s=0.5, peers=known, state=state
     )
     return Service(settings, ServiceSettings(**offered))
 

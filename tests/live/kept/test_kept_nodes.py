@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 
 from halfway.live.interface.api import LiveNode, node
@@ -96,7 +97,7 @@ def test_a_publisher_that_ended_before_it_sent_sends_after_its_start(
                 await one.publish("x", b"0", level="kept")
                 await until(lambda: got)
                 lossy(two, 1.0, 0)
-                await one.publish("x", b"1", level="kept")  # on disk, and heard by nobody
+                await one.publish("x", b"1", level="kept")  # on disk, and lost on its way
             two.mesh.endpoint._receive = two.mesh.links.datagram
             async with kept_node(tmp_path / "a", two):
                 await until(lambda: len(got) == 2)
@@ -169,5 +170,45 @@ def test_a_node_without_a_journal_refuses_to_keep(tmp_path: Path) -> None:
         async with kept_node(tmp_path / "a"):
             with pytest.raises(Exception, match="another node uses this journal"):
                 await kept_node(tmp_path / "a").__aenter__()
+
+    run(program)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        b"", b"no rows", [1], [["x", 1, 1, 1]], [["x", 2**40, 1, 1, 0.0]],
+        [["x", 1, 5, 1, 0.0]], [["x", 1, 0, 2**64 - 1, 0.0]], [["x", 1, 1, 1, float("nan")]],
+        [["x", -1, 1, 1, 0.0]], [["x", 1, 2**64 - 1, 2**64 - 1, 0.0]],
+    ],
+)  # fmt: skip
+def test_statements_that_make_no_sense_are_ignored(rows: Any, tmp_path: Path) -> None:
+    async def program() -> None:
+        async with kept_node(tmp_path / "a") as one, kept_node(None, one) as two:
+            await linked(one, two)
+            got: list[Event] = []
+            one.mesh.subscribe("x", got.append)
+            content = rows if isinstance(rows, bytes) else msgspec.msgpack.encode(rows)
+            for topic in ("beats", f"acks/{one.mesh.node_id}", f"readers/{two.mesh.node_id}"):
+                await two.publish(f"$halfway/kept/{topic}", content, retain="readers" in topic)
+            await two.publish("x", b"after")
+            await until(lambda: got)
+            await one.publish("y", b"", level="kept")  # the publisher goes on, too
+            assert one.mesh.kept is not None
+            assert not one.mesh.kept.events.missed
+
+    run(program)
+
+
+def test_a_long_list_of_filters_is_announced_as_all_topics(tmp_path: Path) -> None:
+    async def program() -> None:
+        async with kept_node(tmp_path / "a") as one:
+            for k in range(5):
+                one.mesh.subscribe(f"{k}" * 12_000, lambda _: None)
+            await until(lambda: one.retained("$halfway/kept/readers/+"))
+            (said,) = one.retained("$halfway/kept/readers/+")
+            assert msgspec.msgpack.decode(said.payload) == ["#"]
+            with pytest.raises(Refusal, match="too large"):
+                await one.publish("t" * 50_000, b"", level="kept")
 
     run(program)

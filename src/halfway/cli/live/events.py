@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -46,28 +46,32 @@ def pub(
     halfway pub lamps/hall on --retain
     halfway pub alarms/door open --keep     on disk before this command ends
     """
-    from halfway.live.control.client import answer_of
-    from halfway.live.control.requests import Done, PublishRequest
     from halfway.live.mesh import Level
 
-    published = neighbours = 0
-    with at(node) as place:
-        for some in _batches(_payloads(text, count), 1 if text == "-" else _BATCH):
-            request = PublishRequest(
-                topic=topic,
-                payloads=some,
-                retain=retain,
-                expiry_s=expiry,
-                link_s=wait,
-                level=Level.KEPT if keep else Level.BEST_EFFORT,
-            )
-            answer = answer_of(place, request)
-            assert isinstance(answer, Done)
-            published, neighbours = published + answer.count, answer.neighbours
+    level = Level.KEPT if keep else Level.BEST_EFFORT
+    wishes = {"retain": retain, "expiry_s": expiry, "link_s": wait, "level": level}
+    some = _batches(_payloads(text, count), 1 if text == "-" else _BATCH)
+    published, neighbours = _published(node, topic, some, wishes)
     if neighbours == 0:
         warn("the node has no neighbour: only subscribers at this node received it")
     if as_json:
         typer.echo(json.dumps({"published": published, "neighbours": neighbours}))
+
+
+def _published(
+    node: str, topic: str, batches: Iterable[list[bytes]], wishes: dict[str, Any]
+) -> tuple[int, int]:
+    """Publish batches of payloads at a node; return their number, and that of its neighbours."""
+    from halfway.live.control.client import answer_of
+    from halfway.live.control.requests import Done, PublishRequest
+
+    published = neighbours = 0
+    with at(node) as place:
+        for some in batches:
+            answer = answer_of(place, PublishRequest(topic=topic, payloads=some, **wishes))
+            assert isinstance(answer, Done)
+            published, neighbours = published + answer.count, answer.neighbours
+    return published, neighbours
 
 
 def sub(

@@ -1,7 +1,7 @@
 """`halfway node`: one or many live nodes in this process, until it is interrupted."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -9,7 +9,8 @@ from halfway.cli.live import options
 from halfway.cli.terminal.screen import assignments, warn
 
 if TYPE_CHECKING:
-    from halfway.live.interface.service import Service
+    from halfway.live.interface.service import Service, ServiceSettings
+    from halfway.live.runtime.settings import Settings
 
 
 def node(
@@ -23,7 +24,7 @@ def node(
     host: options.OnHost = "127.0.0.1",
     certificate: options.CertificateFile = None,
     key: options.PrivateKeyFile = None,
-    secret: options.SecretFile = None,
+    secret: options.NetworkSecret = None,
     revoked: options.RevokedFile = None,
     state: options.State = None,
     discover: options.Discover = True,
@@ -35,38 +36,39 @@ def node(
     mqtt_key: options.MqttKey = None,
     mqtt_users: options.MqttUsers = None,
     metrics: options.Metrics = "",
+    page: options.Page = "",
 ) -> None:
     """Run a node of a network without brokers, until Ctrl-C.
 
     \b
-    Without keys this is an UNSAFE development network: it uses loopback addresses
-    only, and every program on this machine can read and forge its events.
+    Without keys this is an UNSAFE development network on loopback: every program of
+    this machine can read and forge its events. See also `halfway sub` and `halfway pub`.
 
     \b
-    halfway node                            in one terminal
-    halfway sub 'sensors/#'                 in a second one
-    halfway pub sensors/kitchen 21.5        in a third one
+    halfway node --mqtt 1883 --page 8080    then: mosquitto_sub -t 'sensors/#' -v
     halfway node --nodes 20 --system walk-overlay
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
-    halfway node --mqtt 1883                then: mosquitto_sub -t 'sensors/#' -v
     """
     from halfway.live.interface.serve import serve
+
+    serve(*_settings(locals()), _introduce)
+    warn("stopped")
+
+
+def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
+    """The settings of the nodes, and of what they offer, from the options of the command."""
+    from dataclasses import fields
+
     from halfway.live.interface.service import ServiceSettings
     from halfway.live.runtime.settings import Settings
 
+    own = {one.name: given[one.name] for one in fields(Settings) if one.name in given}
     settings = Settings(
-        system=system, options=values_of(option), nodes=nodes, port=port, peers=tuple(peer or ()),
-        name=name, network=network, host=host, certificate=certificate, key=key, secret=secret,
-        revoked=revoked, state=state,
-        discover=discover,
-        compile="never" if interpreted else "background", trace=4096 if trace else 0,
+        **own | {"trace": 4096 if given["trace"] else 0}, options=values_of(given["option"]),
+        peers=tuple(given["peer"] or ()), compile="never" if given["interpreted"] else "background",
     )  # fmt: skip
-    offered = ServiceSettings(
-        mqtt=mqtt, mqtt_tls=mqtt_tls, mqtt_certificate=mqtt_certificate, mqtt_key=mqtt_key,
-        mqtt_users=mqtt_users, metrics=metrics,
-    )  # fmt: skip
-    serve(settings, offered, _introduce)
-    warn("stopped")
+    offered = {one.name: given[one.name] for one in fields(ServiceSettings)}
+    return settings, ServiceSettings(**offered)
 
 
 def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
@@ -94,8 +96,10 @@ def _introduce(service: "Service") -> None:
     first, settings = host.nodes[0], host.settings
     others = f" and {len(host.nodes) - 1} more" if len(host.nodes) > 1 else ""
     where = f"{first.endpoint.address[0]}:{first.endpoint.address[1]}"
-    typer.echo(f"{first.security.label}: network {settings.network}")
+    network = "" if settings.certificate else f": network {settings.network}"
+    typer.echo(f"{first.security.label}{network}")
     code = "machine code" if host.is_compiled else "interpreted"
     typer.echo(f"node {first.name}{others} at {where}: {settings.system}, {code}; Ctrl-C ends it")
     for what, address in service.addresses.items():
-        typer.echo(f"{what.replace('_', ' with ')} at {address}")
+        url = {"page": f"http://{address}/", "metrics": f"http://{address}/metrics"}
+        typer.echo(f"{what.replace('_', ' with ')} at {url.get(what, address)}")

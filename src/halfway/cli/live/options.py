@@ -40,7 +40,7 @@ CertificateFile = Annotated[
 PrivateKeyFile = Annotated[
     Path | None, typer.Option("--key", metavar="FILE", help="From `halfway net key`.")
 ]
-SecretFile = Annotated[
+NetworkSecret = Annotated[
     Path | None, typer.Option(metavar="FILE", help="From `halfway net secret`; with --key.")
 ]
 RevokedFile = Annotated[
@@ -77,6 +77,9 @@ MqttUsers = Annotated[
 ]
 Metrics = Annotated[
     str, typer.Option(metavar="[HOST:]PORT", help="Serve metrics for Prometheus, at /metrics.")
+]
+Page = Annotated[
+    str, typer.Option(metavar="PORT", help="Serve the status page to browsers of this machine.")
 ]
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Such as sensors/kitchen.")]
 TopicFilter = Annotated[

@@ -71,6 +71,14 @@ def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
     names = ", ".join(one["name"] for one in found["neighbours"]) or "none"
     typer.echo(f"{len(found['neighbours'])} neighbours: {names}")
     typer.echo(f"subscriptions: {', '.join(found['subscriptions']) or 'none'}")
+    if kept := found["kept"]:
+        typer.echo(
+            f"kept: {kept['pending']:,} events wait for readers, journal {kept['journal']} "
+            f"({kept['journal_bytes']:,} bytes)"
+        )
+    if door := found.get("mqtt"):
+        where = ", ".join(door["addresses"].values())
+        typer.echo(f"mqtt: {door['clients']} clients, {door['sessions']} sessions, at {where}")
     for title in _SHOWN:
         words = ", ".join(f"{name} {value:,}" for name, value in found[title].items())
         typer.echo(f"{title.replace('_', ' ')}: {words or 'none'}")

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from halfway.live.mesh import Level
+from halfway.live.topics import OWN
 
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
@@ -128,6 +129,16 @@ class BodyTable:
         """Return the body of an event; None if the node does not have it."""
         found = self._bodies.get(key)
         return None if found is None else found[0]
+
+    def newest(self, most: int) -> list[tuple[EventKey, EventBody]]:
+        """Return the newest bodies of events of applications, the newest first."""
+        found = list[tuple[EventKey, EventBody]]()
+        for key in reversed(self._bodies):
+            if len(found) == most:
+                break
+            if not self._bodies[key][0].topic.startswith(OWN):
+                found.append((key, self._bodies[key][0]))
+        return found
 
     def holders(self, key: EventKey) -> set[int]:
         """Return the neighbours that have a body of this node; the caller may add to the set."""

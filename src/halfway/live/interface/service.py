@@ -14,6 +14,7 @@ from halfway.live.control.server import ControlServer
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.mesh import Level
 from halfway.live.monitoring.http import HttpServer
+from halfway.live.monitoring.page import page_resources
 from halfway.live.mqtt.access import Access, Anyone, read_users
 from halfway.live.mqtt.server import LEVELS, MqttDoor
 from halfway.live.mqtt.sessions.memory import SessionMemory
@@ -31,7 +32,7 @@ class ServiceSettings:
 
     mqtt, mqtt_tls: doors of the first node for clients of MQTT, plain and with TLS.
     mqtt_certificate, mqtt_key: PEM files of the door with TLS. mqtt_users: a file of users.
-    metrics: the metrics of OpenMetrics, at /metrics.
+    metrics: the metrics of OpenMetrics, at /metrics. page: the status page, on loopback only.
     Raises Problem for a value out of range.
     """
 
@@ -41,11 +42,15 @@ class ServiceSettings:
     mqtt_key: Path | None = None
     mqtt_users: Path | None = None
     metrics: str = ""
+    page: str = ""
 
     def __post_init__(self) -> None:
-        for field in ("mqtt", "mqtt_tls", "metrics"):
+        for field in ("mqtt", "mqtt_tls", "metrics", "page"):
             if text := getattr(self, field):
                 listening_address(field, text)
+        if self.page and not is_loopback(listening_address("page", self.page)):
+            what = f"page = {self.page}: expected an address on loopback"
+            raise Problem(what, remedy="it shows topics: use a tunnel, such as ssh -L")
         files = {"mqtt_certificate": self.mqtt_certificate, "mqtt_key": self.mqtt_key}
         for field, path in files.items():
             if self.mqtt_tls and path is None:
@@ -107,17 +112,21 @@ class Service:
         self.host.sections["mqtt"] = lambda: self._door_status(door)
 
     async def _open_pages(self, stack: AsyncExitStack) -> None:
-        if self._offered.metrics:
+        offered = self._offered
+        if offered.metrics:
             from halfway.live.monitoring.metrics import metrics_resource
 
             resources = {"/metrics": metrics_resource(self.host)}
-            server = HttpServer("metrics", self._offered.metrics, resources)
-            await stack.enter_async_context(server)
-            self.addresses["metrics"] = server.address
+            server = HttpServer("metrics", offered.metrics, resources)
+            self.addresses["metrics"] = (await stack.enter_async_context(server)).address
+        if offered.page:
+            server = HttpServer("page", offered.page, page_resources(self.host), only_here=True)
+            self.addresses["page"] = (await stack.enter_async_context(server)).address
 
     def _door_status(self, door: MqttDoor) -> Mapping[str, Any]:
         return {
-            "addresses": self.addresses, "clients": door.connections, "sessions": door.sessions,
+            "addresses": {k: v for k, v in self.addresses.items() if k.startswith("mqtt")},
+            "clients": door.connections, "sessions": door.sessions,
             "drops": {str(why): count for why, count in door.drops.items()},
         }  # fmt: skip
 

@@ -16,10 +16,11 @@ from halfway.live.step.scheduler import Scheduler
 from halfway.live.topics import OWN
 
 BEATS, ACKS, READERS = OWN + "kept/beats", OWN + "kept/acks/", OWN + "kept/readers/"
-MOST_FILTERS, MOST_STREAMS = 500, 1000  # of one announcement; of a heartbeat or acknowledgement
+MOST_FILTERS = 500  # of an announcement
+MOST_BEATS, MOST_ACKS = 1000, 90  # streams of one heartbeat; of one acknowledgement
 RETENTION_S = 86_400.0  # the longest that an event is kept, and that a silent reader counts
 _WALL = struct.Struct("<d")
-MOST_STATED = 48_000  # bytes of the topics in one heartbeat
+MOST_STATED = 48_000  # bytes of the topics or filters in one statement; longer topics are not kept
 BeatRow = tuple[str, int, int, int, float]  # topic, epoch, first, last, age of the stream
 AckRow = tuple[int, int, int, list[int]]  # topic, epoch, through, numbers asked for
 

@@ -11,9 +11,9 @@ from halfway.live.journal.kept import KeptEvents
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,
+    MOST_BEATS,
     MOST_FILTERS,
     MOST_STATED,
-    MOST_STREAMS,
     READERS,
     RETENTION_S,
     AckRow,
@@ -28,8 +28,8 @@ from halfway.live.topics import matches
 
 BEAT_S = 1.0
 LINGER_S = 5.0  # an event is kept so long in any case: a reader may be about to announce itself
-_MOST_READERS = 1024  # of one stream
-_MOST_AGAIN = 256  # events that one acknowledgement makes a publisher send again
+MOST_READERS = 1024  # of one stream
+MOST_AGAIN = 256  # events that one acknowledgement makes a publisher send again
 
 
 class KeptPublisher:
@@ -62,6 +62,8 @@ class KeptPublisher:
         The future ends when the system has it, or with a Refusal. Raises Refusal at once for an
         event that cannot be kept.
         """
+        if len(body.topic.encode()) > MOST_STATED:
+            raise Refusal("too large", f"topic of a kept event: at most {MOST_STATED} bytes")
         topic, now = self._outlet.topic_hash(body.topic), self._scheduler.now()
         expires = self._form.wall() + min(body.expiry_s, RETENTION_S)
         try:
@@ -112,11 +114,12 @@ class KeptPublisher:
             if gone or topic not in self._texts:
                 continue
             age = now - self._begun.get(topic, -math.inf)
-            some.append((self._texts[topic], one.stream.epoch, one.first, one.last, age))
-            size += len(self._texts[topic].encode())
-            if size > MOST_STATED or len(some) == MOST_STREAMS:
+            own = len(self._texts[topic].encode())
+            if size + own > MOST_STATED or len(some) == MOST_BEATS:
                 self._beat(some)
                 some, size = [], 0
+            some.append((self._texts[topic], one.stream.epoch, one.first, one.last, age))
+            size += own
         self._beat(some)
         self._asked_for_gone.clear()
         self._scheduler.after(BEAT_S, self._tick, None)
@@ -153,13 +156,13 @@ class KeptPublisher:
             if epoch != self._kept.epoch:
                 continue
             acked = self._acked.setdefault(topic, {}) if topic in self._texts else {}
-            if event.publisher not in acked and len(acked) >= _MOST_READERS:
+            if event.publisher not in acked and len(acked) >= MOST_READERS:
                 continue
             acked[event.publisher] = max(through, acked.get(event.publisher, 0))
             for number in asked:
                 kept = self._kept.kept_event(topic, number)
                 if kept is None:
                     self._asked_for_gone.add(topic)
-                elif again < _MOST_AGAIN:
+                elif again < MOST_AGAIN:
                     again += 1
                     self._outlet.spread(self._form.kept_body(kept))

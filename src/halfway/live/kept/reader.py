@@ -14,8 +14,9 @@ from halfway.live.journal.kept import Heartbeat, KeptEvent, KeptEvents, Stream
 from halfway.live.kept.outlet import (
     ACKS,
     BEATS,
+    MOST_ACKS,
     MOST_FILTERS,
-    MOST_STREAMS,
+    MOST_STATED,
     READERS,
     RETENTION_S,
     AckRow,
@@ -119,7 +120,8 @@ class KeptReader:
     def _announce(self, now: float) -> None:
         """Announce the filters that are read here, if they changed or an hour has passed."""
         filters = sorted({one.filter for one in self._outlet.readers_here()})
-        if len(filters) > MOST_FILTERS:
+        size = sum(len(one.encode()) for one in filters)
+        if len(filters) > MOST_FILTERS or size > MOST_STATED:
             filters = ["#"]
         payload, (at, before) = msgspec.msgpack.encode(filters) if filters else b"", self._announced
         if payload != before or (payload and now - at > RETENTION_S / 24):
@@ -143,7 +145,8 @@ class KeptReader:
     def _hear(self, event: Event) -> None:
         """Take the heartbeats of a publisher, for the streams that are read here."""
         for topic, epoch, first, last, age_s in rows(event.payload, list[BeatRow]):
-            readers = self._outlet.readers_here(topic)
+            is_sound = 0 < first <= last + 1 < 2**63 and 0 <= epoch < 2**32 and age_s >= 0
+            readers = self._outlet.readers_here(topic) if is_sound else []
             if readers and event.publisher != self._outlet.node_id:
                 stream = Stream(event.publisher, epoch, self._outlet.topic_hash(topic))
                 begun = self._scheduler.now() - event.age_s - age_s
@@ -185,6 +188,6 @@ class KeptReader:
         if not self._is_open:
             return
         for publisher, some in found.items():
-            for at in range(0, len(some), MOST_STREAMS):
-                content = msgspec.msgpack.encode(some[at : at + MOST_STREAMS])
+            for at in range(0, len(some), MOST_ACKS):
+                content = msgspec.msgpack.encode(some[at : at + MOST_ACKS])
                 self._outlet.say(f"{ACKS}{publisher}", content, retain=False, expiry_s=math.inf)

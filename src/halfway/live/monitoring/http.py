@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from halfway.live.addresses import is_loopback, listening_address, shown, unavailable
 
-_MOST_HEAD = 8192  # bytes of a request
-_MOST_CONNECTIONS = 32  # at a time; a further one is closed
+MOST_HEAD = 8192  # bytes of a request
+MOST_CONNECTIONS = 32  # at a time; a further one is closed
 _REQUEST_S = 5.0
 _SAFE = (
     "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
@@ -47,7 +47,7 @@ class HttpServer:
         """Listen. Raises Problem where the address is not available."""
         host, port = listening_address(self._field, self._text)
         try:
-            self._server = await asyncio.start_server(self._serve, host, port, limit=_MOST_HEAD)
+            self._server = await asyncio.start_server(self._serve, host, port, limit=MOST_HEAD)
         except OSError as error:
             raise unavailable(self._field, self._text, error) from None
         self.address = shown(self._server.sockets[0].getsockname()[:2])
@@ -60,7 +60,7 @@ class HttpServer:
         self._connections += 1
         try:
             with contextlib.suppress(ConnectionError, TimeoutError, asyncio.CancelledError):
-                if self._connections <= _MOST_CONNECTIONS:
+                if self._connections <= MOST_CONNECTIONS:
                     async with asyncio.timeout(_REQUEST_S):
                         writer.write(await self._answer(reader))
                         await writer.drain()

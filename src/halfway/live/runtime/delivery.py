@@ -13,10 +13,11 @@ from halfway.live.events.retained import (
     version_in,
 )
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.histogram import Histogram
+from halfway.live.histogram import SecondsHistogram
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
+from halfway.live.topics import OWN
 from halfway.live.wire.frames import FrameType, frame
 
 _REMEMBERED = 8192  # publications that reached an application, so that none comes twice
@@ -32,7 +33,7 @@ class Delivery:
     ) -> None:  # fmt: skip
         self._subscriptions, self._scheduler = subscriptions, scheduler
         self._drops, self._counts = drops, counts
-        self.ages = Histogram()  # of events of other nodes at their delivery
+        self.ages = SecondsHistogram()  # of events of other nodes at their delivery
         self._seen: OrderedDict[EventKey, None] = OrderedDict()
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
@@ -59,10 +60,11 @@ class Delivery:
         self._hand_over(self._subscriptions.matching(body.topic), event)
 
     def _hand_over(self, found: list[LocalSubscription], event: Event) -> None:
-        if found and not event.local:
-            self.ages.observe(event.age_s)
+        if not event.topic.startswith(OWN):
+            self._counts["delivered"] += len(found)
+            if found and not event.local:
+                self.ages.observe(event.age_s)
         for subscription in found:
-            self._counts["delivered"] += 1
             subscription.callback(event)
 
 

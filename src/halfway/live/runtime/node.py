@@ -27,7 +27,7 @@ from halfway.live.step.kernel import UNREADABLE
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
-from halfway.live.topics import filter_problem, topic_problem
+from halfway.live.topics import OWN, filter_problem, topic_problem
 from halfway.live.wire.frames import FrameType
 
 _AT_ONCE = 64  # publications before the loop has its turn
@@ -143,7 +143,7 @@ class MeshNode:
         else:
             self.spread(body)
         self._since_turn += 1
-        self.counts["published"] += 1
+        self.counts["published"] += not body.topic.startswith(OWN)
         if body.retain:
             self.retained_values.give(body)
         own = self.node_id, self.identity.incarnation, 0

@@ -6,6 +6,7 @@ from typing import Any
 from halfway.live.link.neighbours import NEIGHBOUR
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.node import MeshNode
+from halfway.live.topics import OWN
 
 
 def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
@@ -26,7 +27,14 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "up_s": round(now, 3),
         "neighbours": [one for one in _heard(node, now) if one["state"] == NEIGHBOUR],
         "heard": [one for one in _heard(node, now) if one["state"] != NEIGHBOUR],
-        "subscriptions": sorted(set(node.subscriptions.filters)),
+        "kept": None if node.kept is None else {
+            "pending": len(node.kept.events), "expired": node.kept.events.expired,
+            "missed": node.kept.events.missed, "journal_bytes": node.kept.journal.size,
+            "journal": "disk failed" if node.kept.journal.has_failed else "ok",
+        },
+        "subscriptions": sorted(
+            one for one in set(node.subscriptions.filters) if not one.startswith(OWN)
+        ),
         "wants_all_topics": node.subscriptions.wants_all,
         "counts": dict(sorted(node.counts.items())),
         "drops": node.drops.by_reason(),

@@ -6,7 +6,7 @@ became of it, and the packet ids of QoS 2. Times on disk are those of the wall c
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -15,10 +15,7 @@ from halfway.live.mqtt.messages import Message
 from halfway.live.mqtt.packets.fields import PacketFields
 from halfway.live.mqtt.packets.properties import read_properties, write_properties
 from halfway.live.mqtt.packets.types import TopicRequest
-from halfway.live.mqtt.sessions.session import ClientSession
-
-if TYPE_CHECKING:
-    from halfway.live.mqtt.sessions.outgoing import ClientDelivery
+from halfway.live.mqtt.sessions.delivery import ClientDelivery
 
 SESSION, ENDED, QUEUED, SENT, RECEIVED, FINISHED, TAKEN, RELEASED = range(10, 18)  # kinds
 SPARE = {ENDED, FINISHED, RELEASED}  # they make other records needless
@@ -84,16 +81,12 @@ class SessionMemory:
 
     # What the sessions note
 
-    def session(self, one: ClientSession) -> None:
-        """Note a session, its subscriptions, and whether its client is online."""
-        if one.expiry_s <= 0 and one.client_id not in self.sessions:
+    def session(self, saved: SavedSession, *, is_online: bool) -> None:
+        """Note a session and its subscriptions; one that ends with its connection is not kept."""
+        if saved.expiry_s <= 0 and saved.client_id not in self.sessions:
             return
-        saved = SavedSession(
-            one.client_id, one.username, one.expiry_s, 0.0 if one.is_online else self._wall(),
-            [(grant.request, grant.subscription_ids) for grant in one.grants.values()],
-            one.permissions,
-        )  # fmt: skip
-        self.sessions[one.client_id] = saved
+        saved.ended = 0.0 if is_online else self._wall()
+        self.sessions[saved.client_id] = saved
         self._write(SESSION, saved)
 
     def ended(self, client_id: str) -> None:
@@ -102,7 +95,7 @@ class SessionMemory:
             self._forget(client_id)
             self._write(ENDED, client_id)
 
-    def queued(self, client_id: str, one: "ClientDelivery") -> int:
+    def queued(self, client_id: str, one: ClientDelivery) -> int:
         """Note a message that waits for a client; return its number, 0 if it is not saved."""
         if client_id not in self.sessions:
             return 0

@@ -3,30 +3,16 @@
 import math
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
-from halfway.live.mqtt.messages import Message
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
-
-if TYPE_CHECKING:
-    from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.sessions.delivery import ClientDelivery
+from halfway.live.mqtt.sessions.memory import SessionMemory
 
 _LAST_ID = 0xFFFF
-
-
-class ClientDelivery(NamedTuple):
-    """A message for one client, as its subscriptions ask for it."""
-
-    message: Message
-    qos: int
-    retain: bool = False
-    subscription_ids: tuple[int, ...] = ()
-    share: tuple[str, str] | None = None  # name and filter of the shared subscription
-    saved: int = 0  # its number on disk; 0: it is not there
 
 
 class _Exchange(msgspec.Struct, eq=False):
@@ -47,7 +33,7 @@ class Outgoing:
 
     def __init__(
         self, limits: DoorLimits, drops: DoorDrops, client_id: str = "",
-        memory: "SessionMemory | None" = None,
+        memory: SessionMemory | None = None,
     ) -> None:  # fmt: skip
         self._limits, self._drops = limits, drops
         self._client_id, self._memory = client_id, memory

@@ -1,16 +1,14 @@
 """The state of one client that outlives its connections [mqtt5 §4.1]."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from halfway.live.mqtt.access import ALL_TOPICS
 from halfway.live.mqtt.limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Publication, origin
 from halfway.live.mqtt.packets.types import TopicRequest, Will
+from halfway.live.mqtt.sessions.memory import SessionMemory
 from halfway.live.mqtt.sessions.outgoing import Outgoing
 from halfway.live.mqtt.topics import shared
-
-if TYPE_CHECKING:
-    from halfway.live.mqtt.sessions.memory import SessionMemory
 
 
 class Grant(NamedTuple):
@@ -33,7 +31,7 @@ class ClientSession:
 
     def __init__(
         self, client_id: str, username: str | None, limits: DoorLimits, drops: DoorDrops,
-        memory: "SessionMemory | None" = None,
+        memory: SessionMemory | None = None,
     ) -> None:  # fmt: skip
         self.client_id, self.username = client_id, username
         self.origin = origin(client_id)

@@ -10,8 +10,8 @@ from halfway.live.mqtt.access import Permissions
 from halfway.live.mqtt.limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.messages import Publication, publication, received_before
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.memory import SessionMemory
-from halfway.live.mqtt.sessions.outgoing import ClientDelivery
+from halfway.live.mqtt.sessions.delivery import ClientDelivery
+from halfway.live.mqtt.sessions.memory import SavedMessage, SavedSession, SessionMemory
 from halfway.live.mqtt.sessions.session import ClientSession, grant_of
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
 from halfway.live.mqtt.sessions.subscriptions import DoorSubscriptions
@@ -66,35 +66,42 @@ class Table:
     def save(self, session: ClientSession) -> None:
         """Note a session on disk, where the door has a memory."""
         if self.memory is not None:
-            self.memory.session(session)
+            requests = [(one.request, one.subscription_ids) for one in session.grants.values()]
+            saved = SavedSession(
+                session.client_id, session.username, session.expiry_s, 0.0, requests,
+                session.permissions,
+            )  # fmt: skip
+            self.memory.session(saved, is_online=session.is_online)
 
     def restore(self, now: float) -> None:
         """Take back the sessions of the last start from the memory of the door."""
         if self.memory is None:
             return
         for saved, messages, taken in self.memory.restored_sessions():
-            session = self.begin(saved.client_id, saved.username)
             left_s = self.memory.left_s(saved)
-            if session is None or left_s <= 0:
+            session = self.begin(saved.client_id, saved.username) if left_s > 0 else None
+            if session is None:
                 self.memory.ended(saved.client_id)
-                self.sessions.pop(saved.client_id, None)
                 continue
             session.expiry_s, session.permissions = saved.expiry_s, saved.permissions
             for request, ids in saved.requests:
                 with suppress(Refusal):
                     self.subscriptions.grant(session, grant_of(request, ids), now)
             for one in messages:
-                message = one.message(self.memory.expires_at(one))
-                session.outgoing.restore(
-                    ClientDelivery(
-                        message, one.qos, one.retain, one.subscription_ids, one.share, one.number
-                    ),
-                    one.packet_id, is_received=one.is_received,
-                )  # fmt: skip
+                self._restore_message(self.memory, session, one)
             for packet_id in taken:
                 session.receiving[packet_id] = received_before(packet_id)
             self.timers.set(("expiry", session), now + left_s)
             self.save(session)
+
+    def _restore_message(
+        self, memory: SessionMemory, session: ClientSession, one: SavedMessage
+    ) -> None:
+        message = one.message(memory.expires_at(one))
+        delivery = ClientDelivery(
+            message, one.qos, one.retain, one.subscription_ids, one.share, one.number
+        )
+        session.outgoing.restore(delivery, one.packet_id, is_received=one.is_received)
 
     def detach(self, connection: Connection, now: float, *, with_will: bool = True) -> None:
         """Take the session of a connection offline; no effect if another connection has it.

@@ -1,0 +1,95 @@
+"""The status page: a live map of nodes, links, events and drops, for a browser on this machine."""
+
+from collections import Counter
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from halfway.live.link.neighbours import NEIGHBOUR
+from halfway.live.monitoring.http import Resource
+from halfway.live.runtime.host import Host
+
+_MOST_EVENTS, _MOST_NODES, _MOST_HEARD = 20, 400, 20
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def page_resources(host: Host) -> dict[str, Resource]:
+    """Return the page of a host and what it needs, by path."""
+    folder = files("halfway.live.monitoring")
+
+    def fixed(name: str, type_: str) -> Resource:
+        content = folder.joinpath(name).read_bytes()
+        return Resource(f"{type_}; charset=utf-8", lambda: content, _POLICY)
+
+    page = fixed("page.html", "text/html")
+    return {
+        "/": page,
+        "/page.css": fixed("page.css", "text/css"),
+        "/page.js": fixed("page.js", "text/javascript"),
+        "/state.json": Resource(
+            "application/json", lambda: msgspec.json.encode(page_state(host)), _POLICY
+        ),
+    }
+
+
+def page_state(host: Host) -> dict[str, Any]:
+    """Return what the page shows, as plain values; times in seconds."""
+    first, now = host.nodes[0], host.scheduler.now()
+    counts, drops = Counter[str](), Counter[str]()
+    for node in host.nodes:
+        node.endpoint.count_kernel_drops()
+        drops.update(node.drops.by_reason())
+        counts.update({name: node.counts[name] for name in _COUNTS})
+        counts["datagrams received"] += node.endpoint.received
+        counts["datagrams sent"] += node.endpoint.sent
+    names, links = _map(host)
+    own = {node.node_id for node in host.nodes}
+    return {
+        "name": first.name if len(host.nodes) == 1 else f"{first.name} and {len(own) - 1} more",
+        "security": first.security.label, "unsafe": not host.settings.has_keys,
+        "system": host.settings.system, "compiled": host.is_compiled, "up_s": now,
+        "nodes": [
+            {"id": one, "name": names[one], "own": one in own} for one in sorted(names)
+        ],
+        "links": sorted(links),
+        "counts": counts, "drops": dict(sorted(drops.items())),
+        "heard": _heard(host),
+        "events": [
+            {"key": f"{key[0]}-{key[1]}-{key[2]}", "topic": body.topic, "publisher": key[0],
+             "size": len(body.payload), "age_s": max(now - body.born, 0.0)}
+            for key, body in first.events.bodies.newest(_MOST_EVENTS)
+        ],
+    }  # fmt: skip
+
+
+_COUNTS = ("published", "delivered", "records received", "records sent")
+
+
+def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
+    """The names of the nodes that are known here, and their links: lower id first."""
+    names, links = {node.node_id: node.name for node in host.nodes}, set[tuple[int, int]]()
+    for node in host.nodes:
+        heard = node.links.table.heard()
+        for peer in node.links.table.links():
+            names.setdefault(peer, heard[peer].hello.name)
+            links.add((min(node.node_id, peer), max(node.node_id, peer)))
+            for other in heard[peer].hello.links:
+                if len(names) < _MOST_NODES or other in names:
+                    names.setdefault(other, str(other))
+                    links.add((min(peer, other), max(peer, other)))
+    return names, links
+
+
+def _heard(host: Host) -> list[dict[str, str]]:
+    """The nodes that are heard and are no neighbours, with the reason."""
+    found = list[dict[str, str]]()
+    for node in host.nodes:
+        table = node.links.table
+        for peer, one in table.heard().items():
+            if table.why(peer) != NEIGHBOUR and len(found) < _MOST_HEARD:
+                found.append({"name": one.hello.name, "state": table.why(peer)})
+    return found
