@@ -204,13 +204,19 @@ def compare(
         minimise=arguments.text_argument(minimise, "minimise", "energy") or "",
     )  # fmt: skip
     root = None if seed is None else arguments.count_argument(seed, "seed", 1, 2**64 - 1)
-    folder = arguments.path_argument(out, "out", "halfway-comparison")
-    if object_url(folder):
-        remedy = "name a folder of this machine; `halfway compare --out` takes object stores"
-        raise Problem("expected a folder of this machine", where="out", remedy=remedy)
+    folder = _folder_argument(out)
     spark = arguments.text_argument(master, "master", "local[2]")
     with shown(progress, "starting") as display:
         completed = run_comparison(
             request, Store(folder / "runs"), spark, display.runs, root, compiling=display.compiled
         )
     return Comparison(request, completed, folder)
+
+
+def _folder_argument(out: object) -> Path:
+    """The folder of a comparison's results, which is on this machine."""
+    folder = arguments.path_argument(out, "out", "halfway-comparison")
+    if object_url(folder):
+        remedy = "name a folder of this machine; `halfway compare --out` takes object stores"
+        raise Problem("expected a folder of this machine", where="out", remedy=remedy)
+    return folder

@@ -24,6 +24,9 @@ class Batches:
         self, pending: pa.Table, cores: int, batch_seconds: float, partitions: int | None
     ) -> None:
         self.pending, self.cores, self.partitions = pending, cores, partitions
+        # Once, as a plan may have a million runs and hundreds of batches.
+        self._kinds = np.unique(kinds(pending), return_inverse=True)[1]  # [rows] of the pending
+        self._last = self._kinds[:0]  # [rows] of the last batch
         self.budget = batch_seconds * cores
         self.seconds: Counter[str] = Counter()  # phase -> seconds over all runs so far
 
@@ -40,11 +43,12 @@ class Batches:
         if cost[size:].sum() < budget / 2 and self.seconds:
             size = len(cost)  # a small last batch is not worth its own job
         batch, self.pending = self.pending.slice(0, size), self.pending.slice(size)
+        self._last, self._kinds = self._kinds[:size], self._kinds[size:]
         equal = [1.0] * (self.partitions or 0)
         return batch, tasks(batch, equal or guided(float(cost[:size].sum()), self.cores))
 
     def learn(self, batch: pa.Table, target: Path) -> None:
-        """Add a finished batch's phases to the schedule; correct the costs of each kind of run."""
+        """Add the last batch's phases to the schedule; correct the costs of each kind of run."""
         columns = ["key", "seconds"]
         files = [pq.read_table(file, columns=columns) for file in target.glob("*.parquet")]
         rows = pa.concat_tables(files).to_pylist()
@@ -52,10 +56,12 @@ class Batches:
             self.seconds.update(dict(row["seconds"]))
         took = {row["key"]: dict(row["seconds"])["total"] * 1000.0 for row in rows}
         total = np.array([took.get(key, 0.0) for key in batch["key"].to_pylist()])
-        kind, cost = np.array(kinds(batch)), batch["cost_ms"].to_numpy()
-        whole = _ratio(total, cost)
-        ratios = {one: _ratio(total[kind == one], cost[kind == one]) for one in set(kind.tolist())}
-        factor = np.array([ratios.get(one, whole) for one in kinds(self.pending)], np.float64)
+        kind, cost = self._last, batch["cost_ms"].to_numpy()
+        most = int(max(kind.max(initial=-1), self._kinds.max(initial=-1))) + 1
+        ratios = np.full(most, _ratio(total, cost))
+        for one in np.unique(kind):
+            ratios[one] = _ratio(total[kind == one], cost[kind == one])
+        factor = ratios[self._kinds]
         self.pending = with_costs(self.pending, self.pending["cost_ms"].to_numpy() * factor)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from halfway.pipeline.plan.plan import by_network, kinds
 from halfway.pipeline.plan.run import Phase
@@ -195,9 +196,10 @@ def _made_by_spark(
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:
     """The number of a sweep's runs that failed, and the first error in one line."""
-    planned = set(plan["key"].to_pylist())
-    rows = store.rows("key", "status", "parameters", "replicate", "error").to_pylist()
-    errors = [row for row in rows if row["status"] != "ok" and row["key"] in planned]
+    table = store.rows("key", "status", "parameters", "replicate", "error")
+    wrong = table.filter(pc.not_equal(table["status"], "ok")).to_pylist()
+    planned = set(plan["key"].to_pylist()) if wrong else set()
+    errors = [row for row in wrong if row["key"] in planned]
     if not errors:
         return 0, ""
     first = min(errors, key=lambda row: (row["parameters"], row["replicate"]))

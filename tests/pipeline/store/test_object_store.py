@@ -15,7 +15,7 @@ from pyarrow import fs
 from halfway.cli import main
 from halfway.pipeline.plan.plan import plan
 from halfway.pipeline.spark.on_demand import OnDemand
-from halfway.pipeline.store import object_store
+from halfway.pipeline.store import lease
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.object_store import (
     WorkingCopy,
@@ -178,9 +178,21 @@ def test_one_writer_at_a_time_and_a_dead_one_is_forgotten(
     )
     with pytest.raises(Problem, match="process 1 on a is writing"), output_folder(URL):
         pass
-    monkeypatch.setattr(object_store, "_LEASE_S", -1.0)
+    monkeypatch.setattr(lease, "_LEASE_S", -1.0)
     with output_folder(URL):
         assert "writers/dead.json" not in names(bucket)
+
+
+def test_a_writer_whose_lease_ended_publishes_nothing(bucket: fs.S3FileSystem) -> None:
+    def work() -> None:
+        with output_folder(URL) as folder:
+            for name in names(bucket):
+                bucket.delete_file(f"results/lab/field/{name}")
+            made(2, folder)
+
+    with pytest.raises(Problem, match="another process took over"):
+        work()
+    assert names(bucket) == set()
 
 
 def test_other_files_are_refused_and_stay(bucket: fs.S3FileSystem) -> None:

@@ -1,5 +1,6 @@
 """`halfway init`: a first scenario from a user's network or movement file."""
 
+from importlib.resources import files
 from pathlib import Path
 
 import typer
@@ -10,9 +11,10 @@ from halfway.problem import Problem
 
 
 def init(
-    network: options.InitFile,
+    network: options.InitFile = None,
     positions: options.InitPositions = None,
     out: options.InitOut = Path("scenario.toml"),
+    example: options.InitExample = False,
 ) -> None:
     """Write a first scenario for your file of links or of movement.
 
@@ -27,19 +29,29 @@ def init(
     halfway init links.csv positions.csv
     halfway init mesh.graphml -o mesh.toml
     halfway init tracks.csv -o fleet.toml      columns node, t_s, x_m, y_m
+    halfway init --example -o field.toml       a small field, without a file of yours
     """
     if out.exists():
         what = "the file exists, and is not replaced"
         raise Problem(what, where=str(out), remedy="choose another file with -o")
-    with spinner("reading the file"):
-        from halfway.files import write_whole
-        from halfway.scenario.json_schema import NAME, json_schema
+    if (network is None) != example:
+        remedy = "name one file, or write --example alone"
+        raise Problem("expected your file of a network, or --example", remedy=remedy)
+    from halfway.files import write_whole
+    from halfway.scenario.json_schema import NAME, json_schema
+
+    size = "a small field"
+    if network is None:
+        write_whole(out, files("halfway.scenario").joinpath("example.toml").read_text("utf-8"))
+    else:
         from halfway.scenario.starter import starter
 
-        found = starter(network, positions, out)
-    write_whole(out, found.text)
+        with spinner("reading the file"):
+            found = starter(network, positions, out)
+        write_whole(out, found.text)
+        size = found.size
+        for guess in found.guesses:
+            typer.echo(f"guess: {guess}")
     if not (beside := out.parent / NAME).exists():
         write_whole(beside, json_schema())
-    for guess in found.guesses:
-        typer.echo(f"guess: {guess}")
-    typer.echo(f"wrote {out} ({found.size}): edit it, then run `halfway check {out}`")
+    typer.echo(f"wrote {out} ({size}): edit it, then run `halfway check {out}`")

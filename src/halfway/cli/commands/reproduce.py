@@ -17,6 +17,9 @@ from halfway.cli.terminal.screen import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
     from halfway.report.verdicts.verdict_report import VerdictReport
 
 
@@ -49,15 +52,10 @@ def reproduce(
     from halfway.report.terminal.listing import chosen
 
     figures = chosen(PAPERS, what or ())  # a wrong name is reported before Spark is loaded
-    from halfway.report.study_folders import check_output
-    from halfway.report.verdicts.output_folder import NAMES, study_of
-
-    every = sum(len(paper.figures) for paper in PAPERS.values())
-    study = study_of(figures, scale, seed, every)
     from halfway.pipeline.store.object_store import output_folder, shown
 
     with output_folder(out) as folder:
-        check_output(folder, study, NAMES)
+        study = _checked_study(folder, figures, scale, seed)
         from halfway.pipeline.reproduction.reproduce import reproduce as run
         from halfway.report.terminal.progress import ProgressDisplay
         from halfway.report.verdicts.reproduction import verdict_report
@@ -71,6 +69,19 @@ def reproduce(
             page = _write(folder, study, report)
     _print_result(report, shown(out, folder, page), as_json)
     _check_runs(report, out)
+
+
+def _checked_study(
+    folder: Path, figures: "Sequence[tuple[Paper, Figure]]", scale: "Scale", seed: int | None
+) -> str:
+    """The name of the study of `halfway reproduce`; its folder can be written to."""
+    from halfway.papers import PAPERS
+    from halfway.report.study_folders import check_output
+    from halfway.report.verdicts.output_folder import NAMES, study_of
+
+    study = study_of(figures, scale, seed, sum(len(one.figures) for one in PAPERS.values()))
+    check_output(folder, study, NAMES)
+    return study
 
 
 def _check_runs(report: "VerdictReport", out: Path) -> None:

@@ -122,7 +122,10 @@ ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="TOML file. docs/scenarios.md lists its fields.")
 ]
 InitFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Network (table, GraphML, …) or movement.")
+    Path | None, typer.Argument(metavar="FILE", help="Network (table, GraphML, …) or movement.")
+]
+InitExample = Annotated[
+    bool, typer.Option("--example", help="Write the example that comes with Halfway.")
 ]
 InitPositions = Annotated[
     Path | None, typer.Argument(metavar="POSITIONS", help="Table of id, x, y (or lon, lat).")

@@ -13,40 +13,25 @@ import json
 import os
 import re
 import shutil
-import socket
 import threading
-import uuid
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
-import pyarrow as pa
 from pyarrow import fs
 
 from halfway.files import write_whole
+from halfway.pipeline.store.lease import WRITERS, Lease, store_errors
 from halfway.pipeline.store.manifest import NAME
 from halfway.problem import Problem
 
 _URL = re.compile(r"s3:/+(?P<rest>.+)")
-_RENEWAL_S, _LEASE_S = 10.0, 60.0
 _POLL_S = 0.5
-_MARK, _WRITERS, _BATCHES = "_SUCCESS", "writers", "runs/batches"
+_MARK, _BATCHES = "_SUCCESS", "runs/batches"
 _FOLDER_MARK = "runs/manifest.json"
 _RECORD = ".published.json"
 _PRIVATE = re.compile(r"(^|/)(lock|\.[^/]*)$")  # files of the working copy alone
 _MOST_OTHERS = 3
 Version = tuple[int, int]  # bytes, and time of the last change in ns
-# What an object store answers -> what it means, and what to do.
-_REASONS = (
-    (r"ACCESS_DENIED|INVALID_ACCESS_KEY|INVALID_CLIENT_TOKEN|SIGNATURE|InvalidAccessKeyId|Forbidden"
-     r"|MISSING_AUTHENTICATION|NO_CREDENTIALS|AuthFailure|HTTP status 40[13]",
-     "the object store refuses the credentials",
-     "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"),
-    (r"NO_SUCH_BUCKET|NoSuchBucket|[Bb]ucket .*(does not exist|not found)",
-     "there is no such bucket", "create the bucket first"),
-    (r"NETWORK_CONNECTION|curlCode|Couldn't (connect|resolve)",
-     "cannot reach the object store", "check the network and AWS_ENDPOINT_URL"),
-)  # fmt: skip
 
 
 def object_url(out: Path | str) -> str | None:
@@ -68,7 +53,7 @@ def output_folder(out: Path | str) -> Iterator[Path]:
         yield Path(out)
         return
     copy = WorkingCopy(url, "write")
-    with copy.lease():
+    with copy.lease.held():
         copy.fetch()
         copy.publish()  # batches that an earlier command could not publish
         with copy.publishing():
@@ -105,14 +90,14 @@ class WorkingCopy:
 
     def __init__(self, url: str, purpose: str) -> None:
         self.url = url
-        self.id = uuid.uuid4().hex
         cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
         name = hashlib.sha256(
             f"{url} {os.environ.get('AWS_ENDPOINT_URL', '')}".encode()
         ).hexdigest()
         self.folder = cache / "halfway-object-stores" / f"{name[:16]}-{purpose}"
-        with self._errors("open"):
+        with store_errors(self.url, "open"):
             self._remote, self._root = fs.FileSystem.from_uri(url)
+        self.lease = Lease(url, self._remote, self._root)
         self._published: dict[str, Version] = {}
 
     def fetch(self) -> int:
@@ -122,7 +107,7 @@ class WorkingCopy:
         a new number if the store has another batch of its number.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self._errors("read"):
+        with store_errors(self.url, "read"):
             remote = self._listed("")
             self._check_ours(remote)
             wanted = {name: size for name, size in remote.items() if _counts(name, remote)}
@@ -146,9 +131,9 @@ class WorkingCopy:
             if self._is_due(name, files, all_files)
             and self._version(name) != self._published.get(name)
         ]
-        with self._errors("write"):
+        with store_errors(self.url, "write"):
             if new:
-                self._check_lease()
+                self.lease.check(f"repeat the command; the runs are kept in {self.folder}")
             for name in new:
                 version = self._version(name)
                 self._upload(name)
@@ -179,66 +164,8 @@ class WorkingCopy:
                 raise failures[0]
             self.publish()
 
-    @contextlib.contextmanager
-    def lease(self) -> Iterator[None]:
-        """Be the only writer of the folder in the object store during the block.
-
-        A writer states itself before it looks for others, so of two writers at least one sees the
-        other and stops. Times are those of the store. A lease that is not renewed ends by itself.
-        """
-        ended = threading.Event()
-
-        def renew() -> None:
-            while not ended.wait(_RENEWAL_S):
-                with contextlib.suppress(OSError):
-                    self._state()
-
-        with self._errors("write"):
-            self._state()
-            if others := self._writers():
-                self._remote.delete_file(self._path(f"{_WRITERS}/{self.id}.json"))
-                what = f"{others[0]} is writing to this folder"
-                remedy = f"wait until it ends; a killed one is forgotten after {_LEASE_S:g} s"
-                raise Problem(what, where=self.url, remedy=remedy)
-        thread = threading.Thread(target=renew, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-            with contextlib.suppress(OSError):
-                self._remote.delete_file(self._path(f"{_WRITERS}/{self.id}.json"))
-
-    def _state(self) -> None:
-        about = {"pid": os.getpid(), "host": socket.gethostname()}
-        with self._remote.open_output_stream(self._path(f"{_WRITERS}/{self.id}.json")) as file:
-            file.write(json.dumps(about).encode())
-
-    def _writers(self) -> list[str]:
-        """The other living writers of the folder, as process and host; removes dead leases."""
-        infos = self._infos(_WRITERS)
-        own = next((one.mtime for one in infos if self.id in one.path), None)
-        found = []
-        for one in infos:
-            if self.id in one.path:
-                continue
-            if own is not None and own - one.mtime > timedelta(seconds=_LEASE_S):
-                self._remote.delete_file(one.path)
-                continue
-            with self._remote.open_input_stream(one.path) as file:
-                about = json.loads(file.read())
-            found.append(f"process {about['pid']} on {about['host']}")
-        return found
-
-    def _check_lease(self) -> None:
-        """Raise Problem if this writer's lease has ended, as another writer may have begun."""
-        if not any(self.id in one.path for one in self._infos(_WRITERS)):
-            remedy = f"repeat the command; the runs are kept in {self.folder}"
-            raise Problem("another process took over this folder", where=self.url, remedy=remedy)
-
     def _check_ours(self, remote: dict[str, int]) -> None:
-        others = sorted(name for name in remote if not name.startswith(f"{_WRITERS}/"))
+        others = sorted(name for name in remote if not name.startswith(f"{WRITERS}/"))
         ours = any(name == _FOLDER_MARK or name.endswith("study.json") for name in others)
         if others and not ours:
             what = f"contains other files ({', '.join(others[:_MOST_OTHERS])}) and no results"
@@ -314,25 +241,12 @@ class WorkingCopy:
         """Name -> bytes of the files of the folder in the object store."""
         return {one.path[len(self._root) + 1 :]: one.size for one in self._infos(folder)}
 
-    @contextlib.contextmanager
-    def _errors(self, verb: str) -> Iterator[None]:
-        """Raise errors of an object store as a Problem in plain words."""
-        try:
-            yield
-        except (OSError, pa.ArrowException) as error:
-            text = str(error)
-            for pattern, what, remedy in _REASONS:
-                if re.search(pattern, text):
-                    raise Problem(what, where=self.url, remedy=remedy) from error
-            what = f"cannot {verb} results: {text.splitlines()[0]}"
-            raise Problem(what, where=self.url) from error
-
 
 def _counts(name: str, remote: dict[str, int]) -> bool:
     """Whether a file of an object store belongs to the copy: no lease, no unfinished batch."""
     if name.startswith(f"{_BATCHES}/"):
         return f"{name.rpartition('/')[0]}/{_MARK}" in remote
-    return not name.startswith(f"{_WRITERS}/")
+    return not name.startswith(f"{WRITERS}/")
 
 
 def _order(name: str) -> tuple[bool, bool, bool, str]:
