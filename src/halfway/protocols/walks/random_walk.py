@@ -34,7 +34,7 @@ def state(
 ) -> RandomState:
     """The state of nodes that no random walk has passed. A directional walk reads `_degree`.
 
-    sizes: `places`, `publishers` and `buffer_size` of `trails_of`.
+    sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
     """
     return RandomState(trails_of(node_ids, topics, seed, **sizes))
 

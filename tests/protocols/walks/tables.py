@@ -1,0 +1,40 @@
+"""What the tables of walks' nodes hold, for tests: back pointers and paths by topic and side."""
+
+from typing import Any
+
+from halfway.protocols.walks.messages import SIDE
+from halfway.protocols.walks.state import OPEN, PASSED, Trails
+
+
+def walks_of(records: Any) -> Any:
+    """The walk of each record, where a topic has one member a side: 2 x topic + side."""
+    return 2 * records["topic"] + records["args"][:, SIDE]
+
+
+def trail_at(trails: Trails, row: int, walk: int) -> Any:
+    """The trail of the latest launch of a walk on a row; None if it did not pass."""
+    found = None
+    for trail in trails.trails[row, walk >> 1]:
+        if trail["status"] == PASSED and trail["side"] == walk & 1:
+            assert found is None, "two members of one side"
+            found = trail
+    return found
+
+
+def back_from(trails: Trails, row: int, walk: int) -> list[int]:
+    """The rows from a row to the initiator of a walk; fails where they have a cycle."""
+    rows = [row]
+    while (trail := trail_at(trails, rows[-1], walk)) is not None and trail["back"] != rows[-1]:
+        rows.append(int(trail["back"]))
+        assert len(rows) <= len(trails.node_id), f"back pointers of walk {walk} have a cycle"
+    assert trail is not None, f"no trail of walk {walk} on row {rows[-1]}"
+    return rows
+
+
+def paths_at(trails: Trails, row: int, topic: int) -> dict[tuple[int, int], tuple[int, int]]:
+    """The open paths on a row: (side, member) -> (back, forth)."""
+    return {
+        (int(path["side"]), int(path["member"])): (int(path["back"]), int(path["forth"]))
+        for path in trails.paths[row, topic]
+        if path["status"] == OPEN
+    }
