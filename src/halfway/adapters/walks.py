@@ -26,7 +26,6 @@ from halfway.protocols.walks.state import (
     KNOWN_HOPS,
     LOST,
     NO_ROOM,
-    NOWHERE,
 )
 from halfway.world.workload.demand import Demand
 
@@ -128,9 +127,8 @@ def _shortfalls(state: Any) -> dict[str, int]:
     return {
         WITHOUT_ROUTE: int(counts[LOST]),
         "walks without a route": int(counts[DIED]),
-        "meetings with a trail that ended nowhere": int(counts[NOWHERE]),
         "events evicted before a meeting": int(counts[EVICTED]),
-        "trails and paths without room (option trails)": int(counts[NO_ROOM]),
+        "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
         UNACKNOWLEDGED: int(state.trails.hops.counts[:, TABLE_FULL].sum()),
     }
 

@@ -67,18 +67,30 @@ def demand_of(draw: np.random.Generator, n: int) -> Listed:
     return Listed(subscriptions, publications, periods=periods)
 
 
-def faults_of(draw: np.random.Generator, network: Network) -> list[Fault]:
-    """Crashes with kept or lost memory, and cut links; all heal before quiescence."""
+def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> list[Fault]:
+    """Crashes with kept or lost memory, and cut links; all heal before quiescence.
+
+    An application whose node is down at the end of a subscription never ends it, and it begins and
+    ends all its roles again, with the same pauses, after its node lost its memory. So such nodes
+    crash at other times, and keep their memory.
+    """
     found: list[Fault] = []
     for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
         at, length = draw.uniform(1.0, CHANGES_S - 5.0), draw.uniform(0.2, 5.0)
         memory = ("kept", "lost")[int(draw.integers(2))]
-        found.append(Crash(node=row, at=float(at), for_=float(length), memory=memory))  # type: ignore[arg-type]
+        periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
+        ends = [end for _, end in periods if end < np.inf]
+        if any(at <= end <= at + length for end in ends):
+            continue
+        memory = "kept" if ends else memory
+        found.append(
+            Crash(node=network.label(row), at=float(at), for_=float(length), memory=memory)  # type: ignore[arg-type]
+        )
     for _ in range(int(draw.integers(3))):
         a = int(draw.integers(network.n))
         b = int(draw.choice(network.neighbours(a)))
-        at = draw.uniform(1.0, CHANGES_S - 5.0)
-        found.append(LinkCut(a=a, b=b, at=float(at), for_=float(draw.uniform(0.2, 5.0))))
+        at, length = draw.uniform(1.0, CHANGES_S - 5.0), float(draw.uniform(0.2, 5.0))
+        found.append(LinkCut(a=network.label(a), b=network.label(b), at=float(at), for_=length))
     return found
 
 
@@ -90,7 +102,7 @@ def simulation_of(seed: int, *, faulty: bool = True) -> Simulation:
     return Simulation(
         ("directional-walk", "random-walk")[seed % 2], network, workload=demand, seed=seed,
         seconds=QUIET_S + 6.0, options=OPTIONS, radio=IdealRadio(delay_s=0.001), stretch=False,
-        faults=faults_of(draw, network) if faulty else [],
+        faults=faults_of(draw, network, demand) if faulty else [],
     )  # fmt: skip
 
 

@@ -5,9 +5,11 @@ is next on a path to a subscriber. We buffer events, because the paper does not 
 an event before the meeting.
 """
 
+import numpy as np
+
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import AFRESH, APP
-from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
 from halfway.protocols.walks.messages import AGE, CATCH_UP, DATA, DELIVERED, SUBSCRIBES, UNMATCHED
@@ -17,7 +19,6 @@ from halfway.protocols.walks.state import (
     SENT_ONCE,
     UNSENT,
     is_open,
-    path_of,
     track_hop,
 )
 
@@ -40,7 +41,7 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
         path = trails.paths[i, topic, k]
         if path.side != SUBSCRIBES or path.back in (own, source):
             continue
-        if is_open(trails, rules, i, path, now) and is_first_hop(trails, rules, i, topic, k, now):
+        if is_open(rules, path, now) and is_first_hop(trails, rules, i, topic, k, now):
             emit_data(trails, rules, i, topic, event, path.back, hops, out)
             sent = True
     return sent
@@ -53,7 +54,7 @@ def is_first_hop(trails, rules, i, topic, place, now):
     for k in range(place):
         other = trails.paths[i, topic, k]
         same = other.back == towards and other.side == SUBSCRIBES
-        if same and is_open(trails, rules, i, other, now):
+        if same and is_open(rules, other, now):
             return False
     return True
 
@@ -103,17 +104,26 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
 
 
 @apart
+def next_to(trails, rules, i, topic, subscriber, now):
+    """The next node on the path from row i to a walks' subscriber; -1: there is no path."""
+    for k in range(trails.paths.shape[2]):
+        path = trails.paths[i, topic, k]
+        if path.member == subscriber and path.side == SUBSCRIBES and is_open(rules, path, now):
+            return path.back
+    return np.int32(NONE)
+
+
+@apart
 def receive_catch_up(trails, rules, i, message, out):
     """Receive a buffered event of the walks for one subscriber. The subscriber delivers it if it
     was published since it subscribed."""
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]
     if message.target != trails.node_id[i]:
-        place = path_of(trails, rules, i, topic, SUBSCRIBES, message.target, now)
-        if place == NO_PLACE or trails.paths[i, topic, place].back == message.source:
+        towards = next_to(trails, rules, i, topic, message.target, now)
+        if towards in (NONE, message.source):
             trails.counts[i, LOST] += 1
             return
-        towards = trails.paths[i, topic, place].back
         emit_catch_up(trails, rules, i, topic, event, message.target, towards, hops, age, out)
         return
     role = trails.roles[i, 2 * topic + SUBSCRIBES]

@@ -55,7 +55,7 @@ def state(
     walks = topics * sizes.get("members", 2)
     marks = min(max(64, walks), 1024) if marks is None else marks
     return DirectionalState(
-        trails_of(node_ids, topics, seed, **sizes),
+        trails_of(node_ids, degree, topics, seed, **sizes),
         np.zeros((n, degree), np.float32),
         np.full((n, marks), -1, np.int32),
         np.full((n, marks), -1, np.int32),

@@ -18,20 +18,17 @@ from halfway.protocols.walks.state import (
     DIED,
     FREE,
     HEARD,
-    OPEN,
     PASSED,
     REDRAWN,
     Walker,
-    bit_of,
-    claim_path,
     claim_trail,
     is_later,
-    path_of,
     track_hop,
     walker_of,
     write_member,
     write_walker,
 )
+from halfway.protocols.walks.trees import root_of
 
 
 @kernel
@@ -47,7 +44,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     o.args[messages.RANDOM_LOW] = low_half(random)
     o.args[messages.RANDOM_HIGH] = high_half(random)
     o.args[messages.STEPS] = steps
-    for a in (messages.KNOWN_LOW, messages.KNOWN_HIGH, messages.MOST_STEPS):
+    for a in (messages.ROOT_ID, messages.SEARCHES, messages.MOST_STEPS):
         o.args[a] = step.args[a]
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
@@ -104,7 +101,7 @@ def is_of(known, walker):
 
 
 @apart
-def leave_trail(trails, rules, i, walker, towards_start, now, out):
+def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
     """Leave a launched walk's trail: [drw §3] a node that is visited for the first time memorises
     the node that transmitted. The place of the trail; -1 if there is no room."""
     topic = walker.topic
@@ -118,7 +115,7 @@ def leave_trail(trails, rules, i, walker, towards_start, now, out):
     write_walker(known, PASSED, walker, towards_start, now)
     known.met = 0
     known.steps = 0
-    if rules.advertise:
+    if advertise:
         write_member(emit(out, messages.TRAIL, 0.0, EVERYONE), walker)
     return place
 
@@ -144,29 +141,13 @@ def hear_trail(trails, rules, i, message):
 
 
 @apart
-def known_members(trails, rules, i, topic, forth, now):
-    """The filter of the members whose paths continue as row i's own path does, `forth`: a launched
-    walk that met one of them would only come back."""
-    known = np.uint64(0)
-    for k in range(trails.paths.shape[2]):
-        path = trails.paths[i, topic, k]
-        if path.status == OPEN and path.forth == forth and path.member != trails.node_id[i]:
-            known |= bit_of(path.member)
-    return known
-
-
-@apart
-def meetable(trails, rules, i, topic, member, known, status, now):
+def meetable(trails, rules, i, topic, member, status, now):
     """The place of the latest trail of another member on row i that a launched walk meets; -1 if
-    there is none. status: HEARD or PASSED; known: the filter of members that it does not meet."""
+    there is none. status: HEARD or PASSED."""
     found, age = NO_PLACE, np.inf
     for k in range(trails.trails.shape[2]):
         other = trails.trails[i, topic, k]
-        if (
-            other.status == status
-            and other.member != member
-            and (known & bit_of(other.member)) == 0
-        ):
+        if other.status == status and other.member != member:
             since = now - other.since
             if since <= rules.refresh_s and since < age:
                 found, age = np.int64(k), since
@@ -174,28 +155,8 @@ def meetable(trails, rules, i, topic, member, known, status, now):
 
 
 @apart
-def begin_path(trails, rules, i, walker, now):
-    """Begin a launched walk's path at its member: an earlier one stays in use. The place; or -1."""
-    topic = walker.topic
-    place = path_of(trails, rules, i, topic, walker.side, walker.member, now)
-    if place == NO_PLACE:
-        place = claim_path(trails, rules, i, topic, walker.side, walker.member, now)
-        if place == NO_PLACE:
-            return place
-        path = trails.paths[i, topic, place]
-        write_walker(path, OPEN, walker, trails.node_id[i], now)
-        path.forth = trails.node_id[i]
-        path.via = NONE
-    path = trails.paths[i, topic, place]
-    path.incarnation = walker.incarnation
-    path.generation = walker.generation
-    path.since = now
-    return place
-
-
-@apart
-def new_launch(trails, rules, i, topic, side, unanswered, now, out):
-    """Number a new launch of row i's walk, and start its timers. The walker."""
+def new_launch(trails, i, topic, side, unanswered):
+    """Number a new launch of row i's walk. The walker."""
     role = trails.roles[i, 2 * topic + side]
     walker = Walker(
         topic, np.int32(side), trails.node_id[i], role.incarnation, np.int32(role.launches)
@@ -203,14 +164,12 @@ def new_launch(trails, rules, i, topic, side, unanswered, now, out):
     role.launches += 1
     role.unanswered = unanswered
     role.reported = 0
-    start_timer(trails, rules, i, messages.RELAUNCH, rules.relaunch_s, walker, now, out)
-    start_timer(trails, rules, i, messages.REFRESH, rules.refresh_s, walker, now, out)
     return walker
 
 
 @apart
 def start_timer(trails, rules, i, kind, after, walker, now, out):
-    """Start the timer of a walk's launch just made, unless it is infinite or ends too late."""
+    """Start a timer of a walk's launch just made, unless it is infinite or ends too late."""
     if after < math.inf and now + after <= rules.until_s:
         o = emit(out, kind, after, trails.node_id[i])
         o.topic = walker.topic
@@ -221,9 +180,9 @@ def start_timer(trails, rules, i, kind, after, walker, now, out):
 
 
 @apart
-def first_step(trails, rules, neighbourhood, i, walker, known, most_steps, out):
+def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
     """Make a launched walk's first step: [drw Fig. 3, line 1] the initiator selects a neighbour
-    uniformly."""
+    uniformly. searches: whether it is the walk of a search."""
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
         trails.counts[i, DIED] += 1
@@ -238,9 +197,9 @@ def first_step(trails, rules, neighbourhood, i, walker, known, most_steps, out):
     o.args[messages.RANDOM_LOW] = low_half(random)
     o.args[messages.RANDOM_HIGH] = high_half(random)
     o.args[messages.STEPS] = 1
-    o.args[messages.KNOWN_LOW] = low_half(known)
-    o.args[messages.KNOWN_HIGH] = high_half(known)
-    o.args[messages.MOST_STEPS] = most_steps
+    o.args[messages.ROOT_ID] = root_of(trails, rules, i, walker.topic, now)
+    o.args[messages.SEARCHES] = searches
+    o.args[messages.MOST_STEPS] = rules.search_steps if searches else rules.most_steps
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = NONE
@@ -249,13 +208,13 @@ def first_step(trails, rules, neighbourhood, i, walker, known, most_steps, out):
 
 @inlined
 def is_current(trails, i, walker):
-    """Whether a walker is the latest launch of a role that row i holds."""
+    """Whether a walker is the latest launch of a role that row i holds, or its search."""
     role = trails.roles[i, 2 * walker.topic + walker.side]
     return (
         role.held == 1
         and walker.member == trails.node_id[i]
         and walker.incarnation == role.incarnation
-        and walker.generation == role.launches - 1
+        and walker.generation >= role.latest
     )
 
 

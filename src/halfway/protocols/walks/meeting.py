@@ -3,15 +3,19 @@
 Shared by both walk systems: everything but a walk's choice of its next node.
 """
 
-import numpy as np
-
 from halfway.core.compiled import apart, inlined, kernel
+from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
-from halfway.core.prng import joined
+from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.following import follow
-from halfway.protocols.walks.launch import leave_trail, meetable, random_of, send_step
+from halfway.protocols.walks.launch import (
+    is_current,
+    leave_trail,
+    meetable,
+    random_of,
+    send_step,
+)
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
@@ -20,10 +24,13 @@ from halfway.protocols.walks.state import (
     PASSED,
     is_later,
     is_same,
+    track_hop,
     trail_of,
     walker_at,
     walker_of,
+    write_member,
 )
+from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 
 @kernel
@@ -35,23 +42,22 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
         trails, rules, i, message
     ):
         return True
-    at = leave_trail(trails, rules, i, walker, message.source, now, out)
+    searches, root = message.args[messages.SEARCHES] == 1, message.args[messages.ROOT_ID]
+    heard = rules.advertise and not searches
+    at = leave_trail(trails, rules, i, walker, message.source, heard, now, out)
     if at != NO_PLACE:
         trails.trails[i, topic, at].steps = message.args[messages.STEPS]
-    known = joined(message.args[messages.KNOWN_LOW], message.args[messages.KNOWN_HIGH])
-    other = meetable(trails, rules, i, topic, walker.member, known, PASSED, now)
-    if at != NO_PLACE and other != NO_PLACE:
-        meet(trails, rules, i, topic, at, other, now, out)
-        return True
+        if meet_here(trails, rules, i, topic, at, root, searches, now, out):
+            return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1
     if matched or message.args[messages.STEPS] >= message.args[messages.MOST_STEPS]:
         return True
-    heard = meetable(trails, rules, i, topic, walker.member, known, HEARD, now)
-    if rules.advertise and heard != NO_PLACE:
+    neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
+    if heard and neighbour != NO_PLACE:
         # The hop onto the neighbour that carries the other trail counts as a step.
-        towards, random = trails.trails[i, topic, heard].back, random_of(message)
+        towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
         send_step(
             trails, rules, i, message, random, steps, after, towards, message.source, 0, out
@@ -112,10 +118,77 @@ def forget_heard(trails, i, topic, neighbour):
 
 
 @apart
-def meet(trails, rules, i, topic, at, other, now, out):
-    """Meet: a walk that arrived and another member's trail have their rendezvous here; notify the
-    other initiator, whose answer notifies the initiator of the walk."""
-    known, met = trails.trails[i, topic, at], trails.trails[i, topic, other]
+def meet_here(trails, rules, i, topic, at, root, searches, now, out):
+    """Let a walk, whose trail on row i is at a place, meet another trail here, or a tree with
+    another root than its member's; whether it does. A search meets trees only."""
+    known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
+    if not searches:
+        k = meetable(trails, rules, i, topic, known.member, PASSED, now)
+        if k != NO_PLACE:
+            met = trails.trails[i, topic, k]
+            send_match(trails, rules, i, topic, at, met.member, met.side, 0, now, out)
+            send_match(trails, rules, i, topic, k, known.member, known.side, 0, now, out)
+            return True
+    if tree.root in (root, known.member) or not is_in_tree(trails, rules, i, topic, now):
+        return False
+    send_match(trails, rules, i, topic, at, tree.root, 0, 0, now, out)
+    return True
+
+
+@apart
+def send_match(trails, rules, i, topic, at, other, side, hops, now, out):
+    """Send the news of a meeting to the initiator of the walk whose trail on row i is at a place.
+
+    [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
+    The nodes on the way make branches to each other. other, side: the member that the walk met.
+    """
+    known = trails.trails[i, topic, at]
     known.met = 1
-    way = (np.int32(messages.TRAIL_DOWN), met.member, np.int32(met.side))
-    follow(trails, rules, i, walker_at(topic, known), way, 0, known.back, now, out)
+    walker, back = walker_at(topic, known), known.back
+    if back == trails.node_id[i]:
+        note_meeting(trails, rules, i, walker, other, side, hops, now, out)
+        return
+    o = emit(out, messages.MATCH, 0.0, back)
+    write_meeting(o, walker, other, side, hops)
+    track_hop(trails, rules, i, o, out)
+    keep_branch(trails, rules, i, topic, back, now, out)
+
+
+@inlined
+def write_meeting(o, walker, other, side, hops):
+    """Write the meeting of a walk with that of another member into a record."""
+    write_member(o, walker)
+    o.target = other
+    o.args[messages.OTHER_SIDE] = side
+    o.args[messages.STEPS] = hops
+
+
+@apart
+def receive_match(trails, rules, i, message, out):
+    """Receive the news that a walk has met another one, on its way to the walk's initiator."""
+    walker, now, topic = walker_of(message), message.at, message.topic
+    keep_branch(trails, rules, i, topic, message.source, now, out)
+    at = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
+    if at == NO_PLACE or trails.trails[i, topic, at].status != PASSED:
+        trails.counts[i, LOST] += 1
+        return
+    hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
+    send_match(trails, rules, i, topic, at, message.target, side, hops, now, out)
+
+
+@apart
+def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
+    """Note at row i that its walk and another walk have met; report each launch once."""
+    role = trails.roles[i, 2 * walker.topic + walker.side]
+    if not is_current(trails, i, walker):
+        return
+    role.matched = 1
+    after = rules.search_delay_s
+    if role.searches == 0 and rules.search_steps > 0 and now + after <= rules.until_s:
+        role.searches = 1
+        o = emit(out, messages.SEARCH, after, trails.node_id[i])
+        o.topic = walker.topic
+        o.args[messages.SIDE] = walker.side
+    if role.reported == 0:
+        role.reported = 1
+        write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, other, side, hops)

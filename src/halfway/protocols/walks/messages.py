@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.options import count, seconds, switch
-from halfway.core.values.ranges import AGE_S, BITS, COUNT, EPOCH, NODE, NODE_OR_NONE, SWITCH
+from halfway.core.values.ranges import AGE_S, BITS, COUNT, EPOCH, NODE, SWITCH
 from halfway.protocols import application, reliable_hop
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
@@ -23,24 +23,22 @@ PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # of a STEP: the random state of the walk
-OTHER_SIDE, PHASE = 0, 1  # of a MATCH or FOLLOW: the other member's side; where the record is
+OTHER_SIDE = 0  # of a MATCH: the other member's side
 SIDE = 2
 STEPS = 3  # of a STEP: made so far; of other kinds: hops
 UNANSWERED = 3  # of a RELAUNCH or REFRESH: launches in a row without a meeting before this one
 GENERATION = 4
-KNOWN_LOW, KNOWN_HIGH = 5, 6  # of a STEP: the filter of the members that the walk does not meet
+ROOT_ID = 5  # of a STEP: the root of the tree that its member belongs to
+SEARCHES = 6  # of a STEP: 1 where it meets no trails, only trees with another root
 MOST_STEPS = 7  # of a STEP: after which the walk ends
-AGE = 0  # place in `reals`: seconds since an event was published
-# Phases. TRAIL_DOWN: on a trail, towards the initiator of that trail. PATH_UP: on a path, onwards.
-TRAIL_DOWN, PATH_UP = 0, 1
+AGE = 0  # place in `reals`: seconds since an event was published, or a member made its news
 
 KINDS = Kinds(
     {
         "random state, low": BITS, "random state, high": BITS, "side": SWITCH, "steps": COUNT,
-        "hops": COUNT, "generation": COUNT, "unanswered": COUNT, "known, low": BITS,
-        "known, high": BITS, "most steps": COUNT, "other side": SWITCH, "phase": SWITCH,
-        "age_s": AGE_S, "member": NODE, "incarnation": EPOCH, "other": NODE_OR_NONE,
-        "followed": NODE, "subscriber": NODE,
+        "hops": COUNT, "generation": COUNT, "unanswered": COUNT, "root": NODE,
+        "searches": SWITCH, "most steps": COUNT, "other side": SWITCH, "age_s": AGE_S,
+        "member": NODE, "incarnation": EPOCH, "other": NODE, "subscriber": NODE,
     }
 )  # fmt: skip
 KINDS.start()
@@ -55,8 +53,7 @@ PUBLISH = KINDS.command(
 STEP = KINDS.network(
     3, "step", "a walk steps onto the receiver", "topic sequence",
     args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, **_WALK,
-          "steps": STEPS, "known, low": KNOWN_LOW, "known, high": KNOWN_HIGH,
-          "most steps": MOST_STEPS},
+          "steps": STEPS, "root": ROOT_ID, "searches": SEARCHES, "most steps": MOST_STEPS},
     on_map=Step(("walk of a publisher", "walk of a subscriber"), number=SIDE), reused=_MEMBER,
 )  # fmt: skip
 TRAIL = KINDS.network(
@@ -65,8 +62,8 @@ TRAIL = KINDS.network(
 )  # fmt: skip
 _MEETING = {**_WALK, "hops": STEPS, "other side": OTHER_SIDE}
 MATCH = KINDS.network(
-    5, "match", "a member's path begins at the receiver, and leads on by way of the sender",
-    "topic sequence", {**_MEETING, "phase": PHASE}, on_map=Meets(fresh=STEPS),
+    5, "match", "a walk of a member has met another walk; the news travels along its trail",
+    "topic sequence", _MEETING, on_map=Meets(fresh=STEPS),
     reused={**_MEMBER, "target": "other"},
 )  # fmt: skip
 DATA = KINDS.network(
@@ -98,37 +95,26 @@ RESUME = KINDS.timer(
     14, "resume", "the node launches one of its walks again after a crash", "topic",
     {"side": SIDE},
 )  # fmt: skip
-FOLLOW = KINDS.network(
-    15, "follow", "the news that a walk met a trail travels to the initiator of this trail, and on",
-    "topic sequence", {**_MEETING, "phase": PHASE}, reused={**_MEMBER, "target": "followed"},
+ROOT = KINDS.network(
+    15, "root", "the sender belongs to the tree of this root", "topic sequence",
+    {"hops": STEPS, "generation": GENERATION}, {"age_s": AGE},
+    reused={"publisher": "root", "epoch": "incarnation"}, age="age_s",
 )  # fmt: skip
-EXTEND = KINDS.network(
-    16, "extend", "a member's path goes on, because the path of the member that it followed does",
-    "topic sequence", {**_MEETING, "phase": PHASE}, reused={**_MEMBER, "target": "followed"},
-)  # fmt: skip
-ROUTE = KINDS.network(
-    17, "route", "the sender is the next node on a path to a subscriber", "topic sequence",
-    _WALK, reused=_MEMBER,
-)  # fmt: skip
-INVITE = KINDS.network(
-    18, "invite", "a member asks the one that it met to follow it", "topic sequence",
-    {**_WALK, "hops": STEPS}, reused=_MEMBER,
-)  # fmt: skip
-BROKEN = KINDS.network(
-    20, "broken", "the news that a walk met a trail that ends nowhere travels to its member",
-    "topic sequence", _WALK, reused={**_MEMBER, "target": "followed"},
+PATH = KINDS.network(
+    16, "path", "the sender is the next node on a path to a member", "topic sequence",
+    {**_WALK, "hops": STEPS}, {"age_s": AGE}, reused=_MEMBER, age="age_s",
 )  # fmt: skip
 END = KINDS.network(
-    21, "end", "a member's path ends, because its application gave up its role",
+    17, "end", "the paths to a member end, because its application gave up its role",
     "topic sequence", _WALK, reused=_MEMBER,
 )  # fmt: skip
 CATCH_UP = KINDS.network(
-    22, "catch-up", "a buffered event travels to a new subscriber",
+    18, "catch-up", "a buffered event travels to a new subscriber",
     f"topic sequence {EVENT_ID}", reals={"age_s": AGE}, on_map=MapRole.EVENT_HOP,
     reused={"target": "subscriber"}, age="age_s",
 )  # fmt: skip
 SEARCH = KINDS.timer(
-    19, "search", "the node that others followed searches for further members", "topic",
+    19, "search", "the root of a tree searches for other trees of its topic", "topic",
     {"side": SIDE},
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.command(
@@ -148,13 +134,13 @@ OPTIONS = {
     "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 2),
     "search_steps": count(
         200,
-        "number of steps after which a search ends. A member that others followed searches for "
-        "members that met each other elsewhere. 0 means that the first meeting ends a walk",
+        "number of steps after which a search ends. The root of a tree searches for members that "
+        "met each other elsewhere. 0 means that no node searches",
         0,
         2**31 - 2,
     ),
     "search_delay_s": seconds(
-        0.5, "from the first member that followed a member to the search of this member"
+        0.5, "from the meeting of a walk to the search of its member, if it is the root of its tree"
     ),
     "trails": count(
         0,
@@ -191,12 +177,12 @@ class Rules(NamedTuple):
     step_delay_s: tuple[float, float]  # of a publisher's, of a subscriber's walk
     advertise: bool  # [dwo Alg. 2] a neighbour that carries another trail is met as well
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
-    search_steps: int = 0  # of a search; 0: the first meeting ends the walk
+    search_steps: int = 0  # of a search; 0: no node searches
     search_delay_s: float = 0.0
     retries: int = 0
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
     relaunch_s: float = math.inf
     launches: int = 1
-    refresh_s: float = math.inf  # trails expire after this time, paths after twice this time
+    refresh_s: float = math.inf  # trails expire after this time, trees and paths after twice it
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end

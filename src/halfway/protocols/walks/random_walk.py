@@ -30,13 +30,13 @@ State = RandomState
 
 
 def state(
-    node_ids: npt.NDArray[np.int32], _degree: int, topics: int, seed: int, **sizes: int
+    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """The state of nodes that no random walk has passed. A directional walk reads `_degree`.
+    """The state of nodes that no random walk has passed; `degree` is the largest.
 
     sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
     """
-    return RandomState(trails_of(node_ids, topics, seed, **sizes))
+    return RandomState(trails_of(node_ids, degree, topics, seed, **sizes))
 
 
 def most_emissions(state: RandomState, rules: messages.Rules) -> int:

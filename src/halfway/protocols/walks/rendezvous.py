@@ -7,21 +7,18 @@ from halfway.core.message import START
 from halfway.core.missing import NO_PLACE
 from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.answers import receive_extend, receive_invite, receive_match
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
-from halfway.protocols.walks.following import receive_broken, receive_follow
-from halfway.protocols.walks.launch import hear_trail
-from halfway.protocols.walks.meeting import can_redraw, step_arrived
+from halfway.protocols.walks.launch import hear_trail, plan_resume
+from halfway.protocols.walks.meeting import can_redraw, receive_match, step_arrived
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.paths import end_path, receive_path, receive_root
 from halfway.protocols.walks.roles import (
     begin_role,
     end_role,
     launch_again,
-    restart,
     resume,
     search,
 )
-from halfway.protocols.walks.routes import end_path, receive_route
 from halfway.protocols.walks.state import Trails, walker_of
 
 
@@ -30,9 +27,11 @@ def most_emissions(trails: Trails, rules: messages.Rules) -> int:
     acknowledgement = 1 if rules.retries > 0 else 0
     hop = 1 + acknowledgement  # with its timer
     members, places = int(trails.paths.shape[2]), int(trails.hops.record.shape[1])
-    # The end of a role or the first event of a publisher: its path ends or joins others, a launch
-    # meets a trail at once, and all paths that end here follow it, with the buffered events.
-    most = 8 + (2 * members + 4 + int(trails.buffer.shape[2])) * hop + members * hop
+    # A launch brings its root to all branches, and its path to the publishers, and meets a trail at
+    # once. A new root goes to all branches, and all paths to its sender. A new path goes on, and
+    # brings buffered events to a subscriber, or the subscribers to a publisher.
+    branches, buffer = int(trails.branches.shape[2]), int(trails.buffer.shape[2])
+    most = 8 + (branches + 2 * members + buffer + 8) * hop
     return max(most, acknowledgement * places + 2)
 
 
@@ -74,16 +73,10 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
         receive_catch_up(trails, rules, i, message, out)
     elif kind == messages.MATCH:
         receive_match(trails, rules, i, message, out)
-    elif kind == messages.FOLLOW:
-        receive_follow(trails, rules, i, message, out)
-    elif kind == messages.ROUTE:
-        receive_route(trails, rules, i, message, out)
-    elif kind == messages.EXTEND:
-        receive_extend(trails, rules, i, message, out)
-    elif kind == messages.INVITE:
-        receive_invite(trails, rules, i, message, out)
-    elif kind == messages.BROKEN:
-        receive_broken(trails, rules, i, message, out)
+    elif kind == messages.ROOT:
+        receive_root(trails, rules, i, message, out)
+    elif kind == messages.PATH:
+        receive_path(trails, rules, i, message, out)
     elif kind == messages.END:
         end_path(trails, rules, i, walker_of(message), message.source, message.at, out)
     else:
@@ -102,7 +95,7 @@ def receive_own(trails, rules, neighbourhood, i, message, out):
         resume(trails, rules, neighbourhood, i, message, out)
     elif kind == START:
         reliable_hop.restart_timers(trails.hops, rules, i, out)
-        restart(trails, rules, i, out)
+        plan_resume(trails, rules, i, 0, out)
     else:
         receive_command(trails, rules, neighbourhood, i, message, out)
 
@@ -119,6 +112,6 @@ def receive_command(trails, rules, neighbourhood, i, message, out):
     elif kind == messages.SUBSCRIBE:
         begin_role(trails, rules, neighbourhood, i, message, SUBSCRIBES, out)
     elif kind == messages.WITHDRAW:
-        end_role(trails, rules, neighbourhood, i, message, PUBLISHES, out)
+        end_role(trails, rules, i, message, PUBLISHES, out)
     elif kind == messages.UNSUBSCRIBE:
-        end_role(trails, rules, neighbourhood, i, message, SUBSCRIBES, out)
+        end_role(trails, rules, i, message, SUBSCRIBES, out)

@@ -1,9 +1,9 @@
-"""State of a node of a walk system: trails, paths to members, hops in flight, buffered events.
+"""State of a node of a walk system: trails, branches of trees, paths to members, hops in flight.
 
 [drw §3] a visited node keeps the description of the information, and the node that transmitted it
-first: a trail. A path is what is left of trails after meetings: the next node towards a member of
-a topic. Events follow paths only. We add hops in flight and buffers, because the paper excludes
-loss [drw §2].
+first: a trail. Where walks met, the nodes between their initiators keep branches to each other, and
+the branches of a topic carry a tree. A path says which neighbour is next towards a member. Events
+follow paths only. We add hops in flight and buffers, because the paper excludes loss [drw §2].
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
 
 # `status` of a TRAIL; FREE is 0, so that pages of tables that stay 0 take no memory.
 FREE, HEARD, PASSED = 0, 1, 2
-PROBED, OPEN = 1, 2  # of a PATH: a FOLLOW passed; the path is in use
+OPEN, ENDED = 1, 2  # of a PATH. ENDED: the member gave up its role; an older PATH opens none
 _WALKER = [
     ("status", "u1"),
     ("side", "u1"),
@@ -27,7 +27,7 @@ _WALKER = [
     ("incarnation", "<u4"),  # of the member at the launch
     ("generation", "<i4"),
     ("back", "<i4"),  # hop towards the member, which has its own id
-    ("since", "<f8"),  # seconds: when this launch arrived
+    ("since", "<f8"),  # seconds: of a trail, when this launch arrived; of a path, when it began
 ]
 # The trail of a member's latest walk. HEARD: `back` is a neighbour that advertised the trail.
 TRAIL = np.dtype(
@@ -37,35 +37,48 @@ TRAIL = np.dtype(
         ("steps", "<i4"),  # the last step of this launch that arrived here
     ]
 )
-# A path to a member.
-PATH = np.dtype(
+# A path to a member. `back` only ever changes to a later launch, whose PATH the next node had
+# before. So paths have no loops.
+PATH = np.dtype([*_WALKER, ("hops", "<i4")])
+# A neighbour on the way between two members whose walks met.
+BRANCH = np.dtype(
     [
-        *_WALKER,
-        ("forth", "<i4"),  # hop towards the node where the paths end, which has its own id; -1 none
-        ("via", "<i4"),  # where a FOLLOW of a launch came from first; -1 none
-        ("via_incarnation", "<u4"),
-        ("via_generation", "<i4"),
-        ("passes", "u1"),  # of that news
+        ("status", "u1"),  # FREE or OPEN
+        ("to", "<i4"),  # node id
+        ("since", "<f8"),  # seconds: when the branch was last of use
+    ]
+)
+# The tree of a topic that the node belongs to. Its root is a member.
+TREE = np.dtype(
+    [
+        ("status", "u1"),  # FREE or OPEN
+        ("root", "<i4"),  # node id
+        ("incarnation", "<u4"),  # of the root
+        ("generation", "<i4"),
+        ("parent", "<i4"),  # hop towards the root, which has its own id
+        ("hops", "<i4"),  # to the root
+        ("since", "<f8"),  # seconds: when the root sent this generation
+        ("rooted", "<i4"),  # generations that this node sent as a root
     ]
 )
 # What a member knows of its own role on a topic.
 ROLE = np.dtype(
     [
         ("held", "u1"),
-        ("walks", "u1"),  # 0: its other side's walk serves both
-        ("searches", "u1"),  # 1: the timer of the search runs
+        ("searches", "u1"),  # 1: the member of this launch has searched, or its timer runs
         ("matched", "u1"),  # the walk met another walk, or another walk met it
         ("reported", "u1"),  # to the application, for this launch
         ("incarnation", "<u4"),
-        ("launches", "<i4"),  # so far in this incarnation
+        ("launches", "<i4"),  # so far in this incarnation, with searches
+        ("latest", "<i4"),  # generation of the latest launch that was no search
         ("unanswered", "<i4"),  # launches in a row
-        ("shunned", "<u8"),  # bits of members whose trails ended nowhere
         ("asked_at", "<f8"),  # seconds: when the application took the role
     ]
 )
 # An event that its publisher buffers for subscribers without a path.
 BUFFERED_EVENT = np.dtype([("at", "<f8"), ("event", "<i4"), ("epoch", "<u4"), ("state", "u1")])
 UNSENT, SENT_ONCE = 1, 2
+BRANCHES = 3  # times the members: the most branches. Two for the path of each, and earlier ones
 KNOWN_HOPS = 2  # times the hops that a node tracks: the accepted hops that it remembers
 
 # Columns of `counts`.
@@ -74,23 +87,24 @@ DIED = 1  # walks that ended because there was no neighbour to step to
 LOST = 2  # records given up: their next node did not acknowledge, or there was none
 EVICTED = 3  # buffered events that gave way to later ones before they were sent
 LAUNCHED = 4  # launches by timers: unanswered, refreshed, searches, or after a crash
-NOWHERE = 5  # walks that met a trail that ended nowhere
-NO_ROOM = 6  # trails and paths without room in the tables
-COUNTS = 7
+NO_ROOM = 5  # trails, branches and paths without room in the tables
+COUNTS = 6
 
 
 class Trails(NamedTuple):
-    """The trails and paths of all topics in a node's state.
+    """The trails, trees and paths of all topics in a node's state.
 
-    `back` has no loops, over any number of launches. A node's back pointer only ever changes to a
-    later launch, and the node that sent it that launch's record already had a pointer of that
-    launch or a later one; within one launch it had it earlier. So along `back` (launch, age of
+    `back` of trails and of paths has no loops, over any number of launches. A node's back pointer
+    only ever changes to a later launch, and the node that sent it that launch's record already had
+    a pointer of that launch or a later one; within one launch it had it earlier. So along `back` (launch, age of
     the pointer) only grows, until the member.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
     trails: npt.NDArray[np.void]  # [n, T, members] TRAIL, as a record array
+    branches: npt.NDArray[np.void]  # [n, T, branches] BRANCH, as a record array
+    trees: npt.NDArray[np.void]  # [n, T] TREE, as a record array
     paths: npt.NDArray[np.void]  # [n, T, members] PATH, as a record array
     roles: npt.NDArray[np.void]  # [n, 2T] ROLE, as a record array
     hops: ReliableHops
@@ -112,21 +126,23 @@ class Walker(NamedTuple):
 
 
 def trails_of(
-    node_ids: npt.NDArray[np.int32], topics: int, seed: int, *, members: int = 2,
+    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, *, members: int = 2,
     places: int = 8, publishers: int = 1, buffer_size: int = 8,
 ) -> Trails:  # fmt: skip
     """The trails in the state of nodes that no walk has passed.
 
-    members: of a topic, whose trails and paths a node has room for.
+    degree: the largest of a node. members: of a topic, whose trails and paths a node has room for.
     places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
     publishers: whose newest events a node recognises when they arrive again.
     buffer_size: events of a topic that a publisher can buffer.
     """
-    n = len(node_ids)
+    n, branches = len(node_ids), max(min(degree, BRANCHES * members), 1)
     return Trails(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
         trails=np.zeros((n, topics, members), TRAIL).view(np.recarray),
+        branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
+        trees=np.zeros((n, topics), TREE).view(np.recarray),
         paths=np.zeros((n, topics, members), PATH).view(np.recarray),
         roles=np.zeros((n, 2 * topics), ROLE).view(np.recarray),
         hops=reliable_hops(node_ids, places, KNOWN_HOPS * places),
@@ -168,23 +184,17 @@ def trail_of(trails, rules, i, topic, side, member, now):
     return NO_PLACE
 
 
-@apart
-def path_of(trails, rules, i, topic, side, member, now):
-    """The place of the path from row i to a walks' member that has not expired; -1: none."""
-    for k in range(trails.paths.shape[2]):
-        known = trails.paths[i, topic, k]
-        if known.status != FREE and known.member == member and known.side == side:
-            return np.int64(k) if is_open(trails, rules, i, known, now) else NO_PLACE
-    return NO_PLACE
+@inlined
+def has_expired(rules, since, now):
+    """Whether a tree, a branch or a path of walks of that time has expired."""
+    # Twice the refresh time: the next launch begins after one, and its news takes time as well.
+    return now - since > 2.0 * rules.refresh_s
 
 
 @inlined
-def is_open(trails, rules, i, path, now):
-    """Whether a walks' path of row i has not expired. A member's own path never expires."""
-    # Twice the refresh time: the member launches its next walk, and this walk needs time as well.
-    return path.status == OPEN and (
-        path.back == trails.node_id[i] or now - path.since <= 2.0 * rules.refresh_s
-    )
+def is_open(rules, path, now):
+    """Whether a walks' path or branch is in use."""
+    return path.status == OPEN and not has_expired(rules, path.since, now)
 
 
 @inlined
@@ -225,7 +235,7 @@ def claim_trail(trails, rules, i, topic, side, member, now):
 @apart
 def claim_path(trails, rules, i, topic, side, member, now):
     """A place for a path from row i to a walks' member: its earlier one, a free one, or one that is
-    not in use; -1 if there is none."""
+    not in use; -1 if there is none. The place of another member is emptied."""
     found, unused = NO_PLACE, NO_PLACE
     for k in range(trails.paths.shape[2]):
         known = trails.paths[i, topic, k]
@@ -233,7 +243,7 @@ def claim_path(trails, rules, i, topic, side, member, now):
             return np.int64(k)
         if found == NO_PLACE and known.status == FREE:
             found = np.int64(k)
-        if unused == NO_PLACE and not is_open(trails, rules, i, known, now):
+        if unused == NO_PLACE and not is_open(rules, known, now):
             unused = np.int64(k)
     found = unused if found == NO_PLACE else found
     trails.counts[i, NO_ROOM] += found == NO_PLACE
@@ -259,36 +269,6 @@ def write_member(o, walker):
 
 
 @inlined
-def write_way(o, walker, way, hops):
-    """Write a walker, and what its record follows, into the record."""
-    write_member(o, walker)
-    o.args[1] = way[0]
-    o.target = way[1]
-    o.args[0] = way[2]
-    o.args[3] = hops
-
-
-@inlined
-def is_via_of(path, walker):
-    """Whether a walks' path knows where the news of that launch's meeting came from."""
-    same = path.via_incarnation == walker.incarnation
-    return same and path.via_generation == walker.generation
-
-
-@inlined
 def walker_at(topic, known):
     """The walker of a place of a walks' table."""
     return Walker(topic, known.side, known.member, known.incarnation, known.generation)
-
-
-@inlined
-def member_key(member, side):
-    """A number that orders the members of a topic in the walks' records."""
-    return 2 * np.int64(member) + side
-
-
-@inlined
-def bit_of(member):
-    """The bit of a member in a walk's filter of known members."""
-    hashed = np.uint64(np.uint32(member)) * np.uint64(0x9E3779B97F4A7C15)
-    return np.uint64(1) << (hashed >> np.uint64(58))
