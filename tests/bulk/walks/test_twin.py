@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfway.bulk.walks.walks import Interpretation, Walkers, WalkSystem
-from halfway.protocols.walks.messages import FOLLOW, STEP, STEPS
+from halfway.protocols.walks.messages import MATCH, STEP, STEPS
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs
 from tests.bulk.walks.walk_run import Outcome, WalkRun
@@ -63,23 +63,17 @@ def _place(bulk: object) -> int:
 
 
 def meetings_of(outcome: Outcome, topic: int) -> set[int]:
-    """The rows where both walks of a topic passed, and a MATCH of each launch begins or ends."""
+    """The rows where both walks of a topic passed, and a MATCH begins."""
     both = {
         row
         for row in range(len(outcome.trails.node_id))
         if trail_at(outcome.trails, row, 2 * topic) is not None
         and trail_at(outcome.trails, row, 2 * topic + 1) is not None
     }
-    begun = outcome.journal[outcome.journal["kind"] == FOLLOW]
+    begun = outcome.journal[outcome.journal["kind"] == MATCH]
     begun = begun[(begun["topic"] == topic) & (begun["args"][:, STEPS] == 0)]
     here = {int(source) for source in begun["source"]}
-    # A meeting at the other initiator itself sends no news any further.
-    return both & (here | {row for row in both if _is_home(outcome, row, topic)})
-
-
-def _is_home(outcome: Outcome, row: int, topic: int) -> bool:
-    trails = (trail_at(outcome.trails, row, walk) for walk in (2 * topic, 2 * topic + 1))
-    return any(trail["back"] == row for trail in trails)
+    return both & here
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -70,19 +70,19 @@ def demand_of(draw: np.random.Generator, n: int) -> Listed:
 def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> list[Fault]:
     """Crashes with kept or lost memory, and cut links; all heal before quiescence.
 
-    An application whose node is down at the end of a subscription never ends it, and it begins and
-    ends all its roles again, with the same pauses, after its node lost its memory. So such nodes
-    crash at other times, and keep their memory.
+    A command to a node that is down comes later, and after a loss of its memory all of them come
+    again, with the same pauses: a subscription then begins after its end. So nodes whose
+    subscriptions end are up at these times, and keep their memory.
     """
     found: list[Fault] = []
     for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
         at, length = draw.uniform(1.0, CHANGES_S - 5.0), draw.uniform(0.2, 5.0)
         memory = ("kept", "lost")[int(draw.integers(2))]
         periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
-        ends = [end for _, end in periods if end < np.inf]
-        if any(at <= end <= at + length for end in ends):
+        moments = [moment for period in periods if period[1] < np.inf for moment in period]
+        if any(at <= moment <= at + length for moment in moments):
             continue
-        memory = "kept" if ends else memory
+        memory = "kept" if moments else memory
         found.append(
             Crash(node=network.label(row), at=float(at), for_=float(length), memory=memory)  # type: ignore[arg-type]
         )

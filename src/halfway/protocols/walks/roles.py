@@ -27,7 +27,7 @@ def begin_role(trails, rules, neighbourhood, i, message, side, out):
     if role.held == 1:
         return
     role.held = 1
-    role.incarnation = message.epoch
+    role.incarnation = message.incarnation
     role.asked_at = message.at
     launch(trails, rules, neighbourhood, i, message.topic, side, np.int32(0), message.at, out)
 

@@ -53,8 +53,9 @@ def renew_branch(trails, rules, i, topic, to, now):
             new = has_expired(rules, branch.since, now)
             branch.since = now
             return new
-        since = np.inf if branch.status == FREE else now - branch.since
-        if since > age and branch.to != trails.trees[i, topic].parent:
+        free = branch.status == FREE
+        since = np.inf if free else now - branch.since
+        if since > age and (free or branch.to != trails.trees[i, topic].parent):
             found, age = np.int64(k), since
     if found == NO_PLACE:
         found = np.int64(0)
