@@ -38,7 +38,7 @@ def _walks(protocol: Any) -> World:
     pairs = distinct_pairs(_NETWORK.n, 3, 2)
     roles = (messages.ADVERTISE, messages.SUBSCRIBE)
     commands = [Command(0.5 * w, int(pairs[t, w]), roles[w], t) for t in range(3) for w in (0, 1)]
-    # A second subscriber and a second publisher: their paths go on, and others follow them.
+    # A second subscriber and a second publisher, whose walks meet other walks.
     commands += [
         Command(0.25 + w, int(pairs[1, w]), roles[1 - w], 0) for w in (0, 1)
     ]  # fmt: skip
@@ -157,8 +157,8 @@ _WALKS = {
     int(kind)
     for kind in (
         messages.ADVERTISE, messages.PUBLISH, messages.SUBSCRIBE, messages.UNSUBSCRIBE,
-        messages.WITHDRAW, messages.STEP, messages.TRAIL, messages.FOLLOW, messages.MATCH,
-        messages.ROUTE, messages.DATA, messages.END, messages.SEARCH,
+        messages.WITHDRAW, messages.STEP, messages.TRAIL, messages.MATCH, messages.ROOT,
+        messages.PATH, messages.DATA, messages.END, messages.SEARCH,
     )
 }  # fmt: skip
 _RELIABLE = {12, 13, 14, ACK_TIMEOUT, ACK, int(START)}

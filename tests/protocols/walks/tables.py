@@ -31,10 +31,21 @@ def back_from(trails: Trails, row: int, walk: int) -> list[int]:
     return rows
 
 
-def paths_at(trails: Trails, row: int, topic: int) -> dict[tuple[int, int], tuple[int, int]]:
-    """The open paths on a row: (side, member) -> (back, forth)."""
+def paths_at(trails: Trails, row: int, topic: int) -> dict[tuple[int, int], int]:
+    """The next node on the paths of a row: (side, member) -> back."""
     return {
-        (int(path["side"]), int(path["member"])): (int(path["back"]), int(path["forth"]))
+        (int(path["side"]), int(path["member"])): int(path["back"])
         for path in trails.paths[row, topic]
         if path["status"] == OPEN
     }
+
+
+def check_paths(trails: Trails, topic: int) -> None:
+    """Fail where the next nodes on paths have a cycle. Node ids are rows."""
+    for row in range(len(trails.node_id)):
+        for member in paths_at(trails, row, topic):
+            at, passed = row, [row]
+            while (back := paths_at(trails, at, topic).get(member, at)) != at:
+                assert back not in passed, f"the path to {member} has a cycle: {passed}"
+                at = back
+                passed.append(at)

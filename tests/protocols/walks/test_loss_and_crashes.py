@@ -12,6 +12,7 @@ from halfway.protocols.walks.messages import (
     MATCHED,
     STEP,
     STEPS,
+    SUBSCRIBES,
     UNMATCHED,
 )
 from halfway.protocols.walks.state import (
@@ -23,7 +24,7 @@ from halfway.protocols.walks.state import (
 )
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
-from tests.protocols.walks.tables import paths_at, trail_at, walks_of
+from tests.protocols.walks.tables import check_paths, paths_at, trail_at, walks_of
 from tests.protocols.walks.walk_run import WalkRun, reliable
 from tests.protocols.worlds import networks
 
@@ -101,6 +102,8 @@ def test_back_pointers_end_at_the_initiator_over_any_launches_losses_and_crashes
             for row in range(network.n):
                 if trail_at(run.trails, row, walk) is not None:
                     assert run.path(row, walk)[-1] == ends[walk >> 1][walk & 1]
+        for topic in (0, 1):
+            check_paths(run.trails, topic)
     assert run.until(1e5).idle  # neither a walk nor an event circulates for ever
     assert len(run.events()) == len(set(run.events()))
 
@@ -110,9 +113,7 @@ def test_a_crash_on_the_path_costs_the_events_until_the_next_refresh(protocol: M
     """A ring has two paths: the one in use, and the other when a node of the first is down."""
     rules = reliable(refresh_s=100.0, until_s=350.0, relaunch_s=40.0, launches=3)
     run = WalkRun(protocol, ring(8), [(0, 4)], rules).until(50.0)
-    (towards, _), *_ = (
-        path for (side, _), path in paths_at(run.trails, 0, 0).items() if side == 1
-    )  # fmt: skip
+    towards = paths_at(run.trails, 0, 0)[SUBSCRIBES, 4]
     data = [1, 2, 3] if towards == 1 else [7, 6, 5]
     run.publish(55.0, 0)
     run.until(60.0)

@@ -96,8 +96,8 @@ class Trails(NamedTuple):
 
     `back` of trails and of paths has no loops, over any number of launches. A node's back pointer
     only ever changes to a later launch, and the node that sent it that launch's record already had
-    a pointer of that launch or a later one; within one launch it had it earlier. So along `back` (launch, age of
-    the pointer) only grows, until the member.
+    a pointer of that launch or a later one; within one launch it had it earlier. So along `back`
+    (launch, age of the pointer) only grows, until the member.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
