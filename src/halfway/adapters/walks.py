@@ -19,8 +19,9 @@ from halfway.adapters.interface import (
 )
 from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
-from halfway.protocols.walks.messages import ADVERTISE, KINDS, Rules
+from halfway.protocols.walks.messages import ADVERTISE, KINDS, Rules, rules_of
 from halfway.protocols.walks.state import (
+    BRANCHES,
     DIED,
     EVICTED,
     KNOWN_HOPS,
@@ -46,7 +47,7 @@ class WalkAdapter(Adapter):
 
     def instance(self, context: RunContext) -> SystemInstance:
         """The instance of a walk system on a network."""
-        rules, demand = self._rules(), context.demand
+        rules, demand = rules_of(self.values), context.demand
         members = int(self.values["trails"]) or max(members_of(demand).max(initial=0), 2)
         state = self.module.state(
             context.node_ids, context.most_neighbours, max(demand.topics, 1), context.seed,
@@ -58,18 +59,6 @@ class WalkAdapter(Adapter):
             # Only the advertisement of a trail is for all neighbours, and no node answers it.
             most_beside=0, limits=limits_of(self.module, state, rules),
         )  # fmt: skip
-
-    def _rules(self) -> Rules:
-        given: dict[str, Any] = {
-            name: value for name, value in self.values.items() if name in Rules._fields
-        }
-        delay = given["step_delay_s"]
-        given |= {
-            "step_delay_s": (delay, delay),
-            "relaunch_s": given["relaunch_s"] or math.inf,
-            "refresh_s": given["refresh_s"] or math.inf,
-        }
-        return Rules(**given)
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """The walk adapter's start-up commands: subscriptions, their ends, and half a step later
@@ -91,8 +80,9 @@ def places(context: RunContext, rules: Rules) -> int:
     """Walks' hops that the busiest node has in flight at a time; 0 where hops are not acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
-    routes to all subscribers of a topic at once, and forwards the walks of others. Where that would
-    take too much memory the number is less, and further hops are unacknowledged.
+    paths to all members of a topic and the root along all branches at once, and forwards the walks
+    of others. Where that would take too much memory the number is less, and further hops are
+    unacknowledged.
     """
     if rules.retries == 0:
         return 0
@@ -104,7 +94,9 @@ def places(context: RunContext, rules: Rules) -> int:
     # the node before.
     passing = int(members.sum()) * int(degree.max(initial=0)) / max(int(degree.sum()), 1)
     published = _most_published(context, longest_wait_s(rules))
-    need = launched + int(members.max(initial=0)) + published + math.ceil(2 * passing) + _FEW
+    most = int(members.max(initial=0))
+    news = most + min(BRANCHES * most, context.most_neighbours)
+    need = launched + news + published + math.ceil(2 * passing) + _FEW
     fit = int(_MOST_BYTES / (max(context.n, 1) * HOP_BYTES))
     return max(min(need, fit), _FEW)
 

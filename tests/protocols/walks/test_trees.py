@@ -31,9 +31,7 @@ def two_hubs(n: int) -> Network:
     return from_links(n, [(0, 1), *((k % 2, k) for k in range(2, n))])
 
 
-def simulated(
-    system: str, network: Network, demand: Drawn | Listed, **options: float
-) -> Simulation:
+def simulated(system: str, network: Network, demand: Drawn, **options: float) -> Simulation:
     """A run of 30 s without losses."""
     return Simulation(
         system, network, workload=demand, seed=2, seconds=30.0, radio=FAST, stretch=False,
@@ -129,7 +127,9 @@ def check_load(seed: int) -> None:
 
 def group(network: Network, members: int, **rules: float) -> WalkRun:
     """Random walks of subscribers 1, 2, … and the publisher 0 of one topic, at one time."""
-    run = WalkRun(random_walk, network, [(0, 1)], reliable(**rules), members=members)
+    run = WalkRun(
+        random_walk, network, [(0, 1)], reliable(search_steps=100, **rules), members=members
+    )
     for row in range(2, members):
         run.command(0.25, row, SUBSCRIBE, 0)
     return run
@@ -166,7 +166,7 @@ def test_a_full_table_is_counted_and_the_oldest_branch_gives_way() -> None:
     """Room for one member: a node on the way can keep the path to one of two members."""
     roomy, narrow = group(star(8), 7), group(star(8), 7)
     assert roomy.until(300.0).count(NO_ROOM) == 0
-    narrow = WalkRun(random_walk, star(8), [(0, 1)], reliable(), members=2)
+    narrow = WalkRun(random_walk, star(8), [(0, 1)], reliable(search_steps=100), members=2)
     for row in range(2, 7):
         narrow.command(0.25, row, SUBSCRIBE, 0)
     assert narrow.until(300.0).count(NO_ROOM) > 0

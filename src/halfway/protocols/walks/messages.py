@@ -6,7 +6,8 @@ is the walk's generation.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
 from halfway.core.options import count, seconds, switch
@@ -186,3 +187,12 @@ class Rules(NamedTuple):
     launches: int = 1
     refresh_s: float = math.inf  # trails expire after this time, trees and paths after twice it
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
+
+
+def rules_of(values: Mapping[str, Any]) -> Rules:
+    """Return the rules of a walk system with these values of its options; 0 s means never."""
+    given = {name: value for name, value in values.items() if name in Rules._fields}
+    given["step_delay_s"] = (given["step_delay_s"],) * 2
+    for name in ("relaunch_s", "refresh_s"):
+        given[name] = given[name] or math.inf
+    return Rules(**given)
