@@ -46,6 +46,7 @@ class WalkRun:
         self._neighbourhood, self._changes = network.neighbourhood(), no_changes()
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
+        sizes = {"publishers": 2 * len(pairs), **sizes}
         self.state = protocol.state(node_ids, widest, len(pairs), seed, **sizes)
         self.trails = self.state.trails
         self.radio = lossy(Ideal(HOP), success, network, seed)

@@ -22,6 +22,7 @@ from halfway.protocols.walks.state import (
     REDRAWN,
     Walker,
     claim_trail,
+    has_expired,
     is_later,
     track_hop,
     walker_of,
@@ -133,7 +134,7 @@ def hear_trail(trails, rules, i, message):
         return
     known = trails.trails[i, walker.topic, place]
     mine = is_of(known, walker)
-    if mine and known.status == PASSED and now - known.since <= rules.refresh_s:
+    if mine and known.status == PASSED and not has_expired(rules, known.since, now):
         return
     if not mine or not is_later(known, walker):
         write_walker(known, HEARD, walker, message.source, now)

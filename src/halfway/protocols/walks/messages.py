@@ -185,7 +185,7 @@ class Rules(NamedTuple):
     ack_backoff: float = 1.0
     relaunch_s: float = math.inf
     launches: int = 1
-    refresh_s: float = math.inf  # trails expire after this time, trees and paths after twice it
+    refresh_s: float = math.inf  # walks meet trails for this time; all expires after twice it
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
 
 

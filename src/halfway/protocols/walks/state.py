@@ -176,11 +176,12 @@ def is_same(one, other):
 
 @apart
 def trail_of(trails, rules, i, topic, side, member, now):
-    """The place of a member's trail on row i that has not expired, heard or passed; -1: none."""
+    """The place of a member's trail on row i, heard or passed; -1: none. News follows a trail for
+    twice as long as walks meet it, so that it arrives."""
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
-            return np.int64(k) if now - known.since <= rules.refresh_s else NO_PLACE
+            return NO_PLACE if has_expired(rules, known.since, now) else np.int64(k)
     return NO_PLACE
 
 
@@ -222,7 +223,7 @@ def claim_trail(trails, rules, i, topic, side, member, now):
             worth = 4
         elif known.back == trails.node_id[i]:
             worth = 0
-        elif now - known.since > rules.refresh_s:
+        elif has_expired(rules, known.since, now):
             worth = 3
         else:
             worth = 2 if known.status == HEARD else 1
