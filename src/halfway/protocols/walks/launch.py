@@ -25,6 +25,7 @@ from halfway.protocols.walks.state import (
     has_expired,
     is_later,
     track_hop,
+    trail_of,
     walker_of,
     write_member,
     write_walker,
@@ -45,12 +46,32 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     o.args[messages.RANDOM_LOW] = low_half(random)
     o.args[messages.RANDOM_HIGH] = high_half(random)
     o.args[messages.STEPS] = steps
-    for a in (messages.ROOT_ID, messages.SEARCHES, messages.MOST_STEPS):
-        o.args[a] = step.args[a]
+    o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
+    if step.args[messages.SEARCHES] == 1:
+        o.args[messages.SEARCHES] = 1
+        o.args[messages.FRESH_STEP] = fresh_step(trails, rules, i, step)
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = came_from
         trails.redraws[i, place] = redraws
+
+
+@apart
+def fresh_step(trails, rules, i, step):
+    """The last step of a walk that searches onto a node that it had not visited, at its STEP."""
+    at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
+    if at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at:
+        return step.args[messages.STEPS]
+    return step.args[messages.FRESH_STEP]
+
+
+@inlined
+def is_over(trails, rules, i, step):
+    """Whether a walk ends at its STEP: after the most steps, or a search without a fresh node."""
+    steps = step.args[messages.STEPS]
+    if step.args[messages.SEARCHES] == 1:
+        return steps - fresh_step(trails, rules, i, step) >= rules.search_steps
+    return steps >= rules.most_steps
 
 
 @inlined
@@ -200,7 +221,6 @@ def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
     o.args[messages.STEPS] = 1
     o.args[messages.ROOT_ID] = root_of(trails, rules, i, walker.topic, now)
     o.args[messages.SEARCHES] = searches
-    o.args[messages.MOST_STEPS] = rules.search_steps if searches else rules.most_steps
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = NONE

@@ -11,6 +11,7 @@ from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.launch import (
     is_current,
+    is_over,
     leave_trail,
     meetable,
     random_of,
@@ -52,7 +53,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1
-    if matched or message.args[messages.STEPS] >= message.args[messages.MOST_STEPS]:
+    if matched or is_over(trails, rules, i, message):
         return True
     neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
     if heard and neighbour != NO_PLACE:
