@@ -1,4 +1,4 @@
-"""Walks by topic on loopback sockets: members that nobody introduced find each other."""
+"""Walks by topic on loopback sockets: members find each other without any introduction."""
 
 import asyncio
 

@@ -32,6 +32,9 @@ from halfway.protocols.walks.state import (
 )
 from halfway.protocols.walks.trees import root_of
 
+# A search ends earlier than its most steps when it has visited all nodes of a small network.
+STEPS_PER_NODE = 12
+
 
 @kernel
 def send_step(trails, rules, i, step, random, steps, after, towards, came_from, redraws, out):
@@ -49,7 +52,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
     if step.args[messages.SEARCHES] == 1:
         o.args[messages.SEARCHES] = 1
-        o.args[messages.FRESH_STEP] = fresh_step(trails, rules, i, step)
+        o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
         trails.came_from[i, place] = came_from
@@ -57,21 +60,21 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 
 
 @apart
-def fresh_step(trails, rules, i, step):
-    """The last step of a walk that searches onto a node that it had not visited, at its STEP."""
+def fresh_nodes(trails, rules, i, step):
+    """The nodes that a walk that searches visited for the first time, up to its STEP."""
     at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
-    if at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at:
-        return step.args[messages.STEPS]
-    return step.args[messages.FRESH_STEP]
+    fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
+    return step.args[messages.FRESH] + np.int32(fresh)
 
 
 @inlined
 def is_over(trails, rules, i, step):
-    """Whether a walk ends at its STEP: after the most steps, or a search without a fresh node."""
+    """Whether a walk ends at its STEP: after the most steps, or a search that finds few nodes."""
     steps = step.args[messages.STEPS]
-    if step.args[messages.SEARCHES] == 1:
-        return steps - fresh_step(trails, rules, i, step) >= rules.search_steps
-    return steps >= rules.most_steps
+    if step.args[messages.SEARCHES] == 0:
+        return steps >= rules.most_steps
+    few = STEPS_PER_NODE * fresh_nodes(trails, rules, i, step)
+    return steps >= min(rules.search_steps, few)
 
 
 @inlined

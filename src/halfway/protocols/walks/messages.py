@@ -31,14 +31,14 @@ UNANSWERED = 3  # of a RELAUNCH or REFRESH: launches in a row without a meeting 
 GENERATION = 4
 ROOT_ID = 5  # of a STEP: the root of the tree that its member belongs to
 SEARCHES = 6  # of a STEP: 1 where it meets no trails, only trees with another root
-FRESH_STEP = 7  # of a STEP that searches: the last one onto a node without this walk's trail
+FRESH = 7  # of a STEP that searches: nodes so far that the walk visited for the first time
 AGE = 0  # place in `reals`: seconds since an event was published, or a member made its news
 
 KINDS = Kinds(
     {
         "random state, low": BITS, "random state, high": BITS, "side": SWITCH, "steps": COUNT,
         "hops": COUNT, "generation": COUNT, "unanswered": COUNT, "root": NODE,
-        "searches": SWITCH, "fresh step": COUNT, "other side": SWITCH, "age_s": AGE_S,
+        "searches": SWITCH, "fresh nodes": COUNT, "other side": SWITCH, "age_s": AGE_S,
         "member": NODE, "incarnation": EPOCH, "other": NODE, "subscriber": NODE,
     }
 )  # fmt: skip
@@ -54,7 +54,7 @@ PUBLISH = KINDS.command(
 STEP = KINDS.network(
     3, "step", "a walk steps onto the receiver", "topic sequence",
     args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, **_WALK,
-          "steps": STEPS, "root": ROOT_ID, "searches": SEARCHES, "fresh step": FRESH_STEP},
+          "steps": STEPS, "root": ROOT_ID, "searches": SEARCHES, "fresh nodes": FRESH},
     on_map=Step(("walk of a publisher", "walk of a subscriber"), number=SIDE), reused=_MEMBER,
 )  # fmt: skip
 TRAIL = KINDS.network(
@@ -135,9 +135,8 @@ OPTIONS = {
     "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 2),
     "search_steps": count(
         200,
-        "number of steps in a row onto nodes that a search visited before, after which it ends. The "
-        "root of a tree searches for members that met each other elsewhere. 0 means that no node "
-        "searches",
+        "largest number of steps of a search. The root of a tree searches for members that met "
+        "each other elsewhere. 0 means that no node searches",
         0,
         2**31 - 2,
     ),
@@ -179,7 +178,7 @@ class Rules(NamedTuple):
     step_delay_s: tuple[float, float]  # of a publisher's, of a subscriber's walk
     advertise: bool  # [dwo Alg. 2] a neighbour that carries another trail is met as well
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
-    search_steps: int = 0  # without a fresh node end a search; 0: no node searches
+    search_steps: int = 0  # the most steps of a search; 0: no node searches
     search_delay_s: float = 0.0
     retries: int = 0
     ack_timeout_s: float = ACK_TIMEOUT_S
