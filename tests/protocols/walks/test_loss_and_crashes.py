@@ -125,7 +125,7 @@ def test_a_crash_on_the_path_costs_the_events_until_the_next_refresh(protocol: M
     lost = sorted(set(range(30)) - set(run.events()))
     assert lost == list(range(1, len(lost) + 1))  # those published from the crash until the refresh
     assert 3 <= len(lost) <= 8
-    assert run.count(LOST) == len(lost)
+    assert run.count(LOST) > len(lost)  # these events, and the news of members
 
 
 @pytest.mark.parametrize(("down", "back"), [(True, 45.0), (True, 140.0), (False, 45.0)])

@@ -33,7 +33,7 @@ from halfway.protocols.walks.state import (
 from halfway.protocols.walks.trees import root_of
 
 # A search ends earlier than its most steps when it has visited all nodes of a small network.
-STEPS_PER_NODE = 12
+STEPS_PER_NODE = 30
 
 
 @kernel
