@@ -11,7 +11,14 @@ import numpy as np
 from rich.console import Console
 
 from halfway.protocols import SYSTEMS
-from halfway.protocols.walks.messages import DELIVERED, LAUNCH, MATCHED, PUBLISH, Rules
+from halfway.protocols.walks.messages import (
+    ADVERTISE,
+    DELIVERED,
+    MATCHED,
+    PUBLISH,
+    SUBSCRIBE,
+    Rules,
+)
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import SENT, new_engine
@@ -51,7 +58,7 @@ def measured(system: str, network: Network, rules: Rules, loss: float, seed: int
     engine = new_engine(network.n, 4096 + 2 * spare, 1 << 12)
     for topic, ends in enumerate(pairs):
         for w in (0, 1):
-            engines.post(engine, 0.5 * w, int(ends[w]), LAUNCH, topic, 2 * topic + w, -1)
+            engines.post(engine, 0.5 * w, int(ends[w]), (ADVERTISE, SUBSCRIBE)[w], topic, 0, -1)
         for event in range(EVENTS):
             at = PUBLISHED + event
             number = topic * EVENTS + event

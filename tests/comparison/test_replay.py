@@ -120,7 +120,7 @@ def test_a_system_without_map_roles_is_shown_by_its_records(
 def test_walks_go_from_neighbour_to_neighbour_and_meet() -> None:
     replay, outcome = played("directional-walk")
     steps = replay.tables["steps"]
-    assert replay.labels == ("walk of the publisher", "walk of the subscriber")
+    assert replay.labels == ("walk of a publisher", "walk of a subscriber")
     assert set(steps["label"].tolist()) == {0, 1}
     for row, source in zip(steps["row"], steps["source"], strict=True):
         assert source in NETWORK.neighbours(int(row))

@@ -22,12 +22,13 @@ from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.protocols.walks.directional_walk import away, commonality
 from halfway.protocols.walks.directional_walk import state as fresh
-from halfway.protocols.walks.messages import DATA, MATCHED, STEP, WALK_ID
+from halfway.protocols.walks.messages import DATA, MATCHED, STEP
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.bulk.walks.walk_run import Outcome, WalkRun
 from tests.networks import disk, from_links, line
+from tests.protocols.walks.tables import trail_at, walks_of
 
 NETWORKS = 8
 
@@ -61,8 +62,13 @@ def test_nodes_transmit_to_nodes_nearer_than_the_range() -> None:
 def test_two_lines_cross(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
     """[drw §3] "the two lines cross": every topic's walks meet on a connected network."""
     _, pairs, outcome = crowd
-    assert (outcome.trails.met.sum(axis=0) >= 1).all()
-    assert outcome.trails.met.shape[1] == len(pairs)
+    for topic in range(len(pairs)):
+        walks = (2 * topic, 2 * topic + 1)
+        passed = [
+            {row for row in range(150) if trail_at(outcome.trails, row, walk) is not None}
+            for walk in walks
+        ]
+        assert passed[0] & passed[1]
 
 
 def test_the_meeting_notifies_both_initiators(crowd: tuple[Network, np.ndarray, Outcome]) -> None:
@@ -80,10 +86,11 @@ def test_the_meeting_stops_the_walk(crowd: tuple[Network, np.ndarray, Outcome]) 
     _network, pairs, outcome = crowd
     steps, rows = of_kind(outcome, STEP)
     for walk in range(2 * len(pairs)):
-        mine = rows[steps["args"][:, WALK_ID] == walk]
-        assert outcome.trails.met[mine[-1], walk // 2]
-        # Its last node carries the other's trail; no node before did when the walk passed.
-        assert outcome.trails.back[mine[-1], walk ^ 1] != NONE
+        mine = rows[walks_of(steps) == walk]
+        # The news of the meeting passed its last node, which carries its own trail.
+        assert trail_at(outcome.trails, mine[-1], walk)["met"] == 1
+        others = [row for row in mine if trail_at(outcome.trails, row, walk ^ 1) is not None]
+        assert others
 
 
 def test_a_first_visit_is_remembered_with_its_transmitter(
@@ -94,10 +101,10 @@ def test_a_first_visit_is_remembered_with_its_transmitter(
     steps, rows = of_kind(outcome, STEP)
     first: dict[tuple[int, int], int] = {}
     for step, row in zip(steps, rows, strict=True):
-        first.setdefault((int(row), int(step["args"][WALK_ID])), int(step["source"]))
+        first.setdefault((int(row), int(walks_of(step[None])[0])), int(step["source"]))
     for (row, walk), transmitter in first.items():
         if row != pairs[walk // 2, walk % 2]:
-            assert outcome.trails.back[row, walk] == transmitter
+            assert trail_at(outcome.trails, row, walk)["back"] == transmitter
 
 
 def test_the_way_back_is_loop_erased() -> None:

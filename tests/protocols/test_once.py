@@ -36,15 +36,20 @@ _SOME = (0, 7, 12, 29)
 def _walks(protocol: Any) -> World:
     """Three topics whose walks meet, and an event on each path."""
     pairs = distinct_pairs(_NETWORK.n, 3, 2)
-    commands = [
-        Command(0.5 * w, int(pairs[t, w]), messages.LAUNCH, t, walk=2 * t + w)
-        for t in range(3)
-        for w in (0, 1)
-    ]
+    roles = (messages.ADVERTISE, messages.SUBSCRIBE)
+    commands = [Command(0.5 * w, int(pairs[t, w]), roles[w], t) for t in range(3) for w in (0, 1)]
+    # A second subscriber and a second publisher, whose walks meet other walks.
+    commands += [
+        Command(0.25 + w, int(pairs[1, w]), roles[1 - w], 0) for w in (0, 1)
+    ]  # fmt: skip
+    commands += [Command(60.0, int(pairs[1, 0]), messages.UNSUBSCRIBE, 0)]
     commands += [Command(1e6, int(pairs[t, 0]), messages.PUBLISH, t, t) for t in range(3)]
+    commands += [Command(1e6 + 1, int(pairs[2, 0]), messages.WITHDRAW, 2)]
     widest = int(_NETWORK.degree.max())
-    rules = messages.Rules((1.0, 0.5), True, 10_000)
-    return World(_NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9), rules, commands)
+    rules = messages.Rules((1.0, 0.5), True, 10_000, search_steps=60, search_delay_s=9.0)
+    return World(
+        _NETWORK, protocol, lambda n: protocol.state(n, widest, 3, 9, members=4), rules, commands
+    )
 
 
 def _reliable_walks(protocol: Any) -> World:
@@ -53,7 +58,7 @@ def _reliable_walks(protocol: Any) -> World:
     plain = _walks(protocol)
     rules = plain.rules._replace(
         most_steps=30, retries=1, ack_timeout_s=0.0015, relaunch_s=8.0, launches=2, refresh_s=25.0,
-        until_s=40.0, buffer_size=2,
+        until_s=40.0,
     )  # fmt: skip
     commands = [command._replace(at=min(command.at, 60.0)) for command in plain.commands]
     early = [command._replace(at=0.1) for command in commands if command.kind == messages.PUBLISH]
@@ -148,13 +153,21 @@ def world(system: str) -> World:
     return _walks({"directional-walk": directional_walk, "random-walk": random_walk}[system])
 
 
+_WALKS = {
+    int(kind)
+    for kind in (
+        messages.ADVERTISE, messages.PUBLISH, messages.SUBSCRIBE, messages.UNSUBSCRIBE,
+        messages.WITHDRAW, messages.STEP, messages.TRAIL, messages.MATCH, messages.ROOT,
+        messages.PATH, messages.DATA, messages.END, messages.SEARCH,
+    )
+}  # fmt: skip
 _RELIABLE = {12, 13, 14, ACK_TIMEOUT, ACK, int(START)}
 # The kinds that each run must show to be worth comparing.
 KINDS = {
-    "directional-walk": {1, 2, 3, 4, 5, 6},
-    "random-walk": {1, 2, 3, 4, 5, 6},
-    "reliable directional": {1, 2, 3, 4, 5, 6} | _RELIABLE,
-    "reliable random": {1, 2, 3, 4, 5, 6} | _RELIABLE,
+    "directional-walk": _WALKS,
+    "random-walk": _WALKS,
+    "reliable directional": _WALKS | _RELIABLE,
+    "reliable random": _WALKS | _RELIABLE,
 }
 for _name in (*_SIMPLE, "drip"):
     _declared = importlib.import_module(PROTOCOLS[_SIMPLE.get(_name, (_name,))[0]]).KINDS

@@ -7,7 +7,7 @@ import pytest
 
 from halfway.protocols.reliable_hop import TABLE_FULL, TRACKED, longest_wait_s
 from halfway.protocols.walks import directional_walk, random_walk
-from halfway.protocols.walks.messages import DATA, MATCH, MATCHED, STEP, STEPS, WALK_ID
+from halfway.protocols.walks.messages import DATA, MATCH, MATCHED, SIDE, STEP, STEPS
 from halfway.protocols.walks.state import LOST, REDRAWN
 from tests.networks import disk, line
 from tests.protocols.walks.walk_run import WalkRun, reliable
@@ -70,7 +70,10 @@ def test_lost_acknowledgements_neither_fork_a_walk_nor_duplicate_an_event(
         run.publish(1000.0 + event, event, event % 2)
     run.until(2000.0)
     steps, rows = run.received(STEP)
-    made = {(s["args"][WALK_ID], s["args"][STEPS], r) for s, r in zip(steps, rows, strict=True)}
+    made = {
+        (2 * s["topic"] + s["args"][SIDE], s["args"][STEPS], r)
+        for s, r in zip(steps, rows, strict=True)
+    }
     assert len(steps) > len(made)  # some arrived twice,
     assert len({(walk, step) for walk, step, _ in made}) == len(made)  # none to two nodes
     data, _ = run.received(DATA)

@@ -20,8 +20,8 @@ DENSE = disk(n=N, radius=0.85, seed=4)  # for cells whose members hear each othe
 # to a few brokers: what is delivered depends on choices.
 INCOMPLETE = ("rumor-routing", "drip")
 # DRIP draws the delay of a flood by node id, so that events arrive in another order. Brokers join a
-# tree in an order that is drawn by id.
-DRAWN_BY_ID = ("drip", "siena", "underlay-siena")
+# tree in an order that is drawn by id. The least member is the root of a topic's walks.
+DRAWN_BY_ID = ("drip", "siena", "underlay-siena", "directional-walk", "random-walk")
 OPTIONS: dict[str, dict[str, Any]] = {
     "drip": {"brokers": 3, "nearest": 1, "copies": 1, "epidemic": True},
     "gossip": {"fanout": -1, "rounds": 2},

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from halfway.bulk.walks.walks import Interpretation, Walkers, WalkSystem
-from halfway.protocols.walks.messages import STEP, WALK_ID
+from halfway.protocols.walks.messages import MATCH, STEP, STEPS
 from halfway.world.graphs.network import Network
 from halfway.world.workload.pairs import distinct_pairs
 from tests.bulk.walks.walk_run import Outcome, WalkRun
 from tests.networks import disk, from_links, line
+from tests.protocols.walks.tables import back_from, trail_at, walks_of
 
 SYSTEMS: tuple[WalkSystem, ...] = ("directional-walk", "random-walk")
 INTERPRETATIONS: tuple[Interpretation, ...] = ("heard", "stepped-on")
@@ -17,7 +18,7 @@ INTERPRETATIONS: tuple[Interpretation, ...] = ("heard", "stepped-on")
 def steps_of(outcome: Outcome, walk: int) -> np.ndarray:
     """Rows that a walk stepped on, in order, without its initiator."""
     steps = outcome.journal["kind"] == STEP
-    mine = outcome.journal["args"][:, WALK_ID] == walk
+    mine = walks_of(outcome.journal) == walk
     return outcome.journal_rows[steps & mine]
 
 
@@ -50,9 +51,10 @@ def test_same_paths_and_meetings_for_the_same_seeds(
                 # The walk that has not met yet continues, so the message-level run may have more.
                 stepped = steps_of(outcome, 2 * topic + w)[: bulk.steps_each[w]]
                 assert list(stepped) == list(bulk.trails[w][1:])
-            assert outcome.trails.met[bulk.node, topic] == 1
-            assert chain(outcome, bulk.node, 2 * topic) == list(bulk.path[: _place(bulk)][::-1])
-            assert chain(outcome, bulk.node, 2 * topic + 1) == list(bulk.path[_place(bulk) - 1 :])
+            assert bulk.node in meetings_of(outcome, topic)
+            trails, place = outcome.trails, _place(bulk)
+            assert back_from(trails, bulk.node, 2 * topic) == list(bulk.path[:place][::-1])
+            assert back_from(trails, bulk.node, 2 * topic + 1) == list(bulk.path[place - 1 :])
 
 
 def _place(bulk: object) -> int:
@@ -60,12 +62,18 @@ def _place(bulk: object) -> int:
     return int(np.flatnonzero(path == node)[0]) + 1
 
 
-def chain(outcome: Outcome, row: int, walk: int) -> list[int]:
-    """Back pointers of a walk from a row to its initiator."""
-    rows = [row]
-    while outcome.trails.back[rows[-1], walk] != rows[-1]:
-        rows.append(int(outcome.trails.back[rows[-1], walk]))
-    return rows
+def meetings_of(outcome: Outcome, topic: int) -> set[int]:
+    """The rows where both walks of a topic passed, and a MATCH begins."""
+    both = {
+        row
+        for row in range(len(outcome.trails.node_id))
+        if trail_at(outcome.trails, row, 2 * topic) is not None
+        and trail_at(outcome.trails, row, 2 * topic + 1) is not None
+    }
+    begun = outcome.journal[outcome.journal["kind"] == MATCH]
+    begun = begun[(begun["topic"] == topic) & (begun["args"][:, STEPS] == 0)]
+    here = {int(source) for source in begun["source"]}
+    return both & here
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

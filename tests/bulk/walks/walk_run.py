@@ -10,7 +10,7 @@ from halfway.bulk.walks.walks import Interpretation, WalkSystem
 from halfway.core.compiler.lent import Lender
 from halfway.core.message import MESSAGE
 from halfway.protocols import SYSTEMS
-from halfway.protocols.walks.messages import LAUNCH, PUBLISH, Rules
+from halfway.protocols.walks.messages import ADVERTISE, PUBLISH, SUBSCRIBE, Rules
 from halfway.protocols.walks.state import Trails
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
@@ -67,18 +67,16 @@ class WalkRun:
 
     def _launch(self) -> None:
         for topic, (publisher, subscriber) in enumerate(self.pairs):
-            self._command(0.0, int(publisher), LAUNCH, topic, walk=2 * topic)
+            self._command(0.0, int(publisher), ADVERTISE, topic)
             # Its k steps are then strictly between two steps of the other walk, half a fast step
             # from both, however their times are rounded.
             late = 1.0 - 0.5 / self._k
-            self._command(late, int(subscriber), LAUNCH, topic, walk=2 * topic + 1)
+            self._command(late, int(subscriber), SUBSCRIBE, topic)
 
-    def _command(
-        self, at: float, row: int, kind: int, topic: int, *, walk: int = 0, event: int = -1
-    ) -> None:
+    def _command(self, at: float, row: int, kind: int, topic: int, *, event: int = -1) -> None:
         if self._engine.out.tally[0] == 0:
             self._engine = grown(self._engine)
-        engines.post(self._engine, at, row, kind, topic, walk, event, self._lend)
+        engines.post(self._engine, at, row, kind, topic, 0, event, self._lend)
 
     def publish(self, at: float, topic: int, event: int) -> None:
         """Publish an event of a topic at a time in seconds; a slow step takes one."""

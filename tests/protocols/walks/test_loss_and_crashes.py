@@ -2,7 +2,6 @@
 
 from types import ModuleType
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,21 +12,19 @@ from halfway.protocols.walks.messages import (
     MATCHED,
     STEP,
     STEPS,
+    SUBSCRIBES,
     UNMATCHED,
-    WALK_ID,
 )
 from halfway.protocols.walks.state import (
-    BUFFERED,
     DIED,
     EVICTED,
     LAUNCHED,
     LOST,
     REDRAWN,
-    is_better,
-    trails_of,
 )
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
+from tests.protocols.walks.tables import check_paths, paths_at, trail_at, walks_of
 from tests.protocols.walks.walk_run import WalkRun, reliable
 from tests.protocols.worlds import networks
 
@@ -102,8 +99,12 @@ def test_back_pointers_end_at_the_initiator_over_any_launches_losses_and_crashes
             if row < network.n:
                 (run.crash if number % 2 else run.come_back)(row)
         for walk in range(4):
-            for row in np.flatnonzero(run.trails.back[:, walk] >= 0):
-                assert run.path(int(row), walk)[-1] == ends[walk >> 1][walk & 1]
+            for row in range(network.n):
+                if trail_at(run.trails, row, walk) is not None:
+                    end = run.path(row, walk)[-1]
+                    assert end == ends[walk >> 1][walk & 1] or time > rules.refresh_s
+        for topic in (0, 1):
+            check_paths(run.trails, topic)
     assert run.until(1e5).idle  # neither a walk nor an event circulates for ever
     assert len(run.events()) == len(set(run.events()))
 
@@ -113,7 +114,8 @@ def test_a_crash_on_the_path_costs_the_events_until_the_next_refresh(protocol: M
     """A ring has two paths: the one in use, and the other when a node of the first is down."""
     rules = reliable(refresh_s=100.0, until_s=350.0, relaunch_s=40.0, launches=3)
     run = WalkRun(protocol, ring(8), [(0, 4)], rules).until(50.0)
-    data = [1, 2, 3] if run.trails.forth[0, 0] == 1 else [7, 6, 5]
+    towards = paths_at(run.trails, 0, 0)[SUBSCRIBES, 4]
+    data = [1, 2, 3] if towards == 1 else [7, 6, 5]
     run.publish(55.0, 0)
     run.until(60.0)
     run.crash(data[1])
@@ -123,7 +125,7 @@ def test_a_crash_on_the_path_costs_the_events_until_the_next_refresh(protocol: M
     lost = sorted(set(range(30)) - set(run.events()))
     assert lost == list(range(1, len(lost) + 1))  # those published from the crash until the refresh
     assert 3 <= len(lost) <= 8
-    assert run.count(LOST) == len(lost)
+    assert run.count(LOST) > len(lost)  # these events, and the news of members
 
 
 @pytest.mark.parametrize(("down", "back"), [(True, 45.0), (True, 140.0), (False, 45.0)])
@@ -135,24 +137,23 @@ def test_an_initiator_launches_again_after_a_crash(down: bool, back: float) -> N
         run.crash(0)
     run.until(back)
     run.come_back(0)
-    before = int(run.trails.walks.generation[0, 0])
+    before = int(run.trails.roles.launches[0, 0])
     run.publish(390.0, 5)
     run.until(500.0)
     assert run.idle
     # Once on the start event and then every 50 s: timers of earlier launches have no effect.
-    assert run.trails.walks.generation[0, 0] - before == 1 + (400.0 - back) // 50.0
+    assert run.trails.roles.launches[0, 0] - before == 1 + (400.0 - back) // 50.0
     assert run.events() == [5]
 
 
 def test_events_before_the_meeting_are_buffered_and_the_oldest_is_evicted() -> None:
-    run = WalkRun(directional_walk, line(30), [(0, 29)], reliable(buffer_size=3))
+    run = WalkRun(directional_walk, line(30), [(0, 29)], reliable(), buffer_size=3)
     for event in range(5):
-        run.publish(0.1 * event, event)
+        run.publish(0.3 + 0.1 * event, event)
     run.until(1e3)
     assert run.events() == [2, 3, 4]
     assert [event for _, _, event in run.reports(UNMATCHED)] == [0, 1]
     assert run.count(EVICTED) == 2
-    assert run.count(BUFFERED) == 0
 
 
 def test_an_event_published_twice_is_delivered_once() -> None:
@@ -174,39 +175,7 @@ def test_a_forked_walk_ends_on_the_trail_of_the_other_fork() -> None:
         run.hearing(neighbour, 0, 1.0)
     run.until(800.0)
     steps, _ = run.received(STEP)
-    late = steps[(steps["at"] > 700.0) & (steps["args"][:, WALK_ID] == 0)]
+    late = steps[(steps["at"] > 700.0) & (walks_of(steps) == 0)]
     assert len(late) > 0
     assert (late["args"][:, GENERATION] == 0).all()
     assert len(set(late["args"][:, STEPS])) == len(late)  # one walk is left
-
-
-def test_events_follow_the_launch_that_was_met_not_an_older_trail() -> None:
-    """Between publisher and meeting is an old trail of the subscriber, whose next node is down.
-
-    The line 0 - … - 5 with a detour 1 - 6 - 5; the test sets the state that walks would leave.
-    """
-    network = from_links(7, [(i, i + 1) for i in range(5)] + [(1, 6), (6, 5)])
-    run = WalkRun(random_walk, network, [(0, 5)], reliable(retries=0, most_steps=0)).until(10.0)
-    trails = run.trails
-    for row, back, generation in ((1, 2, 0), (2, 3, 0), (3, 4, 0), (4, 5, 0), (6, 5, 1), (5, 5, 1)):
-        trails.back[row, 1], trails.walks[row, 1].generation = back, generation
-    trails.forth[0, 0], trails.forth[1, 0] = 1, 6
-    trails.walks[0, 0].met_other = trails.walks[1, 0].met_other = 1
-    run.crash(3)
-    run.publish(20.0, 4)
-    assert run.until(30.0).events() == [4]
-
-
-launches = st.integers(0, 4)
-
-
-@given(launches, launches, launches, launches, st.booleans())
-def test_a_meeting_is_better_if_its_launches_are_later(
-    own: int, other: int, met: int, met_other: int, known: bool
-) -> None:
-    """The node's own walk decides, then the one that it met."""
-    trails = trails_of(np.zeros(1, np.int32), 1, 1)
-    trails.forth[0, 0] = 0 if known else -1
-    trails.walks[0, 0].met_generation, trails.walks[0, 0].met_other = met, met_other
-    expected = not known or (own, other) > (met, met_other)
-    assert is_better(trails, 0, 0, own, other) == expected

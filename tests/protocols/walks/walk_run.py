@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from halfway.core.message import MESSAGE, START
-from halfway.protocols.walks.messages import DELIVERED, LAUNCH, PUBLISH, Rules
+from halfway.protocols.walks.messages import ADVERTISE, DELIVERED, PUBLISH, SUBSCRIBE, Rules
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import changes, merged, no_changes
 from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 from halfway.world.outages import NODE_DOWN, NODE_UP
+from tests.protocols.walks.tables import back_from
 
 HOP = 1e-3  # seconds
 JOURNAL = 1 << 15
@@ -45,6 +46,7 @@ class WalkRun:
         self._neighbourhood, self._changes = network.neighbourhood(), no_changes()
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
+        sizes = {"publishers": 2 * len(pairs), **sizes}
         self.state = protocol.state(node_ids, widest, len(pairs), seed, **sizes)
         self.trails = self.state.trails
         self.radio = lossy(Ideal(HOP), success, network, seed)
@@ -52,13 +54,11 @@ class WalkRun:
         self._engine = new_engine(network.n, 256 + 2 * self._spare, 1 << 12, JOURNAL)
         for topic, ends in enumerate(pairs):
             for w in (0, 1):
-                self.command(0.25 * w, ends[w], LAUNCH, topic, walk=2 * topic + w)
+                self.command(0.25 * w, ends[w], (ADVERTISE, SUBSCRIBE)[w], topic)
 
-    def command(
-        self, at: float, row: int, kind: Any, topic: int = -1, *, walk: int = 0, event: int = -1
-    ) -> None:
+    def command(self, at: float, row: int, kind: Any, topic: int = -1, *, event: int = -1) -> None:
         """Post a command of the application of a row, or its start event."""
-        engines.post(self._engine, at, row, kind, topic, walk, event)
+        engines.post(self._engine, at, row, kind, topic, 0, event)
 
     def publish(self, at: float, event: int, topic: int = 0) -> None:
         """Publish an event of a topic."""
@@ -128,8 +128,4 @@ class WalkRun:
 
     def path(self, row: int, walk: int) -> list[int]:
         """Back pointers of a walk from a row on; fails where they have a cycle."""
-        rows = [row]
-        while self.trails.back[rows[-1], walk] != rows[-1]:
-            rows.append(int(self.trails.back[rows[-1], walk]))
-            assert len(rows) <= self.network.n, f"back pointers of walk {walk} have a cycle"
-        return rows
+        return back_from(self.trails, row, walk)

@@ -15,13 +15,12 @@ _FACES = {
     "counter-broadcast": "halfway.live.systems.face:Face",
     "anti-entropy": "halfway.live.systems.face:Face",
     "rumor-routing": "halfway.live.systems.face:RumorFace",
+    "directional-walk": "halfway.live.systems.walks:WalksFace",
+    "random-walk": "halfway.live.systems.walks:WalksFace",
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
 }
-_PAIRS = "the walks of a topic have numbers that only a simulation gives to its nodes"
 _TREE = "a broker gets its parents and their paths before the run, and not by messages"
 REASONS = {
-    "directional-walk": _PAIRS,
-    "random-walk": _PAIRS,
     "georendezvous": "each node must know its position, and a live node has no position yet",
     "drip": "each node must know its position, and a live node has no position yet",
     "siena": _TREE,

@@ -19,6 +19,7 @@ from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.application import PUBLISH, SUBSCRIBE
 from halfway.protocols.georendezvous.messages import ADVERTISE, INTEREST
 from halfway.protocols.georendezvous.rules import rules
+from halfway.protocols.walks.state import FREE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.mean_degree import radius_of_degree
@@ -40,7 +41,7 @@ def loss(run: Run) -> Observations:
 
     delivered: 1 where the subscriber received it, a unit is an event. outage: seconds from the loss
     to the last missed event, a unit is a topic. entries: what a node stores before the loss (of a
-    walk: the trail entries), a mean over nodes.
+    walk: trails, branches and paths), a mean over nodes.
     """
     pairs = distinct_pairs(run["n"], run["pairs"], run.workload_seed)
     cells = _before_loss(run, pairs)
@@ -128,7 +129,7 @@ def by_walks(
     run: Run, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
     """[topics, AFTER_S] whether each event after the loss arrived by directional walks, launched
-    again every RENEW_S; trail entries a node. dead: rows of the run's network."""
+    again every RENEW_S; entries a node. dead: rows of the run's network."""
     network = cells_of(run["n"], run["degree"], run.network_seed).network
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.
     at = LOSS_S + RENEW_S * float(np.random.default_rng(run.random_seed).random())
@@ -147,7 +148,9 @@ def by_walks(
     )  # fmt: skip
     simulation.deliveries.delivery_log = []
     simulation.run(at - 1.0)
-    entries = float((simulation.state.trails.back >= 0).sum() / run["n"])
+    kept = simulation.state.trails
+    tables = (kept.trails, kept.branches, kept.paths)
+    entries = sum(int((table.status != FREE).sum()) for table in tables) / run["n"]
     simulation.run()
     log = simulation.deliveries.delivery_log
     events = np.concatenate([np.zeros(0, np.int64), *(event for event, _, _ in log)])

@@ -1,124 +1,189 @@
-"""Events of the walks on the path publisher - meeting - subscriber, buffered until it exists.
+"""Events of the walks on the paths of their topic, and the buffer of a publisher.
 
-[drw §3] the nodes of both trails route the data. We buffer events, because the paper does not say
-what happens to an event before the meeting.
+[drw §3] the nodes of the trails route the data. A node sends an event once to each neighbour that
+is next on a path to a subscriber. We buffer events, because the paper does not say what happens to
+an event before the meeting.
 """
 
 import numpy as np
 
-from halfway.core.compiled import inlined, kernel
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import AFRESH, APP
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
-from halfway.protocols.walks.messages import DATA, DELIVERED, OTHER, UNMATCHED
-from halfway.protocols.walks.state import BUFFERED, EVICTED, LOST, track_hop
+from halfway.protocols.walks.messages import AGE, CATCH_UP, DATA, DELIVERED, SUBSCRIBES, UNMATCHED
+from halfway.protocols.walks.state import (
+    EVICTED,
+    LOST,
+    SENT_ONCE,
+    UNSENT,
+    is_open,
+    track_hop,
+)
 
 
-@kernel
+@apart
 def publish(trails, rules, i, message, out):
-    """Publish an event on the path that a topic's walks left; without a path, buffer it."""
+    """Publish an event on the paths of its topic, and buffer it for later subscribers."""
     topic, event = message.topic, event_id(message)
-    if trails.met[i, topic] == 0 and trails.forth[i, 2 * topic] == NONE:
-        buffer(trails, rules, i, topic, event, out)
-    else:
-        send_event(trails, rules, i, topic, event, out)
+    if record_if_new(trails.seen, i, event):
+        sent = forward(trails, rules, i, topic, event, NONE, AFRESH, message.at, out)
+        buffer(trails, i, topic, event, SENT_ONCE if sent else UNSENT, message.at, out)
+
+
+@apart
+def forward(trails, rules, i, topic, event, source, hops, now, out):
+    """Send an event of the walks once to each next node of the paths to subscribers, except the
+    node that it came from; whether there was one. hops as for `emit`."""
+    own, sent = trails.node_id[i], False
+    for k in range(trails.paths.shape[2]):
+        path = trails.paths[i, topic, k]
+        if path.side != SUBSCRIBES or path.back in (own, source):
+            continue
+        if is_open(rules, path, now) and is_first_hop(trails, rules, i, topic, k, now):
+            emit_data(trails, rules, i, topic, event, path.back, hops, out)
+            sent = True
+    return sent
+
+
+@apart
+def is_first_hop(trails, rules, i, topic, place, now):
+    """Whether no path to a walks' subscriber before this place has the same next node."""
+    towards = trails.paths[i, topic, place].back
+    for k in range(place):
+        other = trails.paths[i, topic, k]
+        same = other.back == towards and other.side == SUBSCRIBES
+        if same and is_open(rules, other, now):
+            return False
+    return True
 
 
 @inlined
-def send_event(trails, rules, i, topic, event, out):
-    """Send an event from its publisher towards the meeting of the walks."""
-    other = np.int32(0)
-    if trails.forth[i, 2 * topic] != NONE:
-        other = trails.walks[i, 2 * topic].met_other
-    # A buffered event leaves when a MATCH arrives; the hops of the MATCH are not the event's.
-    forward(trails, rules, i, topic, event, other, AFRESH, out)
-
-
-@kernel
-def forward(trails, rules, i, topic, event, other, hops, out):
-    """Forward an event one hop on the walks' loop-erased path publisher - meeting - subscriber;
-    hops as for `emit`."""
-    # Upstream of the meeting only `forth` is known, from the meeting on only `back`. A subscriber's
-    # trail of an earlier launch than the one that was met may lead to a node that is gone, so
-    # `other` gives the least launch of the trail to follow. Along `back` launches only get later,
-    # so an event that follows the trail once stays on it.
-    back = trails.back[i, 2 * topic + 1]
-    if back != NONE and trails.walks[i, 2 * topic + 1].generation >= other:
-        if back == trails.node_id[i]:
-            if record_if_new(trails.delivered, i, event):
-                o = emit(out, DELIVERED, 0.0, APP)
-                o.hops = hops
-                o.topic = topic
-                copy_event_id(event, o)
-            return
-        towards = back
-    else:
-        towards = trails.forth[i, 2 * topic]
-        other = trails.walks[i, 2 * topic].met_other
-        if towards == NONE or towards == trails.node_id[i]:
-            trails.counts[i, LOST] += 1
-            return
+def emit_data(trails, rules, i, topic, event, towards, hops, out):
+    """Emit an event of the walks to a neighbour."""
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
     copy_event_id(event, o)
     o.hops = hops
-    o.args[OTHER] = other
     track_hop(trails, rules, i, o, out)
 
 
-@kernel
-def buffer(trails, rules, i, topic, event, out):
-    """Buffer an event until the walks meet. A full buffer evicts the oldest event."""
-    # The paper does not define what happens to events before the meeting. We buffer the last few,
-    # because an event layer that loses them is of little use.
-    room = min(rules.buffer_size, trails.buffer.shape[1])
-    if room == 0:
-        report_unmatched(topic, event, out)
+@apart
+def receive_data(trails, rules, i, message, out):
+    """Receive an event of the walks: deliver and forward it, once."""
+    topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
+    if not record_if_new(trails.seen, i, event):
         return
-    if trails.counts[i, BUFFERED] >= room:
-        trails.counts[i, EVICTED] += 1
-        report_unmatched(trails.buffer[i, 0].topic, buffered(trails, i, 0), out)
-        trails.counts[i, BUFFERED] -= 1
-        for k in range(trails.counts[i, BUFFERED]):
-            copy_buffered(trails, i, k + 1, k)
-    k = trails.counts[i, BUFFERED]
-    trails.buffer[i, k].topic = topic
-    trails.buffer[i, k].event = event.event
-    trails.buffer[i, k].epoch = event.epoch
-    trails.counts[i, BUFFERED] += 1
+    delivered = trails.roles[i, 2 * topic + SUBSCRIBES].held == 1
+    if delivered:
+        deliver(topic, event, hops, out)
+    sent = forward(trails, rules, i, topic, event, message.source, hops, now, out)
+    trails.counts[i, LOST] += not (sent or delivered)
 
 
 @inlined
-def buffered(trails, i, k):
-    """What identifies buffered event k of row i, which published it, for the walks' records."""
-    return EventId(trails.buffer[i, k].event, trails.node_id[i], trails.buffer[i, k].epoch)
+def deliver(topic, event, hops, out):
+    """Deliver an event of the walks to the application."""
+    o = emit(out, DELIVERED, 0.0, APP)
+    o.hops = hops
+    o.topic = topic
+    copy_event_id(event, o)
 
 
 @inlined
-def copy_buffered(trails, i, k, to):
-    """Copy buffered event k of row i to another place of the walks' buffer."""
-    trails.buffer[i, to].topic = trails.buffer[i, k].topic
-    trails.buffer[i, to].event = trails.buffer[i, k].event
-    trails.buffer[i, to].epoch = trails.buffer[i, k].epoch
+def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, out):
+    """Emit a buffered event of the walks for one subscriber to a neighbour."""
+    o = emit(out, CATCH_UP, 0.0, towards)
+    o.topic = topic
+    o.target = subscriber
+    copy_event_id(event, o)
+    o.hops = hops
+    o.reals[AGE] = age
+    track_hop(trails, rules, i, o, out)
+
+
+@apart
+def next_to(trails, rules, i, topic, subscriber, now):
+    """The next node on the path from row i to a walks' subscriber; -1: there is no path."""
+    for k in range(trails.paths.shape[2]):
+        path = trails.paths[i, topic, k]
+        if path.member == subscriber and path.side == SUBSCRIBES and is_open(rules, path, now):
+            return path.back
+    return np.int32(NONE)
+
+
+@apart
+def receive_catch_up(trails, rules, i, message, out):
+    """Receive a buffered event of the walks for one subscriber. The subscriber delivers it if it
+    was published since it subscribed."""
+    topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
+    age = message.reals[AGE]
+    if message.target != trails.node_id[i]:
+        towards = next_to(trails, rules, i, topic, message.target, now)
+        if towards in (NONE, message.source):
+            trails.counts[i, LOST] += 1
+            return
+        emit_catch_up(trails, rules, i, topic, event, message.target, towards, hops, age, out)
+        return
+    role = trails.roles[i, 2 * topic + SUBSCRIBES]
+    if role.held == 1 and now - age >= role.asked_at and record_if_new(trails.seen, i, event):
+        deliver(topic, event, hops, out)
+
+
+@apart
+def buffer(trails, i, topic, event, state, now, out):
+    """Buffer an event of the walks at its publisher. A full buffer evicts the oldest event."""
+    room = trails.buffer.shape[2]
+    if room == 0:
+        if state == UNSENT:
+            report_unmatched(topic, event, out)
+        return
+    first = trails.buffer[i, topic, 0]
+    if trails.buffer[i, topic, room - 1].state != 0:
+        if first.state == UNSENT:
+            trails.counts[i, EVICTED] += 1
+            evicted = EventId(first.event, trails.node_id[i], first.epoch)
+            report_unmatched(topic, evicted, out)
+        for k in range(1, room):
+            copy_buffered(trails.buffer[i, topic, k], trails.buffer[i, topic, k - 1])
+        trails.buffer[i, topic, room - 1].state = 0
+    k = 0
+    while trails.buffer[i, topic, k].state != 0:
+        k += 1
+    kept = trails.buffer[i, topic, k]
+    kept.at = now
+    kept.event = event.event
+    kept.epoch = event.epoch
+    kept.state = state
+
+
+@inlined
+def copy_buffered(kept, to):
+    """Copy a buffered event to another place of the walks' buffer."""
+    to.at = kept.at
+    to.event = kept.event
+    to.epoch = kept.epoch
+    to.state = kept.state
 
 
 @inlined
 def report_unmatched(topic, event, out):
-    """Report to the application that an event will not be delivered on the walks' path."""
+    """Report to the application that an event will not be delivered on the walks' paths."""
     o = emit(out, UNMATCHED, 0.0, APP)
     o.topic = topic
     copy_event_id(event, o)
 
 
-@kernel
-def send_buffered(trails, rules, i, topic, out):
-    """Send the events of a topic that were buffered until the walks met, the oldest first."""
-    left = 0
-    for k in range(trails.counts[i, BUFFERED]):
-        if trails.buffer[i, k].topic == topic:
-            send_event(trails, rules, i, topic, buffered(trails, i, k), out)
-        else:
-            copy_buffered(trails, i, k, left)
-            left += 1
-    trails.counts[i, BUFFERED] = left
+@apart
+def send_buffered(trails, rules, i, topic, place, now, out):
+    """Send the buffered events, the oldest first, to the new subscriber at the end of the walks'
+    path at a place."""
+    path = trails.paths[i, topic, place]
+    for k in range(trails.buffer.shape[2]):
+        kept = trails.buffer[i, topic, k]
+        if kept.state != 0:
+            event = EventId(kept.event, trails.node_id[i], kept.epoch)
+            kept.state = SENT_ONCE
+            to, age = path.back, max(now - kept.at, 0.0)
+            emit_catch_up(trails, rules, i, topic, event, path.member, to, AFRESH, age, out)

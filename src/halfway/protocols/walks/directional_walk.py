@@ -45,16 +45,17 @@ def state(
     """The state of nodes that no directional walk has passed; `degree` is the largest, `marks` the
     raised weights of a node.
 
-    sizes: `places`, `publishers` and `buffer_size` of `trails_of`.
+    sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
 
     We replace the oldest mark of a full memory, because a mote has no heap; `marks[i]` is then
-    above the capacity. By default there is room for what a node sees of its topics: two a topic, at
-    least 64 and at most 1024.
+    above the capacity. By default there is room for what a node sees of its topics: one a member,
+    at least 64 and at most 1024.
     """
     n = len(node_ids)
-    marks = min(max(64, 2 * topics), 1024) if marks is None else marks
+    walks = topics * sizes.get("members", 2)
+    marks = min(max(64, walks), 1024) if marks is None else marks
     return DirectionalState(
-        trails_of(node_ids, topics, seed, **sizes),
+        trails_of(node_ids, degree, topics, seed, **sizes),
         np.zeros((n, degree), np.float32),
         np.full((n, marks), -1, np.int32),
         np.full((n, marks), -1, np.int32),

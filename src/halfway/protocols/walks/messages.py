@@ -1,17 +1,18 @@
 """Message kinds, options and rules of the walk systems.
 
-Topic t has two walks: 2t starts at its publisher, 2t + 1 at its subscriber. A walk may be launched
-several times; the number of a launch, from 0, is the walk's generation.
+A member of a topic is a node whose application publishes (side 0) or subscribes (side 1). A member
+launches one walk at a time, whatever the number of other members. The number of a launch, from 0,
+is the walk's generation.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from halfway.core.kinds import EVENT_ID, Kinds, MapRole, Meets, Step
-from halfway.core.message import COMMAND_ARG
 from halfway.core.options import count, seconds, switch
-from halfway.core.values.ranges import BITS, COUNT, below
-from halfway.protocols import reliable_hop
+from halfway.core.values.ranges import AGE_S, BITS, COUNT, EPOCH, NODE, SWITCH
+from halfway.protocols import application, reliable_hop
 from halfway.protocols.reliable_hop import (
     ACK_BACKOFF_OPTION,
     ACK_TIMEOUT_OPTION,
@@ -19,89 +20,108 @@ from halfway.protocols.reliable_hop import (
     RETRIES_OPTION,
 )
 
+PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
+
 # Places in `args`.
-RANDOM_LOW, RANDOM_HIGH = 0, 1  # the random state of a walk
-WALK_ID = COMMAND_ARG
-STEPS = 3  # of a STEP: made so far; of a MATCH or MATCHED: hops from the meeting
+RANDOM_LOW, RANDOM_HIGH = 0, 1  # of a STEP: the random state of the walk
+OTHER_SIDE = 0  # of a MATCH: the other member's side
+SIDE = 2
+STEPS = 3  # of a STEP: made so far; of other kinds: hops
 UNANSWERED = 3  # of a RELAUNCH or REFRESH: launches in a row without a meeting before this one
 GENERATION = 4
-OTHER = 5  # generation of the other walk: of the one met, or of the trail that an event follows
+ROOT_ID = 5  # of a STEP: the root of the tree that its member belongs to
+SEARCHES = 6  # of a STEP: 1 where it meets no trails, only trees with another root
+FRESH = 7  # of a STEP that searches: nodes so far that the walk visited for the first time
+AGE = 0  # place in `reals`: seconds since an event was published, or a member made its news
 
 KINDS = Kinds(
     {
-        "random state, low": BITS, "random state, high": BITS, "walk": below("walks"),
-        "steps": COUNT, "hops": COUNT, "generation": COUNT, "other": COUNT, "unanswered": COUNT,
+        "random state, low": BITS, "random state, high": BITS, "side": SWITCH, "steps": COUNT,
+        "hops": COUNT, "generation": COUNT, "unanswered": COUNT, "root": NODE,
+        "searches": SWITCH, "fresh nodes": COUNT, "other side": SWITCH, "age_s": AGE_S,
+        "member": NODE, "incarnation": EPOCH, "other": NODE, "subscriber": NODE,
     }
 )  # fmt: skip
 KINDS.start()
 KINDS.include(reliable_hop.KINDS)
-LAUNCH = KINDS.command(
-    1, "launch", "the application launches a walk from this node", "topic", {"walk": WALK_ID}
-)
+# Beside topic: the member, and the incarnation in which it launched the walk.
+_MEMBER = {"publisher": "member", "epoch": "incarnation"}
+_WALK = {"side": SIDE, "generation": GENERATION}
+ADVERTISE = KINDS.command(1, "advertise", "the application will publish on `topic`", "topic")
 PUBLISH = KINDS.command(
-    2, "publish", "the node sends `event` along the path of `topic`", f"topic {EVENT_ID}"
+    2, "publish", "the application publishes `event` of `topic`", f"topic {EVENT_ID}"
 )
 STEP = KINDS.network(
     3, "step", "a walk steps onto the receiver", "topic sequence",
-    args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, "walk": WALK_ID,
-          "steps": STEPS, "generation": GENERATION},
-    on_map=Step(("walk of the publisher", "walk of the subscriber"), number=WALK_ID),
+    args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, **_WALK,
+          "steps": STEPS, "root": ROOT_ID, "searches": SEARCHES, "fresh nodes": FRESH},
+    on_map=Step(("walk of a publisher", "walk of a subscriber"), number=SIDE), reused=_MEMBER,
 )  # fmt: skip
 TRAIL = KINDS.network(
-    4, "trail", "the sender advertises that it carries a walk's trail", "topic", {"walk": WALK_ID}
-)
-_MEETING = {"walk": WALK_ID, "hops": STEPS, "generation": GENERATION, "other": OTHER}
+    4, "trail", "the sender advertises that it carries a walk's trail", "topic", _WALK,
+    reused=_MEMBER,
+)  # fmt: skip
+_MEETING = {**_WALK, "hops": STEPS, "other side": OTHER_SIDE}
 MATCH = KINDS.network(
-    5,
-    "match",
-    "the news that two walks have met travels towards a walk's initiator",
-    "topic sequence",
-    _MEETING,
-    on_map=Meets(fresh=STEPS),
-)
+    5, "match", "a walk of a member has met another walk; the news travels along its trail",
+    "topic sequence", _MEETING, on_map=Meets(fresh=STEPS),
+    reused={**_MEMBER, "target": "other"},
+)  # fmt: skip
 DATA = KINDS.network(
-    6,
-    "data",
-    "an event travels along the path of its topic",
-    f"topic sequence {EVENT_ID}",
-    {"other": OTHER},
+    6, "data", "an event travels along the paths of its topic", f"topic sequence {EVENT_ID}",
     on_map=MapRole.EVENT_HOP,
-)
+)  # fmt: skip
 MATCHED = KINDS.report(
-    7,
-    "matched",
-    "the node's walk has met another walk. The node reports each better meeting once",
-    "topic",
-    _MEETING,
-    on_map=Meets(fresh=STEPS),
-)
+    7, "matched", "the node's walk and another walk have met. The node reports each launch once",
+    "topic", _MEETING, on_map=Meets(fresh=STEPS), reused={**_MEMBER, "target": "other"},
+)  # fmt: skip
 DELIVERED = KINDS.report(
     8, "delivered", "the node delivers an event to a subscriber once", f"topic {EVENT_ID}"
 )
 UNMATCHED = KINDS.report(
-    9,
-    "unmatched",
-    "the node drops an event that has no path and no room in the buffer",
+    9, "unmatched", "the node drops an event that has no path and no room in the buffer",
     f"topic {EVENT_ID}",
-)
-_LAUNCH = {"walk": WALK_ID, "unanswered": UNANSWERED, "generation": GENERATION}
+)  # fmt: skip
+SUBSCRIBE = KINDS.command(10, "subscribe", "the application subscribes to `topic`", "topic")
+WITHDRAW = KINDS.command(11, "withdraw", "the application will publish no more on `topic`", "topic")
+_LAUNCH = {**_WALK, "unanswered": UNANSWERED}
 RELAUNCH = KINDS.timer(
-    12,
-    "relaunch",
-    "the node launches its walk again unless the walk has met another walk",
-    "topic",
-    _LAUNCH,
-)
+    12, "relaunch", "the node launches its walk again unless the walk has met another walk",
+    "topic", _LAUNCH,
+)  # fmt: skip
 REFRESH = KINDS.timer(
     13, "refresh", "the node launches its walk again in any case", "topic", _LAUNCH
 )
 RESUME = KINDS.timer(
-    14,
-    "resume",
-    "the node launches one of its walks again after a crash",
-    "topic",
-    {"walk": WALK_ID},
-)
+    14, "resume", "the node launches one of its walks again after a crash", "topic",
+    {"side": SIDE},
+)  # fmt: skip
+ROOT = KINDS.network(
+    15, "root", "the sender belongs to the tree of this root", "topic sequence",
+    {"hops": STEPS, "generation": GENERATION}, {"age_s": AGE},
+    reused={"publisher": "root", "epoch": "incarnation"}, age="age_s",
+)  # fmt: skip
+PATH = KINDS.network(
+    16, "path", "the sender is the next node on a path to a member", "topic sequence",
+    {**_WALK, "hops": STEPS}, {"age_s": AGE}, reused=_MEMBER, age="age_s",
+)  # fmt: skip
+END = KINDS.network(
+    17, "end", "the paths to a member end, because its application gave up its role",
+    "topic sequence", _WALK, reused=_MEMBER,
+)  # fmt: skip
+CATCH_UP = KINDS.network(
+    18, "catch-up", "a buffered event travels to a new subscriber",
+    f"topic sequence {EVENT_ID}", reals={"age_s": AGE}, on_map=MapRole.EVENT_HOP,
+    reused={"target": "subscriber"}, age="age_s",
+)  # fmt: skip
+SEARCH = KINDS.timer(
+    19, "search", "the root of a tree searches for other trees of its topic", "topic",
+    {"side": SIDE},
+)  # fmt: skip
+UNSUBSCRIBE = KINDS.command(
+    int(application.UNSUBSCRIBE), "unsubscribe",
+    "the application ends its subscription to `topic`", "topic",
+)  # fmt: skip
 
 OPTIONS = {
     "step_delay_s": seconds(
@@ -112,7 +132,23 @@ OPTIONS = {
         "true means that nodes advertise trails. Two walks can then also meet at "
         "a neighbour of a trail",
     ),
-    "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 1),
+    "most_steps": count(100_000, "number of steps after which a walk ends", 1, 2**31 - 2),
+    "search_steps": count(
+        200,
+        "largest number of steps of a search. The root of a tree searches for members that met "
+        "each other elsewhere. 0 means that no node searches",
+        0,
+        2**31 - 2,
+    ),
+    "search_delay_s": seconds(
+        0.5, "from the meeting of a walk to the search of its member, if it is the root of its tree"
+    ),
+    "trails": count(
+        0,
+        "number of members of a topic whose trails and paths a node has room for. 0 means all",
+        0,
+        1_000_000,
+    ),
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "ack_backoff": ACK_BACKOFF_OPTION,
@@ -125,7 +161,7 @@ OPTIONS = {
     ),
     "buffer_size": count(
         8,
-        "number of events that a publisher keeps for a subscriber until their walks meet",
+        "number of events of a topic that a publisher keeps for subscribers that it has no path to",
         0,
         1000,
     ),
@@ -135,18 +171,28 @@ OPTIONS = {
 class Rules(NamedTuple):
     """The rules of the walks' messages: the scalars of a walk system, equal on every node.
 
-    We add everything from `retries` on, off by default, because the paper excludes loss and faults
-    [drw §2].
+    We add everything from `search_steps` on, off by default, because the paper has two initiators
+    [drw §3], and excludes loss and faults [drw §2].
     """
 
     step_delay_s: tuple[float, float]  # of a publisher's, of a subscriber's walk
-    advertise: bool  # [dwo Alg. 2] a neighbour that carries the other trail is met as well
+    advertise: bool  # [dwo Alg. 2] a neighbour that carries another trail is met as well
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
+    search_steps: int = 0  # the most steps of a search; 0: no node searches
+    search_delay_s: float = 0.0
     retries: int = 0
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
     relaunch_s: float = math.inf
     launches: int = 1
-    refresh_s: float = math.inf  # trails expire after this time
+    refresh_s: float = math.inf  # walks meet trails for this time; all expires after twice it
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
-    buffer_size: int = 0  # events, for all of a publisher's subscribers, as far as it has room
+
+
+def rules_of(values: Mapping[str, Any]) -> Rules:
+    """Return the rules of a walk system with these values of its options; 0 s means never."""
+    given = {name: value for name, value in values.items() if name in Rules._fields}
+    given["step_delay_s"] = (given["step_delay_s"],) * 2
+    for name in ("relaunch_s", "refresh_s"):
+        given[name] = given[name] or math.inf
+    return Rules(**given)

@@ -1,7 +1,9 @@
-"""State of a node of a walk system: trails, meetings, hops in flight, and buffered events.
+"""State of a node of a walk system: trails, branches of trees, paths to members, hops in flight.
 
 [drw §3] a visited node keeps the description of the information, and the node that transmitted it
-first. We add hops in flight and buffers, because the paper excludes loss [drw §2].
+first: a trail. Where walks met, the nodes between their initiators keep branches to each other, and
+the branches of a topic carry a tree. A path says which neighbour is next towards a member. Events
+follow paths only. We add hops in flight and buffers, because the paper excludes loss [drw §2].
 """
 
 from typing import NamedTuple
@@ -9,87 +11,146 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import inlined
-from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE
 from halfway.core.prng import random_states
 from halfway.protocols.event_window import EventWindows, empty_windows
 from halfway.protocols.reliable_hop import ReliableHops, reliable_hops, track
 
-# What a node knows of a walk beside `back`, `advertiser` and `forth`.
-WALK = np.dtype(
+# `status` of a TRAIL; FREE is 0, so that pages of tables that stay 0 take no memory.
+FREE, HEARD, PASSED = 0, 1, 2
+OPEN, ENDED = 1, 2  # of a PATH. ENDED: the member gave up its role; an older PATH opens none
+_WALKER = [
+    ("status", "u1"),
+    ("side", "u1"),
+    ("member", "<i4"),  # node id
+    ("incarnation", "<u4"),  # of the member at the launch
+    ("generation", "<i4"),
+    ("back", "<i4"),  # hop towards the member, which has its own id
+    ("since", "<f8"),  # seconds: of a trail, when this launch arrived; of a path, when it began
+]
+# The trail of a member's latest walk. HEARD: `back` is a neighbour that advertised the trail.
+TRAIL = np.dtype(
     [
-        ("since", "<f8"),  # seconds: when `back` was set
-        ("advertised_at", "<f8"),  # seconds: when `advertiser` was set
-        ("generation", "<i4"),  # the launch that `back` belongs to
-        ("steps", "<i4"),  # the last step of that launch that arrived here
-        ("met_generation", "<i4"),  # the launch that `forth` belongs to
-        ("met_other", "<i4"),  # the launch of the other walk at that meeting
+        *_WALKER,
+        ("met", "u1"),  # 1 where a MATCH of this launch passed
+        ("steps", "<i4"),  # the last step of this launch that arrived here
     ]
 )
-# An event that its publisher buffers until the meeting.
-BUFFERED_EVENT = np.dtype([("topic", "<i4"), ("event", "<i4"), ("epoch", "<u4")])
+# A path to a member. `back` only ever changes to a later launch, whose PATH the next node had
+# before. So paths have no loops.
+PATH = np.dtype([*_WALKER, ("hops", "<i4")])
+# A neighbour on the way between two members whose walks met.
+BRANCH = np.dtype(
+    [
+        ("status", "u1"),  # FREE or OPEN
+        ("to", "<i4"),  # node id
+        ("since", "<f8"),  # seconds: when the branch was last of use
+    ]
+)
+# The tree of a topic that the node belongs to. Its root is a member.
+TREE = np.dtype(
+    [
+        ("status", "u1"),  # FREE or OPEN
+        ("root", "<i4"),  # node id
+        ("incarnation", "<u4"),  # of the root
+        ("generation", "<i4"),
+        ("parent", "<i4"),  # hop towards the root, which has its own id
+        ("hops", "<i4"),  # to the root
+        ("since", "<f8"),  # seconds: when the root sent this generation
+        ("rooted", "<i4"),  # generations that this node sent as a root
+    ]
+)
+# What a member knows of its own role on a topic.
+ROLE = np.dtype(
+    [
+        ("held", "u1"),
+        ("searches", "u1"),  # 1: the member of this launch has searched, or its timer runs
+        ("matched", "u1"),  # the walk met another walk, or another walk met it
+        ("reported", "u1"),  # to the application, for this launch
+        ("incarnation", "<u4"),
+        ("launches", "<i4"),  # so far in this incarnation, with searches
+        ("latest", "<i4"),  # generation of the latest launch that was no search
+        ("unanswered", "<i4"),  # launches in a row
+        ("asked_at", "<f8"),  # seconds: when the application took the role
+    ]
+)
+# An event that its publisher buffers for subscribers without a path.
+BUFFERED_EVENT = np.dtype([("at", "<f8"), ("event", "<i4"), ("epoch", "<u4"), ("state", "u1")])
+UNSENT, SENT_ONCE = 1, 2
+BRANCHES = 3  # times the members: the most branches. Two for the path of each, and earlier ones
 KNOWN_HOPS = 2  # times the hops that a node tracks: the accepted hops that it remembers
 
 # Columns of `counts`.
 REDRAWN = 0  # STEPs sent to another neighbour, because the first did not acknowledge
 DIED = 1  # walks that ended because there was no neighbour to step to
 LOST = 2  # records given up: their next node did not acknowledge, or there was none
-EVICTED = 3  # buffered events that gave way to later ones
-LAUNCHED = 4  # launches by timers: unanswered, refreshed, or after a crash
-BUFFERED = 5  # events buffered at the moment
+EVICTED = 3  # buffered events that gave way to later ones before they were sent
+LAUNCHED = 4  # launches by timers: unanswered, refreshed, searches, or after a crash
+NO_ROOM = 5  # trails, branches and paths without room in the tables
 COUNTS = 6
 
 
 class Trails(NamedTuple):
-    """The trails of all walks in a node's state; pages that stay 0 take no memory.
+    """The trails, trees and paths of all topics in a node's state.
 
-    `back` and `forth` have no loops, over any number of launches. A node's back pointer only ever
-    changes to a later launch, and the node that sent it that launch's walk already had a pointer of
-    that launch or a later one; within one launch it had it earlier. So along `back` (launch, age of
-    the pointer) only grows, until the initiator. The same holds for `forth` and what MATCH carries.
+    `back` of trails and of paths has no loops, over any number of launches. A node's back pointer
+    only ever changes to a later launch, and the node that sent it that launch's record already had
+    a pointer of that launch or a later one; within one launch it had it earlier. So along `back`
+    (launch, age of the pointer) only grows, until the member.
     """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
-    back: npt.NDArray[np.int32]  # [n, 2T] hop towards the initiator, which has its own id; -1 none
-    advertiser: npt.NDArray[np.int32]  # [n, 2T] neighbour that last advertised the trail; -1 none
-    forth: npt.NDArray[np.int32]  # [n, 2T] hop towards the meeting, own id if met here; -1 none
-    met: npt.NDArray[np.uint8]  # [n, T] 1 where the walks of a topic met
-    walks: npt.NDArray[np.void]  # [n, 2T] WALK, as a record array
+    trails: npt.NDArray[np.void]  # [n, T, members] TRAIL, as a record array
+    branches: npt.NDArray[np.void]  # [n, T, branches] BRANCH, as a record array
+    trees: npt.NDArray[np.void]  # [n, T] TREE, as a record array
+    paths: npt.NDArray[np.void]  # [n, T, members] PATH, as a record array
+    roles: npt.NDArray[np.void]  # [n, 2T] ROLE, as a record array
     hops: ReliableHops
     came_from: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: the walk's previous node
     redraws: npt.NDArray[np.int32]  # [n, places] of a STEP in flight: neighbours tried before
     counts: npt.NDArray[np.int64]  # [n, COUNTS]
-    delivered: EventWindows  # the newest events delivered of each publisher
-    buffer: npt.NDArray[np.void]  # [n, size] BUFFERED_EVENT, as a record array, oldest first
+    seen: EventWindows  # the newest events of each publisher
+    buffer: npt.NDArray[np.void]  # [n, T, size] BUFFERED_EVENT, as a record array, oldest first
+
+
+class Walker(NamedTuple):
+    """One launch of a member's walk."""
+
+    topic: int
+    side: int | np.int32
+    member: int
+    incarnation: int | np.uint32
+    generation: int | np.int32
 
 
 def trails_of(
-    node_ids: npt.NDArray[np.int32], topics: int, seed: int, *,
+    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, *, members: int = 2,
     places: int = 8, publishers: int = 1, buffer_size: int = 8,
 ) -> Trails:  # fmt: skip
     """The trails in the state of nodes that no walk has passed.
 
+    degree: the largest of a node. members: of a topic, whose trails and paths a node has room for.
     places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
-    publishers: whose newest events a subscriber recognises when they arrive again.
-    buffer_size: events that a publisher can buffer until the meeting.
+    publishers: whose newest events a node recognises when they arrive again.
+    buffer_size: events of a topic that a publisher can buffer.
     """
-    n = len(node_ids)
-    unknown = np.full((3, n, 2 * topics), NONE, np.int32)
+    n, branches = len(node_ids), max(min(degree, BRANCHES * members), 1)
     return Trails(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
-        back=unknown[0],
-        advertiser=unknown[1],
-        forth=unknown[2],
-        met=np.zeros((n, topics), np.uint8),
-        walks=np.zeros((n, 2 * topics), WALK).view(np.recarray),
+        trails=np.zeros((n, topics, members), TRAIL).view(np.recarray),
+        branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
+        trees=np.zeros((n, topics), TREE).view(np.recarray),
+        paths=np.zeros((n, topics, members), PATH).view(np.recarray),
+        roles=np.zeros((n, 2 * topics), ROLE).view(np.recarray),
         hops=reliable_hops(node_ids, places, KNOWN_HOPS * places),
         came_from=np.zeros((n, places), np.int32),
         redraws=np.zeros((n, places), np.int32),
         counts=np.zeros((n, COUNTS), np.int64),
-        delivered=empty_windows(n, publishers),
-        buffer=np.zeros((n, buffer_size), BUFFERED_EVENT).view(np.recarray),
+        seen=empty_windows(n, publishers),
+        buffer=np.zeros((n, topics, buffer_size), BUFFERED_EVENT).view(np.recarray),
     )
 
 
@@ -100,21 +161,115 @@ def track_hop(trails, rules, i, record, out):
 
 
 @inlined
-def has_trail(trails, rules, i, walk, now):
-    """Whether the state of row i has a trail of that walk that has not expired."""
-    return trails.back[i, walk] != NONE and now - trails.walks[i, walk].since <= rules.refresh_s
+def is_later(one, other):
+    """Whether a walker's launch is later than another launch of the same member."""
+    if one.incarnation != other.incarnation:
+        return one.incarnation > other.incarnation
+    return one.generation > other.generation
 
 
 @inlined
-def is_matched(trails, i, walk, generation):
-    """Whether the state of row i has a meeting of that walk's launch, or of a later one."""
-    return trails.forth[i, walk] != NONE and trails.walks[i, walk].met_generation >= generation
+def is_same(one, other):
+    """Whether two walkers of one member are one launch."""
+    return one.incarnation == other.incarnation and one.generation == other.generation
+
+
+@apart
+def trail_of(trails, rules, i, topic, side, member, now):
+    """The place of a member's trail on row i, heard or passed; -1: none. News follows a trail for
+    twice as long as walks meet it, so that it arrives."""
+    for k in range(trails.trails.shape[2]):
+        known = trails.trails[i, topic, k]
+        if known.status != FREE and known.member == member and known.side == side:
+            return NO_PLACE if has_expired(rules, known.since, now) else np.int64(k)
+    return NO_PLACE
 
 
 @inlined
-def is_better(trails, i, walk, generation, other):
-    """Whether a meeting of these two walks' launches is later than the one in row i's state."""
-    known = trails.walks[i, walk]
-    if trails.forth[i, walk] == NONE or generation != known.met_generation:
-        return trails.forth[i, walk] == NONE or generation > known.met_generation
-    return other > known.met_other
+def has_expired(rules, since, now):
+    """Whether a tree, a branch or a path of walks of that time has expired."""
+    # Twice the refresh time: the next launch begins after one, and its news takes time as well.
+    return now - since > 2.0 * rules.refresh_s
+
+
+@inlined
+def is_open(rules, path, now):
+    """Whether a walks' path or branch is in use."""
+    return path.status == OPEN and not has_expired(rules, path.since, now)
+
+
+@inlined
+def write_walker(known, status, walker, back, now):
+    """Write a launch into a place of a walks' table."""
+    known.status = status
+    known.side = walker.side
+    known.member = walker.member
+    known.incarnation = walker.incarnation
+    known.generation = walker.generation
+    known.back = back
+    known.since = now
+
+
+@apart
+def claim_trail(trails, rules, i, topic, side, member, now):
+    """A place for a member's trail on row i: its earlier one, a free one, or that of the oldest
+    trail, of those only heard first; -1 if there is none. A member's own trail stays."""
+    found, rank, age = NO_PLACE, 0, -1.0
+    for k in range(trails.trails.shape[2]):
+        known = trails.trails[i, topic, k]
+        if known.status != FREE and known.member == member and known.side == side:
+            return np.int64(k)
+        if known.status == FREE:
+            worth = 4
+        elif known.back == trails.node_id[i]:
+            worth = 0
+        elif has_expired(rules, known.since, now):
+            worth = 3
+        else:
+            worth = 2 if known.status == HEARD else 1
+        if worth > rank or (worth == rank and worth > 0 and now - known.since > age):
+            found, rank, age = np.int64(k), worth, now - known.since
+    trails.counts[i, NO_ROOM] += rank < 2
+    return found
+
+
+@apart
+def claim_path(trails, rules, i, topic, side, member, now):
+    """A place for a path from row i to a walks' member: its earlier one, a free one, or one that is
+    not in use; -1 if there is none. The place of another member is emptied."""
+    found, unused = NO_PLACE, NO_PLACE
+    for k in range(trails.paths.shape[2]):
+        known = trails.paths[i, topic, k]
+        if known.status != FREE and known.member == member and known.side == side:
+            return np.int64(k)
+        if found == NO_PLACE and known.status == FREE:
+            found = np.int64(k)
+        if unused == NO_PLACE and not is_open(rules, known, now):
+            unused = np.int64(k)
+    found = unused if found == NO_PLACE else found
+    trails.counts[i, NO_ROOM] += found == NO_PLACE
+    if found != NO_PLACE:
+        trails.paths[i, topic, found].status = FREE
+    return found
+
+
+@inlined
+def walker_of(message):
+    """The walker that a record of the walks is about."""
+    return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
+
+
+@inlined
+def write_member(o, walker):
+    """Write a walker into a record."""
+    o.topic = walker.topic
+    o.publisher = walker.member
+    o.epoch = walker.incarnation
+    o.args[2] = walker.side
+    o.args[4] = walker.generation
+
+
+@inlined
+def walker_at(topic, known):
+    """The walker of a place of a walks' table."""
+    return Walker(topic, known.side, known.member, known.incarnation, known.generation)

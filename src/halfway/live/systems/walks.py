@@ -1,0 +1,35 @@
+"""The live face of the two walk systems: each member of a topic launches a walk of its own.
+
+A node learns the other members of a topic from their walks, so it is given none of them. Topics are
+the node's own numbers, and a number stays with its topic, because trails and paths have it.
+"""
+
+import numpy as np
+
+from halfway.live.step.system import SystemNode
+from halfway.live.systems.face import Face, made
+from halfway.protocols.walks.messages import rules_of
+
+_MEMBERS = 16  # of a topic, that a node has room for where the option `trails` is 0
+_TRACKED_HOPS = 24
+
+
+class WalksFace(Face):
+    """The live face of the directional and of the pure random walk."""
+
+    broadcast = False
+    keeps_topics = True
+
+    def _node(self) -> SystemNode:
+        module, limits, setting = self.module, self.setting.limits, self.setting
+        rules = rules_of(self.values)
+        state = made(
+            module.state, np.array([setting.node_id], np.int32), limits.neighbours, limits.topics,
+            setting.seed, members=int(self.values["trails"]) or _MEMBERS,
+            places=_TRACKED_HOPS if rules.retries else 0, publishers=limits.publishers,
+            buffer_size=int(self.values["buffer_size"]),
+        )  # fmt: skip
+        return SystemNode(
+            state, rules, module.most_emissions(state, rules), module.KINDS,
+            module.limits(state, rules), self.numbered,
+        )  # fmt: skip

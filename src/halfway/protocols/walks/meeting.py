@@ -1,0 +1,195 @@
+"""The arrival of a walk at a node, the meeting of two walks, and the news of it [drw §3].
+
+Shared by both walk systems: everything but a walk's choice of its next node.
+"""
+
+from halfway.core.compiled import apart, inlined, kernel
+from halfway.core.message import APP
+from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
+from halfway.protocols import reliable_hop
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.launch import (
+    is_current,
+    is_over,
+    leave_trail,
+    meetable,
+    random_of,
+    send_step,
+)
+from halfway.protocols.walks.state import (
+    DIED,
+    FREE,
+    HEARD,
+    LOST,
+    PASSED,
+    is_later,
+    is_same,
+    track_hop,
+    trail_of,
+    walker_at,
+    walker_of,
+    write_member,
+)
+from halfway.protocols.walks.trees import is_in_tree, keep_branch
+
+
+@kernel
+def step_arrived(trails, rules, neighbourhood, i, message, out):
+    """Receive a walk's STEP: True if it ends at a meeting here, or goes to a neighbour that
+    advertised another walk's trail."""
+    walker, now, topic = walker_of(message), message.at, message.topic
+    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
+        trails, rules, i, message
+    ):
+        return True
+    searches, root = message.args[messages.SEARCHES] == 1, message.args[messages.ROOT_ID]
+    heard = rules.advertise and not searches
+    at = leave_trail(trails, rules, i, walker, message.source, heard, now, out)
+    if at != NO_PLACE:
+        trails.trails[i, topic, at].steps = message.args[messages.STEPS]
+        if meet_here(trails, rules, i, topic, at, root, searches, now, out):
+            return True
+    # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
+    # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
+    matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1
+    if matched or is_over(trails, rules, i, message):
+        return True
+    neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
+    if heard and neighbour != NO_PLACE:
+        # The hop onto the neighbour that carries the other trail counts as a step.
+        towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
+        steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
+        send_step(
+            trails, rules, i, message, random, steps, after, towards, message.source, 0, out
+        )  # fmt: skip
+        return True
+    if neighbourhood.first[i] == neighbourhood.last[i]:
+        trails.counts[i, DIED] += 1
+        return True
+    return False
+
+
+@inlined
+def is_outrun(trails, rules, i, message):
+    """Whether a walk's STEP is outrun: a later launch passed, or this one with as many steps."""
+    # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
+    # where it reaches the other's trail with fewer steps behind it.
+    walker = walker_of(message)
+    at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
+    if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
+        return False
+    known = trails.trails[i, walker.topic, at]
+    if is_same(known, walker):
+        return message.args[messages.STEPS] <= known.steps
+    return is_later(known, walker)
+
+
+@kernel
+def can_redraw(trails, rules, neighbourhood, i, place, now):
+    """Whether a walk's failed hop is a STEP with another neighbour to choose; else release it."""
+    failed = trails.hops.record[i, place]
+    if failed.kind == messages.STEP:
+        walker = walker_of(failed)
+        forget_heard(trails, i, walker.topic, failed.next)
+        at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
+        degree = neighbourhood.last[i] - neighbourhood.first[i]
+        over = at != NO_PLACE and (
+            is_later(trails.trails[i, walker.topic, at], walker)
+            or trails.trails[i, walker.topic, at].met == 1
+        )
+        if not over and degree > 0 and trails.redraws[i, place] < degree:
+            return True
+        trails.counts[i, DIED] += not over
+    else:
+        # A path has no alternative to a next node that is gone: the record is lost, and the next
+        # launches of the members make another path.
+        trails.counts[i, LOST] += 1
+    reliable_hop.release(trails.hops, i, place)
+    return False
+
+
+@apart
+def forget_heard(trails, i, topic, neighbour):
+    """Forget the trails of walks that a neighbour advertised which is gone."""
+    for k in range(trails.trails.shape[2]):
+        known = trails.trails[i, topic, k]
+        if known.status == HEARD and known.back == neighbour:
+            known.status = FREE
+
+
+@apart
+def meet_here(trails, rules, i, topic, at, root, searches, now, out):
+    """Let a walk, whose trail on row i is at a place, meet another trail here, or a tree with
+    another root than its member's; whether it does. A search meets trees only."""
+    known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
+    if not searches:
+        k = meetable(trails, rules, i, topic, known.member, PASSED, now)
+        if k != NO_PLACE:
+            met = trails.trails[i, topic, k]
+            send_match(trails, rules, i, topic, at, met.member, met.side, 0, now, out)
+            send_match(trails, rules, i, topic, k, known.member, known.side, 0, now, out)
+            return True
+    if tree.root in (root, known.member) or not is_in_tree(trails, rules, i, topic, now):
+        return False
+    send_match(trails, rules, i, topic, at, tree.root, 0, 0, now, out)
+    return True
+
+
+@apart
+def send_match(trails, rules, i, topic, at, other, side, hops, now, out):
+    """Send the news of a meeting to the initiator of the walk whose trail on row i is at a place.
+
+    [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
+    The nodes on the way make branches to each other. other, side: the member that the walk met.
+    """
+    known = trails.trails[i, topic, at]
+    known.met = 1
+    walker, back = walker_at(topic, known), known.back
+    if back == trails.node_id[i]:
+        note_meeting(trails, rules, i, walker, other, side, hops, now, out)
+        return
+    o = emit(out, messages.MATCH, 0.0, back)
+    write_meeting(o, walker, other, side, hops)
+    track_hop(trails, rules, i, o, out)
+    keep_branch(trails, rules, i, topic, back, now, out)
+
+
+@inlined
+def write_meeting(o, walker, other, side, hops):
+    """Write the meeting of a walk with that of another member into a record."""
+    write_member(o, walker)
+    o.target = other
+    o.args[messages.OTHER_SIDE] = side
+    o.args[messages.STEPS] = hops
+
+
+@apart
+def receive_match(trails, rules, i, message, out):
+    """Receive the news that a walk has met another one, on its way to the walk's initiator."""
+    walker, now, topic = walker_of(message), message.at, message.topic
+    keep_branch(trails, rules, i, topic, message.source, now, out)
+    at = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
+    if at == NO_PLACE or trails.trails[i, topic, at].status != PASSED:
+        trails.counts[i, LOST] += 1
+        return
+    hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
+    send_match(trails, rules, i, topic, at, message.target, side, hops, now, out)
+
+
+@apart
+def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
+    """Note at row i that its walk and another walk have met; report each launch once."""
+    role = trails.roles[i, 2 * walker.topic + walker.side]
+    if not is_current(trails, i, walker):
+        return
+    role.matched = 1
+    after = rules.search_delay_s
+    if role.searches == 0 and rules.search_steps > 0 and now + after <= rules.until_s:
+        role.searches = 1
+        o = emit(out, messages.SEARCH, after, trails.node_id[i])
+        o.topic = walker.topic
+        o.args[messages.SIDE] = walker.side
+    if role.reported == 0:
+        role.reported = 1
+        write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, other, side, hops)

@@ -1,0 +1,157 @@
+"""Paths to the members of a topic: which neighbour is next towards a member.
+
+The news of a member (PATH) climbs the tree to the root. Where it finds the path to a publisher, the
+news of a subscriber also goes to this publisher. So every publisher learns every subscriber of its
+tree, and each node on the way has a path to this subscriber. A node passes on each launch of a
+member once.
+"""
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.delivery import send_buffered
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.state import (
+    ENDED,
+    FREE,
+    OPEN,
+    claim_path,
+    has_expired,
+    is_later,
+    is_open,
+    track_hop,
+    walker_at,
+    walker_of,
+    write_member,
+    write_walker,
+)
+from halfway.protocols.walks.trees import keep_branch, take_root
+
+
+@inlined
+def send_path(trails, rules, i, topic, place, towards, now, out):
+    """Send a neighbour the path to the walks' member at a place."""
+    path, o = trails.paths[i, topic, place], emit(out, messages.PATH, 0.0, towards)
+    write_member(o, walker_at(topic, path))
+    o.args[messages.STEPS] = path.hops
+    o.reals[messages.AGE] = max(now - path.since, 0.0)
+    track_hop(trails, rules, i, o, out)
+
+
+@inlined
+def send_end(trails, rules, i, walker, towards, out):
+    """Send a neighbour the end of the paths to a walks' member."""
+    o = emit(out, messages.END, 0.0, towards)
+    write_member(o, walker)
+    track_hop(trails, rules, i, o, out)
+
+
+@apart
+def is_first_publisher(trails, rules, i, topic, place, now):
+    """Whether no path to a walks' publisher before this place has the same next node."""
+    towards = trails.paths[i, topic, place].back
+    for k in range(place):
+        other = trails.paths[i, topic, k]
+        same = other.back == towards and other.side == PUBLISHES
+        if same and is_open(rules, other, now):
+            return False
+    return True
+
+
+@apart
+def pass_on(trails, rules, i, topic, place, source, now, out):
+    """Pass on the path to a walks' member, or its end: to the parent in the tree, and that to a
+    subscriber towards each publisher; not back to where the news came from."""
+    path, tree, own = trails.paths[i, topic, place], trails.trees[i, topic], trails.node_id[i]
+    ends, walker = path.status == ENDED, walker_at(topic, path)
+    parent = tree.parent if tree.status == OPEN else own
+    if parent not in (own, source):
+        if ends:
+            send_end(trails, rules, i, walker, parent, out)
+        else:
+            send_path(trails, rules, i, topic, place, parent, now, out)
+    if path.side == PUBLISHES:
+        return
+    for k in range(trails.paths.shape[2]):
+        other = trails.paths[i, topic, k]
+        if other.side != PUBLISHES or other.back in (own, source, parent):
+            continue
+        if is_open(rules, other, now) and is_first_publisher(trails, rules, i, topic, k, now):
+            if ends:
+                send_end(trails, rules, i, walker, other.back, out)
+            else:
+                send_path(trails, rules, i, topic, place, other.back, now, out)
+
+
+@apart
+def send_subscribers(trails, rules, i, topic, towards, now, out):
+    """Send the paths to all walks' subscribers to the next node towards a publisher."""
+    for k in range(trails.paths.shape[2]):
+        path = trails.paths[i, topic, k]
+        if path.side == SUBSCRIBES and path.back != towards and is_open(rules, path, now):
+            send_path(trails, rules, i, topic, k, towards, now, out)
+
+
+@apart
+def begin_path(trails, rules, i, walker, now, out):
+    """Begin the path of a walks' launch at row i, its member, and make it known."""
+    topic, own = walker.topic, trails.node_id[i]
+    place = claim_path(trails, rules, i, topic, walker.side, own, now)
+    if place == NO_PLACE:
+        return
+    write_walker(trails.paths[i, topic, place], OPEN, walker, own, now)
+    trails.paths[i, topic, place].hops = 0
+    pass_on(trails, rules, i, topic, place, own, now, out)
+
+
+@apart
+def receive_path(trails, rules, i, message, out):
+    """Receive the path to a walks' member by way of the sender; a later launch goes on."""
+    walker, now, source = walker_of(message), message.at, message.source
+    topic, since = walker.topic, now - message.reals[messages.AGE]
+    if walker.member == trails.node_id[i] or has_expired(rules, since, now):
+        return
+    keep_branch(trails, rules, i, topic, source, now, out)
+    place = claim_path(trails, rules, i, topic, walker.side, walker.member, now)
+    if place == NO_PLACE:
+        return
+    path = trails.paths[i, topic, place]
+    if path.status != FREE and not is_later(walker, path):
+        return
+    known = is_open(rules, path, now) and path.incarnation == walker.incarnation
+    turned = not known or path.back != source
+    write_walker(path, OPEN, walker, source, since)
+    path.hops = message.args[messages.STEPS] + 1
+    pass_on(trails, rules, i, topic, place, source, now, out)
+    if walker.side == PUBLISHES:
+        if turned:
+            send_subscribers(trails, rules, i, topic, source, now, out)
+    elif trails.roles[i, 2 * topic + PUBLISHES].held == 1 and not known:
+        send_buffered(trails, rules, i, topic, place, now, out)
+
+
+@apart
+def receive_root(trails, rules, i, message, out):
+    """Receive the root of a neighbour's walks' tree. A new parent learns the paths of row i."""
+    topic, now, parent = message.topic, message.at, message.source
+    if take_root(trails, rules, i, message, out):
+        for k in range(trails.paths.shape[2]):
+            path = trails.paths[i, topic, k]
+            if path.back != parent and is_open(rules, path, now):
+                send_path(trails, rules, i, topic, k, parent, now, out)
+
+
+@apart
+def end_path(trails, rules, i, walker, source, now, out):
+    """End the path to a walks' member on row i, and on the nodes that learnt it from here."""
+    topic = walker.topic
+    for k in range(trails.paths.shape[2]):
+        path = trails.paths[i, topic, k]
+        if path.status != OPEN or path.member != walker.member or path.side != walker.side:
+            continue
+        if not is_later(path, walker):
+            path.status = ENDED
+            path.generation = walker.generation
+            path.incarnation = walker.incarnation
+            pass_on(trails, rules, i, topic, k, source, now, out)

@@ -1,0 +1,108 @@
+"""A member's role on a topic of the walks: it begins, launches walks, is renewed, and ends."""
+
+import math
+
+import numpy as np
+
+from halfway.core.compiled import apart
+from halfway.core.missing import NO_PLACE
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.launch import (
+    first_step,
+    leave_trail,
+    new_launch,
+    plan_resume,
+    start_timer,
+)
+from halfway.protocols.walks.meeting import meet_here
+from halfway.protocols.walks.paths import begin_path, end_path
+from halfway.protocols.walks.state import LAUNCHED, Walker
+from halfway.protocols.walks.trees import is_root, plant, root_of
+
+
+@apart
+def begin_role(trails, rules, neighbourhood, i, message, side, out):
+    """Begin a role of row i's application on a topic, unless it holds that role: launch a walk."""
+    role = trails.roles[i, 2 * message.topic + side]
+    if role.held == 1:
+        return
+    role.held = 1
+    role.incarnation = message.incarnation
+    role.asked_at = message.at
+    launch(trails, rules, neighbourhood, i, message.topic, side, np.int32(0), message.at, out)
+
+
+@apart
+def end_role(trails, rules, i, message, side, out):
+    """End a role of row i's application on a topic."""
+    role, own = trails.roles[i, 2 * message.topic + side], trails.node_id[i]
+    if role.held == 0:
+        return
+    role.held = 0
+    role.matched = 0
+    walker = Walker(message.topic, np.int32(side), own, role.incarnation, np.int32(role.launches))
+    role.launches += 1
+    end_path(trails, rules, i, walker, own, message.at, out)
+
+
+@apart
+def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
+    """Launch a walk of row i's member, and renew its path and the tree that it is the root of."""
+    role = trails.roles[i, 2 * topic + side]
+    role.matched = 0
+    role.searches = 0
+    walker = new_launch(trails, i, topic, side, unanswered)
+    role.latest = walker.generation
+    start_timer(trails, rules, i, messages.RELAUNCH, rules.relaunch_s, walker, now, out)
+    start_timer(trails, rules, i, messages.REFRESH, rules.refresh_s, walker, now, out)
+    plant(trails, rules, i, topic, role.incarnation, now, out)
+    begin_path(trails, rules, i, walker, now, out)
+    walk(trails, rules, neighbourhood, i, walker, False, now, out)
+
+
+@apart
+def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
+    """Begin the walk of a launch, at a node that another member's trail may have passed."""
+    topic, own, advertise = walker.topic, trails.node_id[i], rules.advertise and not searches
+    root = root_of(trails, rules, i, topic, now)
+    at = leave_trail(trails, rules, i, walker, own, advertise, now, out)
+    if at == NO_PLACE or not meet_here(trails, rules, i, topic, at, root, searches, now, out):
+        first_step(trails, rules, neighbourhood, i, walker, searches, now, out)
+
+
+@apart
+def search(trails, rules, neighbourhood, i, message, out):
+    """Launch a walk to members that met each other elsewhere, if row i is the root of its tree."""
+    topic, side, now = message.topic, message.args[messages.SIDE], message.at
+    role = trails.roles[i, 2 * topic + side]
+    if role.held == 1 and is_root(trails, rules, i, topic, now):
+        trails.counts[i, LAUNCHED] += 1
+        walker = new_launch(trails, i, topic, side, np.int32(role.unanswered))
+        walk(trails, rules, neighbourhood, i, walker, True, now, out)
+
+
+@apart
+def launch_again(trails, rules, neighbourhood, i, message, out):
+    """Launch a walk again at its RELAUNCH or REFRESH timer, unless the launch is outdated."""
+    topic, side = message.topic, message.args[messages.SIDE]
+    role, unanswered = trails.roles[i, 2 * topic + side], np.int32(0)
+    if role.held == 0 or message.args[messages.GENERATION] != role.latest:
+        return
+    if message.kind == messages.RELAUNCH:
+        unanswered = message.args[messages.UNANSWERED] + np.int32(1)
+        if role.matched == 1 or unanswered >= rules.launches:
+            return
+    trails.counts[i, LAUNCHED] += 1
+    launch(trails, rules, neighbourhood, i, topic, side, unanswered, message.at, out)
+
+
+@apart
+def resume(trails, rules, neighbourhood, i, message, out):
+    """Launch a walk again as if its timer had ended; without refreshes, only an unanswered one."""
+    topic, side = message.topic, message.args[messages.SIDE]
+    role = trails.roles[i, 2 * topic + side]
+    due = role.held == 1 and (rules.refresh_s < math.inf or role.matched == 0)
+    if due and message.at <= rules.until_s:
+        trails.counts[i, LAUNCHED] += 1
+        launch(trails, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
+    plan_resume(trails, rules, i, 2 * topic + side + 1, out)

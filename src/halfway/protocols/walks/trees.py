@@ -1,0 +1,150 @@
+"""Branches between the members of a topic whose walks met, and the tree over these branches.
+
+[drw §1] "the system offers the possibility to build groups" and leaves open how more than two walks
+form paths. The loop-erased paths between the members that met are the branches of a topic. The
+member with the least id is the root of a tree over them: its ROOT goes once along each branch. A
+node takes the neighbour from which the latest ROOT came first as its parent. ROOT carries its age,
+so that the news of a root that is gone ends after twice the refresh time on all nodes.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.state import (
+    FREE,
+    NO_ROOM,
+    OPEN,
+    has_expired,
+    is_open,
+    track_hop,
+)
+
+
+@inlined
+def is_in_tree(trails, rules, i, topic, now):
+    """Whether row i belongs to a tree of the topic's walks that has not expired."""
+    return is_open(rules, trails.trees[i, topic], now)
+
+
+@inlined
+def is_root(trails, rules, i, topic, now):
+    """Whether row i is the root of a tree of the topic's walks."""
+    is_own = trails.trees[i, topic].root == trails.node_id[i]
+    return is_own and is_in_tree(trails, rules, i, topic, now)
+
+
+@inlined
+def root_of(trails, rules, i, topic, now):
+    """The root of row i's tree of a walks' topic; the own id outside a tree."""
+    inside = is_in_tree(trails, rules, i, topic, now)
+    return trails.trees[i, topic].root if inside else trails.node_id[i]
+
+
+@apart
+def renew_branch(trails, rules, i, topic, to, now):
+    """Make or renew the branch of a walks' topic from row i to a neighbour; whether it is new."""
+    found, age = NO_PLACE, -1.0
+    for k in range(trails.branches.shape[2]):
+        branch = trails.branches[i, topic, k]
+        if branch.status == OPEN and branch.to == to:
+            new = has_expired(rules, branch.since, now)
+            branch.since = now
+            return new
+        free = branch.status == FREE
+        since = np.inf if free else now - branch.since
+        if since > age and (free or branch.to != trails.trees[i, topic].parent):
+            found, age = np.int64(k), since
+    if found == NO_PLACE:
+        found = np.int64(0)
+    branch = trails.branches[i, topic, found]
+    trails.counts[i, NO_ROOM] += is_open(rules, branch, now)
+    branch.status = OPEN
+    branch.to = to
+    branch.since = now
+    return True
+
+
+@apart
+def keep_branch(trails, rules, i, topic, to, now, out):
+    """Make or renew a branch of a walks' topic. A new one brings the neighbour this node's root."""
+    if renew_branch(trails, rules, i, topic, to, now) and is_in_tree(trails, rules, i, topic, now):
+        send_root(trails, rules, i, topic, to, now, out)
+
+
+@inlined
+def send_root(trails, rules, i, topic, to, now, out):
+    """Send a neighbour the root of row i's tree of a walks' topic."""
+    tree, o = trails.trees[i, topic], emit(out, messages.ROOT, 0.0, to)
+    o.topic = topic
+    o.publisher = tree.root
+    o.epoch = tree.incarnation
+    o.args[messages.GENERATION] = tree.generation
+    o.args[messages.STEPS] = tree.hops
+    o.reals[messages.AGE] = max(now - tree.since, 0.0)
+    track_hop(trails, rules, i, o, out)
+
+
+@apart
+def spread_root(trails, rules, i, topic, source, now, out):
+    """Send the root of row i's tree along all branches of a walks' topic except the one it came
+    from."""
+    for k in range(trails.branches.shape[2]):
+        branch = trails.branches[i, topic, k]
+        if branch.to != source and is_open(rules, branch, now):
+            send_root(trails, rules, i, topic, branch.to, now, out)
+
+
+@apart
+def plant(trails, rules, i, topic, incarnation, now, out):
+    """Make row i, which is a walks' member, the root of its tree, unless that has a lesser root."""
+    tree, own = trails.trees[i, topic], trails.node_id[i]
+    if is_in_tree(trails, rules, i, topic, now) and tree.root < own:
+        return
+    tree.status = OPEN
+    tree.root = tree.parent = own
+    tree.incarnation = incarnation
+    tree.generation = tree.rooted
+    tree.rooted += 1
+    tree.hops = 0
+    tree.since = now
+    spread_root(trails, rules, i, topic, own, now, out)
+
+
+@apart
+def take_root(trails, rules, i, message, out):
+    """Take the root of a walks' ROOT if it is better than that of row i's tree, and pass it on;
+    whether the parent has changed.
+
+    A lesser root is better, and of the same root a later generation. The sender of a worse one
+    learns the better one.
+    """
+    topic, now, own = message.topic, message.at, trails.node_id[i]
+    tree, since = trails.trees[i, topic], now - message.reals[messages.AGE]
+    if has_expired(rules, since, now):
+        return False
+    root, incarnation = message.publisher, message.epoch
+    generation = message.args[messages.GENERATION]
+    if tree.status == OPEN and tree.root == root:
+        later = incarnation > tree.incarnation or (
+            incarnation == tree.incarnation and generation > tree.generation
+        )
+    else:
+        later = not is_in_tree(trails, rules, i, topic, now) or root < tree.root
+        if not later:
+            send_root(trails, rules, i, topic, message.source, now, out)
+    if not later or root == own:
+        return False
+    changed = tree.status != OPEN or tree.parent != message.source
+    tree.status = OPEN
+    tree.root = root
+    tree.incarnation = incarnation
+    tree.generation = generation
+    tree.parent = message.source
+    tree.hops = message.args[messages.STEPS] + 1
+    tree.since = since
+    renew_branch(trails, rules, i, topic, message.source, now)
+    spread_root(trails, rules, i, topic, message.source, now, out)
+    return changed
