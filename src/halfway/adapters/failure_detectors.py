@@ -1,4 +1,4 @@
-"""The adapter of failure detectors: no application subscribes or publishes, and every node joins."""
+"""The adapter of failure detectors: no application publishes, and every node is a member."""
 
 from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
 from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
@@ -51,4 +51,4 @@ def _shortfalls(index: MemberIndex) -> dict[str, int]:
     }
 
 
-ADAPTERS = {"heartbeat": DetectorAdapter, "gossip-counters": DetectorAdapter}
+ADAPTERS = dict.fromkeys(("heartbeat", "gossip-counters", "swim", "lifeguard"), DetectorAdapter)

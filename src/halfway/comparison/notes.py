@@ -12,7 +12,14 @@ from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHOR
 from halfway.comparison.evaluation.results import ResultCell
 from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.option_notes import option_notes
-from halfway.scenario.schema import AnyWorkload, FailureDetection, FromFile, Recorded, Scenario, Workload
+from halfway.scenario.schema import (
+    AnyWorkload,
+    FailureDetection,
+    FromFile,
+    Recorded,
+    Scenario,
+    Workload,
+)
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 _TREE_FORMED_S = 10.0  # when a tree of brokers is formed, with the defaults of its options

@@ -57,9 +57,9 @@ def read_request(
 ) -> Request:
     """Read the request of a comparison on a scenario, checked before anything runs.
 
-    systems: names (default: all of the workload's purpose); user_systems: files or modules of user systems; until:
-    "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs and minimise replace
-    those of the file. Raises Problem naming what is wrong.
+    systems: names (default: all that have the workload's purpose); user_systems: files or modules
+    of user systems; until: "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs
+    and minimise replace those of the file. Raises Problem naming what is wrong.
     """
     for field, option in (("seed", "seed"), ("system", "systems")):
         if field in (changes or {}):
@@ -78,29 +78,43 @@ def read_request(
         what = f"replicates = {replicates}: expected at most {max_replicates} (the maximum)"
         raise Problem(what, remedy="lower it, or raise the maximum (--most, max_replicates)")
     base, points = read_sweep(scenario, changes, sweeps, of_user)
-    if not systems:
-        chosen = [
-            one for one in chosen
-            if one.text or not build.other_purpose(one.system(), points[0].scenario)
-        ]  # fmt: skip
+    chosen = chosen if systems else _of_purpose(chosen, points[0].scenario)
     base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
     known = [metric.name for metric in metrics_for([point.scenario for point in points])]
     rule = stopping_rule(until, known[0])
     supported, unsupported, remarks = _sorted_out(points, chosen)
-    reference = baseline or ("flooding" if "flooding" in supported else next(iter(supported)))
-    if reference not in supported:
-        why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
-        raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
+    reference = _baseline(baseline, supported, unsupported)
     able, wanted = list(supported.values()), {**(base.decision.need or {}), **(needs or {})}
     decision = decision_rule(wanted, minimise or base.decision.minimise)
-    for name in (*(need.metric for need in decision.needs), decision.minimise):
-        if name and name not in known:
-            remedy = f"metrics of this scenario: {', '.join(known)}"
-            raise Problem(f"{name}: expected a metric of this scenario", remedy=remedy)
+    _check_decision(decision, known)
     return Request(
         base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
         decision,
     )  # fmt: skip
+
+
+def _baseline(
+    given: str | None, supported: Mapping[str, SystemSource], unsupported: Mapping[str, str]
+) -> str:
+    """The requested baseline; without one flooding, or the first system that runs."""
+    reference = given or ("flooding" if "flooding" in supported else next(iter(supported)))
+    if reference not in supported:
+        why = unsupported.get(reference, f"expected one of {', '.join(supported)}")
+        raise Problem(f"baseline = {reference}: {why}", remedy="choose a baseline that runs here")
+    return reference
+
+
+def _of_purpose(systems: Sequence[SystemSource], scenario: Scenario) -> list[SystemSource]:
+    """The requested systems that the workload of a scenario is for, and all user systems."""
+    return [one for one in systems if one.text or not build.other_purpose(one.system(), scenario)]
+
+
+def _check_decision(decision: DecisionRule, known: Sequence[str]) -> None:
+    """Raise Problem where a requested decision names a metric that the scenario has not."""
+    for name in (*(need.metric for need in decision.needs), decision.minimise):
+        if name and name not in known:
+            remedy = f"metrics of this scenario: {', '.join(known)}"
+            raise Problem(f"{name}: expected a metric of this scenario", remedy=remedy)
 
 
 def printable(title: str) -> str:

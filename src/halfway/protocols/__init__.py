@@ -23,6 +23,8 @@ SYSTEMS = {
     "underlay-siena": "halfway.protocols.broker_trees.underlay_siena",
     "heartbeat": "halfway.protocols.failure_detectors.heartbeat",
     "gossip-counters": "halfway.protocols.failure_detectors.gossip_counters",
+    "swim": "halfway.protocols.failure_detectors.swim",
+    "lifeguard": "halfway.protocols.failure_detectors.lifeguard",
 }
 
 
@@ -86,5 +88,13 @@ ABOUT = {
     "gossip-counters": About(
         "A failure detector: neighbours gossip tables of heartbeat counters.",
         "van Renesse, Minsky & Hayden 1998",
+    ),
+    "swim": About(
+        "A failure detector: a node probes one neighbour a period, and probes carry news.",
+        "Das, Gupta & Motivala 2002",
+    ),
+    "lifeguard": About(
+        "SWIM with local health: a slow node doubts itself before it suspects others.",
+        "Dadgar, Phillips & Currey 2018",
     ),
 }

@@ -42,7 +42,6 @@ from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
 from halfway.world.outages import KEPT
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.monitoring import Monitoring
 
 Condition = Callable[["Simulation"], bool]
 _JOURNAL = 65_536  # records that wait to be written to a trace
@@ -128,11 +127,8 @@ class Simulation:
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
         kinds, names, self._lend = self.instance.kinds, self.environment.names(), Lender()
-        start_s = self.demand.start_s if isinstance(self.demand, Monitoring) else 0.0
-        detections = detections_of(kinds, self.environment.ids, start_s)
-        self._log = RunLog(
-            kinds, self._publications, deliveries, names, trace, journal, detections
-        )
+        found = detections_of(kinds, self.environment.ids, self.demand)
+        self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal, found)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)

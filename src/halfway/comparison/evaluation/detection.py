@@ -32,8 +32,8 @@ METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
             "count.", "more", most=1.0),
      _read(lambda d: d.detected_share)),
     (Metric("detection-first", "detection, first monitor", "s",
-            "The mean time from a crash to the first suspicion that lasts until the member is back, "
-            "or until the run ends."),
+            "The mean time from a crash to the first suspicion that lasts until the member is "
+            "back, or until the run ends."),
      _read(lambda d: d.first_s)),
     (Metric("detection-all", "detection, all monitors", "s",
             "The mean time from a crash until all its monitors suspect the member for good. Only "
@@ -64,8 +64,8 @@ METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
             "of its wire format. Radio headers do not count. Hellos count."),
      _each(lambda o: o.bytes_sent)),
     (Metric("power-per-member", "power / member", "mW",
-            "The energy that all nodes spend for sending, receiving and idling, for each member and "
-            "second."),
+            "The energy that all nodes spend for sending, receiving and idling, for each member "
+            "and second."),
      _each(lambda o: 1e3 * o.energy_j)),
 )  # fmt: skip
 NAMES = tuple(metric.name for metric, _ in METRICS)

@@ -19,6 +19,7 @@ _FACES = {
 }
 _PAIRS = "the walks of a topic have numbers that only a simulation gives to its nodes"
 _TREE = "a broker gets its parents and their paths before the run, and not by messages"
+_DETECTOR = "it is a failure detector, which spreads no events of applications"
 REASONS = {
     "directional-walk": _PAIRS,
     "random-walk": _PAIRS,
@@ -26,6 +27,10 @@ REASONS = {
     "drip": "each node must know its position, and a live node has no position yet",
     "siena": _TREE,
     "underlay-siena": _TREE,
+    "heartbeat": _DETECTOR,
+    "gossip-counters": _DETECTOR,
+    "swim": _DETECTOR,
+    "lifeguard": _DETECTOR,
 }
 DEFAULT_SYSTEM = "flooding"
 

@@ -25,7 +25,7 @@ from halfway.core.prng import pick, random_bits, random_states, uniform
 from halfway.core.values.ranges import NODE_OR_NONE, whole
 from halfway.protocols.failure_detectors import reports, silence
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
-from halfway.protocols.failure_detectors.silence import Heard, Silence
+from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 
 ENTRIES = 6  # of a record
 _EPOCH = 1 << 31  # a counter in a record is its number, and so much for each incarnation
@@ -76,7 +76,7 @@ class CountersState(NamedTuple):
     random_state: npt.NDArray[np.uint64]  # [n]
     ticks: npt.NDArray[np.int32]  # [n] until the next gossip
     counter: npt.NDArray[np.int32]  # [n] own
-    heard: Heard
+    heard: HeardMembers
 
 
 State = CountersState
@@ -104,7 +104,7 @@ def rules(values: Mapping[str, Value]) -> Rules:
 
 def most_emissions(state: CountersState, rules: Rules) -> int:
     """The most records that one call of the gossip counters' `handle` emits."""
-    members = state.heard.entry.shape[1]
+    members = int(state.heard.entry.shape[1])
     return members + max(rules.fanout, 1) * (members // ENTRIES + 1) + 1
 
 
@@ -122,8 +122,8 @@ def send_counters(state, i, epoch, towards, out):
     heard, o, used = state.heard, _blank_gossip(towards, out), 1
     o.args[0] = state.node_id[i]
     o.reals[0] = np.float64(epoch) * _EPOCH + state.counter[i]
-    for k in range(heard.index.count[i]):
-        known = heard.entry[i, heard.index.place[i, k]]
+    for k in range(heard.members.known[i]):
+        known = heard.entry[i, heard.members.place[i, k]]
         if known.is_suspected == 1:
             continue
         if used == ENTRIES:

@@ -19,7 +19,7 @@ from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, random_states, uniform
 from halfway.protocols.failure_detectors import reports, silence
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
-from halfway.protocols.failure_detectors.silence import Heard, Silence
+from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 
 KINDS = Kinds(MEMBER_RANGE)
 KINDS.include(reports.KINDS)
@@ -39,7 +39,9 @@ TICKS = 8  # in a period: how often a node looks for silent members
 OPTIONS = {
     "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
     "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
-    "hops": count(64, "number of hops that a heartbeat travels. 1 means neighbours only", 1, 65_000),
+    "hops": count(
+        64, "number of hops that a heartbeat travels. 1 means neighbours only", 1, 65_000
+    ),
     "repeat_delay_s": seconds(0.01, "of the longest random delay before a repetition"),
     **silence.OPTIONS,
 }
@@ -61,7 +63,7 @@ class HeartbeatState(NamedTuple):
     random_state: npt.NDArray[np.uint64]  # [n]
     ticks: npt.NDArray[np.int32]  # [n] until the next heartbeat
     counter: npt.NDArray[np.int32]  # [n] of the last heartbeat
-    heard: Heard
+    heard: HeardMembers
 
 
 State = HeartbeatState
@@ -90,7 +92,7 @@ def rules(values: Mapping[str, Value]) -> Rules:
 
 def most_emissions(state: HeartbeatState, rules: Rules) -> int:
     """The most records that one call of the heartbeat's `handle` emits."""
-    return state.heard.entry.shape[1] + 2
+    return int(state.heard.entry.shape[1]) + 2
 
 
 @handles(HeartbeatState)
@@ -99,15 +101,15 @@ def handle(state, rules, neighbourhood, i, message, out):
     now, own_id = message.at, state.node_id[i]
     if message.kind == BEAT:
         member = message.publisher
-        if member != own_id and silence.note_counter(
+        is_new = member != own_id and silence.note_counter(
             state.heard, i, member, message.epoch, message.sequence, now, out
-        ):
-            if message.hops < rules.hops:
-                wait = rules.repeat_delay_s * uniform(random_bits(state, i))
-                o = emit(out, BEAT, wait, EVERYONE)
-                o.publisher = member
-                o.epoch = message.epoch
-                o.sequence = message.sequence
+        )
+        if is_new and message.hops < rules.hops:
+            wait = rules.repeat_delay_s * uniform(random_bits(state, i))
+            o = emit(out, BEAT, wait, EVERYONE)
+            o.publisher = member
+            o.epoch = message.epoch
+            o.sequence = message.sequence
     elif message.kind == TICK:
         state.ticks[i] -= 1
         if state.ticks[i] <= 0:

@@ -15,7 +15,7 @@ class MemberIndex(NamedTuple):
     """The members that each row knows, in ascending order of their ids, and what had no room."""
 
     place: npt.NDArray[np.int32]  # [n, limit] places in the row's table, by id; the rest is free
-    count: npt.NDArray[np.int32]  # [n] members known
+    known: npt.NDArray[np.int32]  # [n] number of members
     counts: npt.NDArray[np.int64]  # [n, 2] members evicted, and members without room
 
 
@@ -28,7 +28,7 @@ def member_index(n: int, limit: int) -> MemberIndex:
 @inlined
 def _rank_of(index, entry, i, node_id):
     """Return how many members of row i have a lower id."""
-    first, last = np.int64(0), np.int64(index.count[i])
+    first, last = np.int64(0), np.int64(index.known[i])
     while first < last:
         middle = (first + last) >> 1
         if entry[i, index.place[i, middle]].node_id < node_id:
@@ -42,7 +42,7 @@ def _rank_of(index, entry, i, node_id):
 def find_member(index, entry, i, node_id):
     """Return the place of a member in row i's table `entry`; NO_PLACE if the row knows none."""
     rank = _rank_of(index, entry, i, node_id)
-    if rank < index.count[i]:
+    if rank < index.known[i]:
         place = np.int64(index.place[i, rank])
         if entry[i, place].node_id == node_id:
             return place
@@ -53,7 +53,7 @@ def find_member(index, entry, i, node_id):
 def add_member(index, entry, i, node_id):
     """Add a member that row i does not know, and return its place; NO_PLACE, counted, if no place
     is free. The caller fills in the rest of the entry."""
-    count = np.int64(index.count[i])
+    count = np.int64(index.known[i])
     if count == index.place.shape[1]:
         index.counts[i, WITHOUT_ROOM] += 1
         return NO_PLACE
@@ -62,7 +62,7 @@ def add_member(index, entry, i, node_id):
     for k in range(count, rank, -1):
         index.place[i, k] = index.place[i, k - 1]
     index.place[i, rank] = free
-    index.count[i] += 1
+    index.known[i] += 1
     entry[i, free].node_id = node_id
     return np.int64(free)
 
@@ -70,9 +70,9 @@ def add_member(index, entry, i, node_id):
 @inlined
 def evict_member(index, entry, i, place):
     """Remove the member at a place of row i's table, which is counted."""
-    rank, count = _rank_of(index, entry, i, entry[i, place].node_id), np.int64(index.count[i])
+    rank, count = _rank_of(index, entry, i, entry[i, place].node_id), np.int64(index.known[i])
     for k in range(rank, count - 1):
         index.place[i, k] = index.place[i, k + 1]
     index.place[i, count - 1] = place
-    index.count[i] -= 1
+    index.known[i] -= 1
     index.counts[i, EVICTED] += 1

@@ -57,10 +57,10 @@ class Silence(NamedTuple):
     least_deviation_s: float
 
 
-class Heard(NamedTuple):
+class HeardMembers(NamedTuple):
     """What nodes know of the members that they hear of."""
 
-    index: MemberIndex
+    members: MemberIndex
     entry: npt.NDArray[np.void]  # [n, limit] HEARD, as a record array
     interval: npt.NDArray[np.float64]  # [n, limit, W] the newest times between counters; W 0: none
 
@@ -72,13 +72,15 @@ def silence(timeout_s: float, phi: float, least_deviation_s: float) -> Silence:
     return Silence(timeout_s, max(deviations, 1e-9) if phi > 0.0 else 0.0, least_deviation_s)
 
 
-def nothing_heard(n: int, limit: int, intervals: int = 0) -> Heard:
+def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
     """Return what n nodes know that have heard of no member.
 
     limit: members that a node has room for. intervals: times between counters to keep, for φ.
     """
     entry = np.zeros((n, limit), HEARD)
-    return Heard(member_index(n, limit), entry.view(np.recarray), np.zeros((n, limit, intervals)))
+    return HeardMembers(
+        member_index(n, limit), entry.view(np.recarray), np.zeros((n, limit, intervals))
+    )
 
 
 @inlined
@@ -114,10 +116,10 @@ def _place_for(heard, i, member, now):
 
     The suspected member that was silent for the longest time gives way to it.
     """
-    index, entry = heard.index, heard.entry
-    if index.count[i] == index.place.shape[1]:
+    index, entry = heard.members, heard.entry
+    if index.known[i] == index.place.shape[1]:
         oldest, at = NO_PLACE, now
-        for k in range(index.count[i]):
+        for k in range(index.known[i]):
             place = np.int64(index.place[i, k])
             if entry[i, place].is_suspected == 1 and entry[i, place].heard_at < at:
                 oldest, at = place, entry[i, place].heard_at
@@ -132,7 +134,7 @@ def note_counter(heard, i, member, epoch, counter, now, out):
 
     now: own clock in seconds.
     """
-    place = find_member(heard.index, heard.entry, i, member)
+    place = find_member(heard.members, heard.entry, i, member)
     if place == NO_PLACE:
         place = _place_for(heard, i, member, now)
         if place == NO_PLACE:
@@ -162,8 +164,8 @@ def note_counter(heard, i, member, epoch, counter, now, out):
 @apart
 def suspect_silent(heard, rules, i, now, out):
     """Suspect the members of which row i has not heard for too long. now: own clock in seconds."""
-    for k in range(heard.index.count[i]):
-        place = np.int64(heard.index.place[i, k])
+    for k in range(heard.members.known[i]):
+        place = np.int64(heard.members.place[i, k])
         known = heard.entry[i, place]
         silent_s = now - known.heard_at
         if known.is_suspected == 0 and silent_s > timeout_of(heard, rules, i, place):
@@ -174,5 +176,5 @@ def suspect_silent(heard, rules, i, now, out):
 @apart
 def hear_all_again(heard, i, now):
     """Begin the silence of every member now, at row i: the node was down itself, and heard none."""
-    for k in range(heard.index.count[i]):
-        heard.entry[i, heard.index.place[i, k]].heard_at = now
+    for k in range(heard.members.known[i]):
+        heard.entry[i, heard.members.place[i, k]].heard_at = now

@@ -122,7 +122,7 @@ def new_engine(
         new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),
         np.zeros(0, np.int8) if age_place is None else age_place, checks or no_checks(),
         Pauses(
-            np.zeros(n * pauses, np.uint8), *np.full((2, n * pauses), -1),
+            np.zeros(n * pauses, np.uint8), np.full(n * pauses, -1), np.full(n * pauses, -1),
             np.full(slots * pauses, -1),
         ),
     )  # fmt: skip

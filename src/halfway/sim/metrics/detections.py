@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from halfway.core.compiled import kernel
 from halfway.core.kinds import Kinds
-from halfway.core.message import MESSAGE
 from halfway.sim.engine.changes import Changes
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
+from halfway.world.workload.demand import Demand
+from halfway.world.workload.monitoring import Monitoring
 
 # What an entry of the log says of (row, other): a node went down or came up, with or without its
 # memory; a monitor suspects or trusts a member.
@@ -91,10 +92,12 @@ class DetectionAccounting:
             for column in range(4)
         )
         order = np.lexsort((code > _UP_EMPTY, t))  # at one time, changes come before reports
-        columns = [some[order].astype(np.int64) for some in (row, other, code)]
-        crashes = int((columns[2] == _DOWN).sum())
+        rows, others, codes = (some[order].astype(np.int64) for some in (row, other, code))
+        crashes = int((codes == _DOWN).sum())
         sums, each = np.zeros(7), np.full((max(crashes, 1), 2), np.nan)
-        counted = _replay(len(self._ids.of), t[order], *columns, self._start_s, at, sums, each)
+        counted = _replay(
+            len(self._ids.of), t[order], rows, others, codes, self._start_s, at, sums, each
+        )
         known_s = sums[_KNOWN_S]
         return Detection(
             crashes=int(counted),
@@ -109,11 +112,12 @@ class DetectionAccounting:
         )
 
 
-def detections_of(kinds: Kinds, ids: NodeIds, start_s: float) -> DetectionAccounting | None:
+def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
     """Return the detection accounting of a system with those kinds; None where it is no failure
     detector."""
     if not set(REPORTS) <= set(kinds.names.values()):
         return None
+    start_s = demand.start_s if isinstance(demand, Monitoring) else 0.0
     return DetectionAccounting(kinds, ids, start_s)
 
 
