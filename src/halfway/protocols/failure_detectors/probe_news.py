@@ -4,6 +4,7 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     BY,
@@ -53,8 +54,8 @@ def write_news(state, rules, i, o, about):
 
     about: place of the member that receives the record, or NO_PLACE. Its suspicion comes first, so
     that it refutes it soon: [Lifeguard §IV.C] the buddy system, and here for a dead member as well.
-    We fill free places with known members in turn, because news that a node missed, and members
-    that joined before it, would remain unknown in a network where not all are neighbours.
+    We fill free places with members from a random one on, because news that a node missed, and
+    members that joined before it, would remain unknown where not all are neighbours.
     """
     own, used, most = state.own[i], 0, most_sent(state, rules, i)
     for k in range(UPDATES):
@@ -75,14 +76,16 @@ def write_news(state, rules, i, o, about):
         state.entry[i, place].sent += 1
         used = _write_place(state, i, o, used, place)
     count = np.int64(state.members.known[i])
+    # In a fixed rotation, a neighbour that probes regularly would see the same members again.
+    turn = np.int64(pick(random_bits(state, i), count + 1))
     for _ in range(count):
         if used == UPDATES:
             break
-        own.rotation = (own.rotation + 1) % (count + 1)
-        if own.rotation == count:  # the node itself has a turn among the members
+        turn = (turn + 1) % (count + 1)
+        if turn == count:  # the node itself has a turn among the members
             used = _write(o, used, state.node_id[i], np.int64(own.incarnation), ALIVE, NONE)
             continue
-        place = np.int64(state.members.place[i, own.rotation])
+        place = np.int64(state.members.place[i, turn])
         if state.entry[i, place].record != own.record:
             used = _write_place(state, i, o, used, place)
 

@@ -52,7 +52,6 @@ OWN = np.dtype(
         ("incarnation", "<i4"),
         ("sent", "<i4"),  # how often it sent the newest news of itself
         ("record", "<i4"),  # number of its last record with news
-        ("rotation", "<i4"),  # where the news that fill a record continue
         ("ordered", "<i4"),  # places in its order of probes
         ("turn", "<i4"),  # the next one in that order
         ("dead", "<i4"),  # watched members that were dead when the order was drawn
@@ -62,7 +61,6 @@ OWN = np.dtype(
         ("nacks", "<i4"),  # missing answers of proxies
         ("health", "<i4"),  # local health score [Lifeguard §IV.A]; 0: healthy
         ("relayed", "<i4"),  # acknowledgements that it relayed
-        ("room", "<i4"),
     ]
 )
 RELAYED = 16  # of the newest relayed acknowledgements, a node knows the requesters
