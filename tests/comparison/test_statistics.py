@@ -154,11 +154,19 @@ def test_no_system_is_best_by_delivering_nothing() -> None:
 
 def test_costs_are_guarded_by_delivery_and_recovery_time_by_the_recovery_rate() -> None:
     others = {"delivery-ratio": None, "recovery-rate": None, "recovery-time": "recovery-rate"}
+    others["detected-share"] = None
     assert {one.name: guard_of(one.name) for one in METRICS if one.better} == {
         one.name: others.get(one.name, "delivery-ratio")
         for one in METRICS
         if one.name not in ("bytes-per-notification", "hello-messages", "hello-bytes")
     }  # fmt: skip
+
+
+def test_costs_of_failure_detectors_are_guarded_by_the_detected_share() -> None:
+    assert guard_of("detected-share", detects=True) is None
+    assert {guard_of(name, detects=True) for name in ("energy", "mistake-rate")} == {
+        "detected-share"
+    }
 
 
 def test_a_stopping_rule_asks_for_narrow_intervals_of_systems_with_a_value() -> None:

@@ -55,6 +55,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "anti_entropy": {"."},
         "drip": {"."},
         "broker_trees": {"."},
+        "failure_detectors": set(),
     },
     "world": {
         ".": {"graphs"},

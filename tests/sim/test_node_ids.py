@@ -76,7 +76,9 @@ def log_of(made: Simulation) -> Any:
     return made.deliveries.delivery_log or []
 
 
-@pytest.mark.parametrize("system", TABLE)
+@pytest.mark.parametrize(
+    "system", [name for name in TABLE if not TABLE[name].adapter.detects_failures]
+)
 def test_a_system_does_the_same_on_any_ids(system: str) -> None:
     """Ascending ids change nothing at all, once the random numbers, which ids seed, are the same.
     Shuffled ids change choices and orders, but not what is delivered in the end."""

@@ -176,6 +176,9 @@ class Adapter:
     """The adapter's interface: how applications speak to one system. The defaults are those of a
     system by topic."""
 
+    # Whether the system detects failures. Other systems spread events.
+    detects_failures = False
+
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
 

@@ -12,7 +12,14 @@ from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHOR
 from halfway.comparison.evaluation.results import ResultCell
 from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.option_notes import option_notes
-from halfway.scenario.schema import FromFile, Recorded, RecordedWorkload, Scenario, Workload
+from halfway.scenario.schema import (
+    AnyWorkload,
+    FailureDetection,
+    FromFile,
+    Recorded,
+    Scenario,
+    Workload,
+)
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
 _TREE_FORMED_S = 10.0  # when a tree of brokers is formed, with the defaults of its options
@@ -58,14 +65,24 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
         "A star marks the best system. The best system has a value in every replicate. The "
         "interval of its paired difference to each comparable system excludes 0 at the level "
         "0.05 / (number of other systems).",
-        "Costs are compared only among systems whose delivery ratio is within "
-        f"{COMPARABLE:g} of the best delivery ratio. For the recovery time, the recovery rate "
-        "counts instead of the delivery ratio.",
+        _on_comparable(scenario),
         "Each difference to the baseline has a 95 % interval of its own, without a correction for "
         "several pairs.",
         _on_hellos(scenario),
         *(added if replicates > first else ()),
     )
+
+
+def _on_comparable(scenario: Scenario) -> str:
+    """The note on which systems are compared by their costs."""
+    detects = isinstance(scenario.workload, FailureDetection)
+    share = "detected share" if detects else "delivery ratio"
+    text = (
+        f"Costs are compared only among systems whose {share} is within {COMPARABLE:g} of the best "
+        f"{share}."
+    )
+    other = " For the recovery time, the recovery rate counts instead of the delivery ratio."
+    return text if detects else text + other
 
 
 def _on_hellos(scenario: Scenario) -> str:
@@ -107,9 +124,9 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
             return
 
 
-def _publishers(workload: Workload | RecordedWorkload) -> float:
+def _publishers(workload: AnyWorkload) -> float:
     """The most publishers that a topic of a noted scenario may have; inf where they have names."""
-    if isinstance(workload, RecordedWorkload) or workload.publishers is not None:
+    if not isinstance(workload, Workload) or workload.publishers is not None:
         return math.inf
     return workload.publishers_each
 
@@ -233,6 +250,8 @@ def _depends_on_few(cell: ResultCell) -> bool:
 
 def _drawn_parts(scenario: Scenario) -> str:
     fixed = isinstance(scenario.network, FromFile | Recorded)
-    drawn = [*(() if fixed else ("network",)), "roles", "publications", "losses"]
+    detects = isinstance(scenario.workload, FailureDetection)
+    drawn = [*(() if fixed else ("network",)), *(() if detects else ("roles", "publications"))]
+    drawn += ["losses"]
     drawn += ["faults"] if scenario.faults else []
-    return ", ".join(drawn[:-1]) + f" and {drawn[-1]}"
+    return f"{', '.join(drawn[:-1])} and {drawn[-1]}" if len(drawn) > 1 else drawn[0]

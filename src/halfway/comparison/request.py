@@ -11,7 +11,7 @@ from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.evaluation.decision import DecisionRule
-from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.metrics import METRICS, metrics_for
 from halfway.comparison.evaluation.results import Metric, Need
 from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import SystemSource
@@ -57,24 +57,27 @@ def read_request(
 ) -> Request:
     """Read the request of a comparison on a scenario, checked before anything runs.
 
-    systems: names (default: all); user_systems: files or modules of user systems; until:
-    "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs and minimise replace
-    those of the file. Raises Problem naming what is wrong.
+    systems: names (default: all that have the workload's purpose); user_systems: files or modules
+    of user systems; until: "half-width=2%" or "half-width=2%,energy"; needs: metric -> bound; needs
+    and minimise replace those of the file. Raises Problem naming what is wrong.
     """
     _check_changes(changes or {})
     sources = [read_user_system(one) for one in user_systems]
     of_user = {source.name: user_system(source) for source in sources}
-    chosen = [SystemSource(name) for name in _chosen(systems)]
+    chosen = _chosen(systems)
     chosen += [SystemSource(*source) for source in sources]
     _check_names([one.name for one in chosen])
-    rule = stopping_rule(until)
-    _check_replicates(replicates, None if rule is None else max_replicates)
+    _check_replicates(replicates, None if until is None else max_replicates)
     base, points = read_sweep(scenario, changes, sweeps, of_user)
+    chosen = chosen if systems else _of_purpose(chosen, points[0].scenario)
     base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
+    known = [metric.name for metric in metrics_for([point.scenario for point in points])]
+    rule = stopping_rule(until, known[0])
     supported, unsupported, remarks = _sorted_out(points, chosen)
     reference = _baseline(baseline, supported, unsupported)
     able, wanted = list(supported.values()), {**(base.decision.need or {}), **(needs or {})}
     decision = decision_rule(wanted, minimise or base.decision.minimise)
+    _check_decision(decision, known)
     return Request(
         base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
         decision,
@@ -113,13 +116,29 @@ def _check_replicates(replicates: int, most: int | None) -> None:
         raise Problem(what, remedy="lower it, or raise the maximum (--most, max_replicates)")
 
 
+def _of_purpose(systems: Sequence[SystemSource], scenario: Scenario) -> list[SystemSource]:
+    """The requested systems that the workload of a scenario is for, and all user systems."""
+    return [one for one in systems if one.text or not build.other_purpose(one.system(), scenario)]
+
+
+def _check_decision(decision: DecisionRule, known: Sequence[str]) -> None:
+    """Raise Problem where a requested decision names a metric that the scenario has not."""
+    for name in (*(need.metric for need in decision.needs), decision.minimise):
+        if name and name not in known:
+            remedy = f"metrics of this scenario: {', '.join(known)}"
+            raise Problem(f"{name}: expected a metric of this scenario", remedy=remedy)
+
+
 def printable(title: str) -> str:
     """A request's title without control characters, which a terminal would obey."""
     return " ".join("".join(c if c.isprintable() else " " for c in title).split())
 
 
-def stopping_rule(until: str | None) -> StoppingRule | None:
-    """The requested stopping rule in `half-width=2%[,metric]`; Problem for anything else."""
+def stopping_rule(until: str | None, usual: str = "delivery-ratio") -> StoppingRule | None:
+    """The requested stopping rule in `half-width=2%[,metric]`; Problem for anything else.
+
+    usual: the metric where none is named.
+    """
     if until is None:
         return None
     match = _RULE.fullmatch(until.replace(" ", ""))
@@ -131,7 +150,7 @@ def stopping_rule(until: str | None) -> StoppingRule | None:
     if not 0.0 < width < 1.0:
         what = f"until = {until}: expected a half-width above 0 and below 1 (100%)"
         raise Problem(what, remedy="write 2 percent as half-width=2% or half-width=0.02")
-    return StoppingRule(width, match[3] or "delivery-ratio")
+    return StoppingRule(width, match[3] or usual)
 
 
 def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> DecisionRule:
@@ -176,11 +195,11 @@ def _names(*, costs: bool = False) -> list[str]:
     return [metric.name for metric in METRICS if not costs or metric.better != "more"]
 
 
-def _chosen(systems: Sequence[str]) -> list[str]:
+def _chosen(systems: Sequence[str]) -> list[SystemSource]:
     names = [name.strip() for name in systems if name.strip()]
     for name in names:
         named(name)  # an unknown name is reported before the scenario is read
-    return names or list(TABLE)
+    return [SystemSource(name) for name in names or TABLE]
 
 
 def _sorted_out(

@@ -28,7 +28,7 @@ from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
-from halfway.scenario.schema import Scenario, UnitDisk, Workload
+from halfway.scenario.schema import AnyWorkload, FailureDetection, Scenario, UnitDisk, Workload
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 
@@ -115,9 +115,11 @@ def answering() -> Iterator[None]:
 def small(scenario: Scenario) -> Scenario:
     """The scenario of a trial: a few nodes and events; the options are those of the scenario."""
     width = scenario.workload.width if isinstance(scenario.workload, Workload) else 1
-    workload = Workload(
+    workload: AnyWorkload = Workload(
         topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS, width=width
     )  # fmt: skip
+    if isinstance(scenario.workload, FailureDetection):
+        workload = scenario.workload
     return msgspec.structs.replace(
         scenario, network=UnitDisk(n=_NODES, degree=_DEGREE), radio=IdealRadio(), faults=[],
         seconds=min(scenario.seconds, _SECONDS), workload=workload, stretch=False,

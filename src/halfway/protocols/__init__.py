@@ -21,6 +21,10 @@ SYSTEMS = {
     "drip": "halfway.protocols.drip.handler",
     "siena": "halfway.protocols.broker_trees.siena",
     "underlay-siena": "halfway.protocols.broker_trees.underlay_siena",
+    "heartbeat": "halfway.protocols.failure_detectors.heartbeat",
+    "gossip-counters": "halfway.protocols.failure_detectors.gossip_counters",
+    "swim": "halfway.protocols.failure_detectors.swim",
+    "lifeguard": "halfway.protocols.failure_detectors.lifeguard",
 }
 
 
@@ -76,5 +80,21 @@ ABOUT = {
     "underlay-siena": About(
         "The same tree, with an alternate path to the parent and one to the grandparent.",
         "Kumar, Bellur & Kranthi Kiran 2007",
+    ),
+    "heartbeat": About(
+        "A failure detector: the heartbeat of every member is flooded to all others.",
+        "the simplest baseline; Hayashibara et al. 2004 with φ",
+    ),
+    "gossip-counters": About(
+        "A failure detector: neighbours gossip tables of heartbeat counters.",
+        "van Renesse, Minsky & Hayden 1998",
+    ),
+    "swim": About(
+        "A failure detector: a node probes one neighbour a period, and probes carry news.",
+        "Das, Gupta & Motivala 2002",
+    ),
+    "lifeguard": About(
+        "SWIM with local health: a slow node doubts itself before it suspects others.",
+        "Dadgar, Phillips & Currey 2018",
     ),
 }

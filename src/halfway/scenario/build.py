@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from halfway.adapters.interface import RunContext, System
+from halfway.adapters.interface import RunContext, System, Unsupported
 from halfway.adapters.registry import named
 from halfway.problem import Problem
 from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.schema import (
     Backbone,
+    FailureDetection,
     FromFile,
     NodePower,
     Recorded,
@@ -36,6 +37,7 @@ from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
 from halfway.world.workload.demand import Drawn, Listed
+from halfway.world.workload.monitoring import Monitoring
 from halfway.world.workload.roles import Names
 
 
@@ -44,7 +46,7 @@ class PreparedScenario(NamedTuple):
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
-    demand: Drawn | Listed
+    demand: Drawn | Listed | Monitoring
     battery_j: float | Sequence[float] | None  # of all nodes, or [n]
 
 
@@ -58,6 +60,8 @@ def simulation_of(
     """
     # A wrong name is reported before a network is drawn.
     chosen = system_of(scenario, system)
+    if why := other_purpose(chosen, scenario):
+        raise Unsupported(f"{chosen.name} cannot run here: {why}", where="workload")
     return simulation_on(prepared(scenario), scenario, chosen, trace)
 
 
@@ -145,8 +149,23 @@ def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
     return context
 
 
+def other_purpose(system: System, scenario: Scenario) -> str:
+    """Why the workload of a scenario is not that of a system; "" where it is.
+
+    A failure detector spreads no events, and a system that spreads events detects no failures.
+    """
+    detects = isinstance(scenario.workload, FailureDetection)
+    if detects == system.adapter.detects_failures:
+        return ""
+    if detects:
+        return 'it spreads events, and workload.kind = "failure-detection" has none'
+    return 'it is a failure detector, which needs workload.kind = "failure-detection"'
+
+
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
     """Why a system cannot be built on a scenario of that context, or with its options; else ""."""
+    if why := other_purpose(system, scenario):
+        return why
     try:
         return system.with_options(options_of(scenario, system)).unsupported(context)
     except Problem as problem:

@@ -123,6 +123,15 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
     payload_bytes: Bytes | dict[str, Bytes] | None = None
 
 
+class FailureDetection(_Part, frozen=True, kw_only=True, tag_field="kind", tag="failure-detection"):
+    """A scenario of failure detectors: all nodes are members, and no event is published."""
+
+    start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 60.0
+
+
+AnyWorkload = Workload | RecordedWorkload | FailureDetection
+
+
 class NodePower(_Part, frozen=True, kw_only=True):
     """A scenario's power of a node in watts, its battery, and the bit rate of some radios."""
 
@@ -156,7 +165,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
     stretch: bool = True
     radio: Radio = IdealRadio()
     faults: list[Fault] = []
-    workload: Workload | RecordedWorkload = Workload()
+    workload: AnyWorkload = Workload()
     options: dict[str, dict[str, float | int | bool]] = {}  # system -> its options
     power: NodePower = NodePower()
     clock: ClockErrors | None = None  # None: every node reads the time of the run

@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from halfway.problem import Problem
 from halfway.scenario.schema import (
+    AnyWorkload,
+    FailureDetection,
     Member,
     Publishers,
     RecordedWorkload,
@@ -16,6 +18,7 @@ from halfway.scenario.schema import (
 )
 from halfway.world.workload.demand import Drawn, Listed, drawn_order
 from halfway.world.workload.event_files import RecordedEvents, read_events, read_roles
+from halfway.world.workload.monitoring import Monitoring
 from halfway.world.workload.roles import (
     GivenRoles,
     NamedSubscription,
@@ -36,15 +39,19 @@ class NamesAndSeed(NamedTuple):
     seed: int
 
 
-def demand_of(workload: Workload | RecordedWorkload, known: NamesAndSeed) -> Drawn | Listed:
+def demand_of(workload: AnyWorkload, known: NamesAndSeed) -> Drawn | Listed | Monitoring:
     """Build the demand of a scenario's workload. Raises Problem naming the field."""
     if isinstance(workload, RecordedWorkload):
         return _recorded(workload, known)
+    if isinstance(workload, FailureDetection):
+        return Monitoring(workload.start_s)
     return _drawn_demand(workload, known)
 
 
-def files_of(workload: Workload | RecordedWorkload) -> list[str]:
+def files_of(workload: AnyWorkload) -> list[str]:
     """Return the files that a scenario's workload, as it was read, refers to."""
+    if isinstance(workload, FailureDetection):
+        return []
     given: list[object] = [workload.subscribers]
     files: list[str] = []
     if isinstance(workload, RecordedWorkload):
@@ -54,10 +61,10 @@ def files_of(workload: Workload | RecordedWorkload) -> list[str]:
     return files + [one for one in given if isinstance(one, str)]
 
 
-def with_other_files(
-    workload: Workload | RecordedWorkload, other: Callable[[str], str]
-) -> Workload | RecordedWorkload:
+def with_other_files(workload: AnyWorkload, other: Callable[[str], str]) -> AnyWorkload:
     """Return a scenario's workload with other paths for its `files_of`."""
+    if isinstance(workload, FailureDetection):
+        return workload
     if isinstance(workload, RecordedWorkload):
         path = workload.path
         changed = other(path) if isinstance(path, str) else [other(one) for one in path]

@@ -43,5 +43,6 @@ def run_engine(
         sizes=record_sizes(instance.kinds),
         payload=payload_of(instance.kinds, payloads) if payloads else None,
         checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
+        pauses=environment.pauses,
     )  # fmt: skip
     return engine._replace(cut=environment.cut)

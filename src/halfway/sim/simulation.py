@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import (
-    Commands,
-    System,
-    commands,
-    part,
-)
+from halfway.adapters.interface import Commands, System, commands, part
 from halfway.adapters.registry import named
 from halfway.core.compiler.lent import Lender, lent
 from halfway.core.message import START
@@ -26,6 +21,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of
 from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.detections import detections_of
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
@@ -131,7 +127,8 @@ class Simulation:
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
         kinds, names, self._lend = self.instance.kinds, self.environment.names(), Lender()
-        self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal)
+        found = detections_of(kinds, self.environment.ids, self.demand)
+        self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal, found)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)
@@ -193,6 +190,7 @@ class Simulation:
             airtime=self.declared.airtime(self.radio, self.engine, self.power),
             radio_counts=self.declared.counted(self.radio),
             up_s=self.at - self.environment.down_s(self.at), batteries=self._batteries,
+            detections=self._log.detections,
         )  # fmt: skip
 
     def energy(self) -> Energy:

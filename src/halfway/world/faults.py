@@ -1,9 +1,10 @@
-"""Fault declarations (crash, churn, link cut, partition) and the schedule of their events.
+"""Fault declarations (crash, churn, pause, link cut, partition) and the schedule of their events.
 
 Overlapping faults nest: a node or link that two faults take down recovers when the last one ends.
 `outages.py` draws and merges the times.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -56,6 +57,23 @@ class Churn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     memory: Memory = "kept"
 
 
+class Pause(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
+            tag="pause", tag_field="fault"):  # fmt: skip
+    """A pause fault of one node, or of a share of nodes drawn by the seed: slow nodes.
+
+    A node that pauses neither handles nor sends. When it goes on, it handles the timers that were
+    due, and then the records that arrived, each in their order (Dadgar, Phillips & Currey 2018, §V,
+    block nodes like this). Times in seconds. every_s: from the begin of a pause to the begin of the
+    next; None: one pause.
+    """
+
+    node: Node | None = None
+    share: float | None = None
+    at: float
+    for_: float
+    every_s: float | None = None
+
+
 class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
               tag="link-cut", tag_field="fault"):  # fmt: skip
     """A cut fault of the link of two nodes, both directions, with optional recovery (seconds)."""
@@ -80,7 +98,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     for_: float | None = None
 
 
-Fault = Crash | Churn | LinkCut | Partition
+Fault = Crash | Churn | Pause | LinkCut | Partition
 
 
 def schedule(
@@ -93,7 +111,7 @@ def schedule(
     The random state depends on (seed, index of the fault, node). The end of an outage and the start
     of the next at the same instant cancel out. Raises Problem with field, value and allowed range.
     """
-    n = network if isinstance(network, int) else network.n
+    n = _nodes(network)
     if n < 1:
         raise Problem(f"n = {n}: expected at least one node")
     if not 0 <= seed < 2**64:
@@ -101,6 +119,7 @@ def schedule(
     if not 0.0 < seconds < _LARGEST:
         raise Problem(f"seconds = {seconds:g}: expected a positive, finite time")
     found: list[Outages] = []
+    pauses: list[Outages] = []
     for index, fault in enumerate(faults):
         where = f"fault {index} ({fault.__struct_config__.tag})"
         word = outages.random_state_of(seed, index)
@@ -110,17 +129,33 @@ def schedule(
             case Churn():
                 drawn = _churn(fault, n, word, seconds, since, where)
                 found.append(_with_memory(fault, drawn))
+            case Pause():
+                pauses.append(_pause(fault, network, word, (since, seconds), where))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
                 found.append(_partition(fault, network, n, where))
-    return outages.events(found, seconds, since)
+    down = outages.events(found, seconds, since)
+    if not pauses:
+        return down
+    return outages.in_order(down, outages.events(pauses, seconds, since, outages.NODE_PAUSED))
+
+
+def _nodes(network: Network | int) -> int:
+    return network if isinstance(network, int) else network.n
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
-    """Return the expected number of a churn fault's events (down or up) a second among n nodes."""
-    churns = [fault for fault in faults if isinstance(fault, Churn)]
-    return sum(2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s) for fault in churns)
+    """Return the expected number of events a second, among n nodes, of churn faults and pauses that
+    repeat."""
+    found = 0.0
+    for fault in faults:
+        match fault:
+            case Churn():
+                found += 2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s)
+            case Pause(every_s=float(every_s)):
+                found += 2.0 * n * (1.0 if fault.share is None else fault.share) / every_s
+    return found
 
 
 def loses_memory(faults: Sequence[Fault]) -> bool:
@@ -136,14 +171,42 @@ def _with_memory(fault: Crash | Churn, of: Outages) -> Outages:
 
 def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:
     _check_times(fault.at, fault.for_, where)
+    chosen = _one_or_share(fault, network, n, word, where)
+    return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
+
+
+def _one_or_share(
+    fault: Crash | Pause, network: Network | int, n: int, word: np.uint64, where: str
+) -> npt.NDArray[np.int32]:
+    """Return the rows of a fault of one node, or of a share of the nodes."""
     if (fault.node is None) == (fault.share is None):
         raise Problem("node, share: expected exactly one of them", where=where)
     if fault.share is not None:
-        chosen = _chosen_rows(fault.share, n, word, where)
-    else:
-        assert fault.node is not None
-        chosen = np.array(_rows([fault.node], network, n, "node", where), np.int32)
-    return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
+        return _chosen_rows(fault.share, n, word, where)
+    assert fault.node is not None
+    return np.array(_rows([fault.node], network, n, "node", where), np.int32)
+
+
+def _pause(
+    fault: Pause, network: Network | int, word: np.uint64, within: tuple[float, float], where: str
+) -> Outages:
+    """Return the outages of a pause fault, those that end before `within` begins left out."""
+    _check_times(fault.at, fault.for_, where)
+    n, every_s, (since, seconds) = _nodes(network), fault.every_s, within
+    chosen = _one_or_share(fault, network, n, word, where)
+    if every_s is None:
+        return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
+    if not fault.for_ < every_s < _LARGEST:
+        what = f"every_s = {every_s:g}: expected a finite time above for = {fault.for_:g}"
+        raise Problem(what, where=where)
+    first = max(math.floor((since - fault.at - fault.for_) / every_s), 0)
+    last = max(math.ceil((seconds - fault.at) / every_s), first)
+    if (last - first) * len(chosen) > _MOST_OUTAGES:
+        what = f"{(last - first) * len(chosen):.3g} pauses: expected at most {_MOST_OUTAGES:,}"
+        raise Problem(what, where=where, remedy="use a longer every_s")
+    begin = np.tile(fault.at + every_s * np.arange(first, last), len(chosen))
+    rows = np.repeat(chosen, last - first)
+    return Outages(rows, np.full(len(rows), -1, np.int32), begin, begin + fault.for_)
 
 
 def _churn(

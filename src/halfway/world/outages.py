@@ -14,6 +14,8 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, seeded, uniform
 
 NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
+# A node that stands still, and goes on; 4 to 7 are changes of links in reach (`engine.changes`).
+NODE_PAUSED, NODE_RESUMED = 8, 9
 # In `b` of a NODE_UP: the node comes back with its memory, or without.
 KEPT, LOST = -1, -2
 
@@ -22,7 +24,7 @@ class FaultEvents(NamedTuple):
     """Outages as events (down or up) of nodes and links, by (t, kind, a, b); all up at first."""
 
     t: npt.NDArray[np.float64]  # [events] seconds
-    kind: npt.NDArray[np.uint8]  # NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP
+    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED, NODE_RESUMED
     a: npt.NDArray[np.int32]  # row
     b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; for nodes KEPT or LOST
 
@@ -49,11 +51,13 @@ def outages(
     return Outages(a, b, begin, begin + (math.inf if for_ is None else for_))
 
 
-def events(held: Sequence[Outages], seconds: float, since: float = 0.0) -> FaultEvents:
+def events(
+    held: Sequence[Outages], seconds: float, since: float = 0.0, begins: int = NODE_DOWN
+) -> FaultEvents:
     """Merge outages to fault events in [since, seconds); overlapping outages end with the last.
 
     A node loses its memory if one of them takes it. Outages that ended before `since` may be left
-    out.
+    out. begins: what the outage of a node begins with, NODE_DOWN or NODE_PAUSED.
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]
@@ -67,13 +71,20 @@ def events(held: Sequence[Outages], seconds: float, since: float = 0.0) -> Fault
     end = np.concatenate([some.end for some in held])[order]
     last = int(_merged(a, b, begin, end, lost))
     back = np.flatnonzero(end[:last] < seconds)
-    link = np.where(b[:last] >= 0, LINK_DOWN, NODE_DOWN).astype(np.uint8)
+    link = np.where(b[:last] >= 0, LINK_DOWN, begins).astype(np.uint8)
     t = np.concatenate((begin[:last], end[back]))
     kind = np.concatenate((link, link[back] + np.uint8(1)))
     b_back = np.where(lost[back], np.int32(LOST), b[back])
     a, b = np.concatenate((a[:last], a[back])), np.concatenate((b[:last], b_back))
     order = np.lexsort((b, a, kind, t))
     order = order[t[order] >= since]
+    return FaultEvents(t[order], kind[order], a[order], b[order])
+
+
+def in_order(*parts: FaultEvents) -> FaultEvents:
+    """Join fault events of several outages in their order."""
+    t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
+    order = np.lexsort((b, a, kind, t))
     return FaultEvents(t[order], kind[order], a[order], b[order])
 
 

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from halfway.comparison.evaluation import detection
 from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
 from halfway.comparison.evaluation.evidence import (
     NO_EVIDENCE,
@@ -49,6 +50,7 @@ from halfway.pipeline.reproduction.estimates import mean_interval
 FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
 DEFAULT_COST = "messages-per-notification"
 DELIVERY = Need("delivery-ratio", COMPARABLE, of_best=True)  # where no delivery ratio is needed
+DETECTION = Need(detection.DETECTED_SHARE, COMPARABLE, of_best=True)  # of failure detectors
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
 _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
@@ -60,11 +62,10 @@ class DecisionRule(NamedTuple):
     needs: tuple[Need, ...] = ()
     minimise: str = ""
 
-    @property
-    def tested(self) -> tuple[Need, ...]:
-        """The needs, and that of a delivery ratio near the best if none is stated."""
-        stated = any(need.metric == DELIVERY.metric for need in self.needs)
-        return self.needs if stated else (DELIVERY, *self.needs)
+    def tested(self, usual: Need) -> tuple[Need, ...]:
+        """The needs of a decision, and the usual one if none of its metric is stated."""
+        stated = any(need.metric == usual.metric for need in self.needs)
+        return self.needs if stated else (usual, *self.needs)
 
 
 def decide(
@@ -75,7 +76,9 @@ def decide(
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
     replicates = max((len(cell.values) for cell in here.values()), default=0)
-    needs, minimise = rule.tested, rule.minimise or DEFAULT_COST
+    detects = DELIVERY.metric not in by_name
+    needs = rule.tested(DETECTION if detects else DELIVERY)
+    minimise = rule.minimise or (detection.COST if detects else DEFAULT_COST)
     found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
     against = {
         need: {one: of[one].against() if replicates > 1 else NO_EVIDENCE for one in systems}

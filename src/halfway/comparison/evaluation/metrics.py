@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from halfway.comparison.evaluation import detection
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
 from halfway.comparison.evaluation.timelines import advance_in_bins, encoded, over_time
 from halfway.core.hello.messages import HELLO_NAME
 from halfway.pipeline.plan.run import Observations
-from halfway.scenario.schema import Scenario
+from halfway.scenario.schema import FailureDetection, Scenario
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
@@ -108,19 +109,32 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("nodes-alive", "nodes alive", "",
             "The number of nodes whose battery is not used up at the end of the run.", "more"),
      lambda o: math.nan if o.lifetime is None else float(o.lifetime.alive)),
+    *detection.METRICS,
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
 SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
 _OF_BATTERIES = ("first-node-dead", "nodes-alive")
 _OF_HELLOS = ("hello-messages", "hello-bytes")
+# Those of systems that spread events; failure detectors have their own.
+_OF_EVENTS = (
+    "delivery-ratio", "latency-p50", "latency-p95", "latency-p99", "stretch",
+    "messages-per-notification", "bytes-per-notification", "set-up-messages", "recovery-time",
+    "recovery-rate",
+)  # fmt: skip
 
 
 def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     """The metrics that some of a comparison's scenarios have.
 
-    Those of batteries need batteries, and those of hellos need nodes that send them.
+    Those of batteries need batteries, and those of hellos need nodes that send them. Failure
+    detection and events have metrics of their own.
     """
     missing: set[str] = set()
+    kinds = {isinstance(one.workload, FailureDetection) for one in scenarios}
+    if True not in kinds:
+        missing.update(detection.NAMES)
+    if False not in kinds:
+        missing.update(_OF_EVENTS)
     if all(one.power.battery_j is None for one in scenarios):
         missing.update(_OF_BATTERIES)
     if all(one.hello == "given" for one in scenarios):
@@ -128,10 +142,15 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     return tuple(metric for metric in METRICS if metric.name not in missing)
 
 
-def guard_of(metric: str) -> str | None:
-    """The share metric by which systems are comparable in a cost metric; None for the shares."""
-    if metric in ("delivery-ratio", "recovery-rate"):
+def guard_of(metric: str, detects: bool = False) -> str | None:
+    """The share metric by which systems are comparable in a cost metric; None for the shares.
+
+    detects: whether the systems are failure detectors.
+    """
+    if metric in ("delivery-ratio", "recovery-rate", detection.DETECTED_SHARE):
         return None
+    if detects:
+        return detection.DETECTED_SHARE
     return "recovery-rate" if metric == "recovery-time" else "delivery-ratio"
 
 

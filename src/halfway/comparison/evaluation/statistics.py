@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.comparison.evaluation import detection
 from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of
 from halfway.comparison.evaluation.results import Curve, MeanInterval, Metric, ResultCell, Timeline
 from halfway.comparison.evaluation.timelines import OVER_TIME, decoded
@@ -47,6 +48,7 @@ def cells_of_runs(
 ) -> list[ResultCell]:
     """Statistics of every cell, point x metric x system in that order; `runs` likewise."""
     cells: list[ResultCell] = []
+    detects = detection.DETECTED_SHARE in [metric.name for metric in metrics]
     for point, at_point in groupby(runs, key=lambda run: run.point):
         values = {}
         for system, of_system in groupby(at_point, key=lambda run: run.system):
@@ -57,7 +59,7 @@ def cells_of_runs(
             values[system] = by_metric
         for metric in metrics:
             columns = {system: of[metric.name] for system, of in values.items()}
-            guard = guard_of(metric.name)
+            guard = guard_of(metric.name, detects)
             shares = {system: of[guard] for system, of in values.items()} if guard else None
             cells += cells_of(point, metric, columns, baseline, shares)
     return cells

@@ -20,11 +20,16 @@ _FACES = {
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
 }
 _TREE = "a broker gets its parents and their paths before the run, and not by messages"
+_DETECTOR = "it is a failure detector, which spreads no events of applications"
 REASONS = {
     "georendezvous": "each node must know its position, and a live node has no position yet",
     "drip": "each node must know its position, and a live node has no position yet",
     "siena": _TREE,
     "underlay-siena": _TREE,
+    "heartbeat": _DETECTOR,
+    "gossip-counters": _DETECTOR,
+    "swim": _DETECTOR,
+    "lifeguard": _DETECTOR,
 }
 DEFAULT_SYSTEM = "flooding"
 

@@ -22,8 +22,10 @@ from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SEL
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
 from halfway.sim.engine.clocks import elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
+from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import (
+    ARRIVED,
     HELD,
     OVER,
     POSTED,
@@ -32,7 +34,7 @@ from halfway.sim.engine.records import (
     id_of,
     is_up,
 )
-from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_UP
+from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_PAUSED, NODE_UP
 
 # The reasons for which `run` returns.
 IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
@@ -81,6 +83,9 @@ def origin_of(engine, slot):
 @inlined
 def deliver(door, engine, radio, reach, row, slot):
     """Deliver a slot's record to a row in the event loop, which handles it unless it is refused."""
+    if is_paused(engine, row):
+        keep_arrived(engine, row, slot)
+        return
     message = engine.out.pool[slot]
     hops, now, before = message.hops, message.at, engine.out.tally[0]
     travels = driver.destination(message) == driver.TO_NETWORK
@@ -102,25 +107,27 @@ def deliver(door, engine, radio, reach, row, slot):
 def handle_due(engine, radio, reach, slot):
     """Return the row that the event loop delivers a due record to, DONE or QUEUED; the cursor."""
     phase = engine.flight.phase[slot]
-    if phase == OVER:
-        return DONE, LAST
-    if phase > POSTED:
+    if phase > ARRIVED and phase != OVER:
         return arrive(engine, radio, reach, slot, FRESH)
-    message = engine.out.pool[slot]
-    sender = engine.flight.row[slot]
-    if not driver.is_alive(engine.flight.turns[slot], engine.turns[sender]):
+    message, row = engine.out.pool[slot], engine.flight.row[slot]
+    if phase == OVER or not driver.is_alive(engine.flight.turns[slot], engine.turns[row]):
         return DONE, LAST
+    if is_paused(engine, row):
+        keep_waiting(engine, row, slot)
+        return QUEUED, LAST
     to = driver.destination(message)
+    if to == driver.TO_NETWORK and phase != ARRIVED:
+        depart(engine, radio, reach, slot)
+        return QUEUED, LAST
     if to == driver.TO_APPLICATION:
         engine.counters.events[0] += 1
-        append_record(engine.applications, message, sender)
+        append_record(engine.applications, message, row)
         return DONE, LAST
-    if to == driver.TO_SELF:
-        if message.kind == START or engine.flight.turns[slot] == driver.ANY_TURN:
-            driver.stamp_command(message, message.source, engine.incarnation[sender])
-        return np.int64(sender), LAST
-    depart(engine, radio, reach, slot)
-    return QUEUED, LAST
+    if to == driver.TO_SELF and (
+        message.kind == START or engine.flight.turns[slot] == driver.ANY_TURN
+    ):
+        driver.stamp_command(message, message.source, engine.incarnation[row])
+    return np.int64(row), LAST
 
 
 @inlined
@@ -187,6 +194,9 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     starts: whether a node that comes up receives the start event.
     """
     kind, a, b = changes.kind[k], changes.a[k], changes.b[k]
+    if kind >= NODE_PAUSED:
+        change_pause(engine, kind, a, changes.t[k])
+        return True
     if kind in (NODE_DOWN, NODE_UP):
         if is_up(engine, a) == (kind == NODE_UP):
             return True

@@ -16,7 +16,8 @@ from halfway.sim.engine.clocks import Clocks, no_clocks
 from halfway.sim.engine.node_ids import NodeIds
 
 # The phase of the record in a slot. A radio may add phases of its own from OWN_PHASES on.
-HELD, POSTED, FLYING, SPREADING, OVER, OWN_PHASES = range(6)
+# ARRIVED: it reached a node that pauses, and waits there.
+HELD, POSTED, ARRIVED, FLYING, SPREADING, OVER, OWN_PHASES = range(7)
 
 SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
@@ -60,6 +61,15 @@ class Payload(NamedTuple):
     size: npt.NDArray[np.int64]  # [places] bytes of these; [0]: no payloads
 
 
+class Pauses(NamedTuple):
+    """The engine's nodes that pause, and the records that wait there, as a list for each node."""
+
+    is_paused: npt.NDArray[np.uint8]  # [n]; [0] where no node ever pauses
+    first: npt.NDArray[np.int64]  # [n] slot of the record that waits longest; -1: none; or [0]
+    last: npt.NDArray[np.int64]  # [n] slot of the newest one; or [0]
+    following: npt.NDArray[np.int64]  # [slots] slot of the next one; -1: none; or [0]
+
+
 class Engine(NamedTuple):
     """The state of the engine that outlives a call of `run`, so that a full pool can grow."""
 
@@ -80,6 +90,7 @@ class Engine(NamedTuple):
     clocks: Clocks
     age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
     checks: RecordChecks  # of records before a handler sees them; without rows: none
+    pauses: Pauses
 
 
 def new_engine(
@@ -87,6 +98,7 @@ def new_engine(
     cuts: int = 0, sizes: RecordSizes | int = MESSAGE.itemsize, payload: Payload | None = None,
     ids: NodeIds | None = None, clocks: Clocks | None = None,
     age_place: npt.NDArray[np.int8] | None = None, checks: RecordChecks | None = None,
+    pauses: bool = False,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
@@ -95,7 +107,7 @@ def new_engine(
     sizes: of records on the air, or one size for all; payload: what the records that carry an
     event add. ids: of the nodes; None: their rows. clocks: of the nodes; None: all read the time of
     the run. age_place: see `core.kinds.Kinds.ages`. checks: which records reach a handler; all, if
-    there are none.
+    there are none. pauses: whether nodes may pause.
     """
     each, rows = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, np.zeros(0, np.int32)
     known = (rows, rows) if ids is None or ids.are_rows else (ids.of, ids.by_id)
@@ -109,6 +121,10 @@ def new_engine(
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
         new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),
         np.zeros(0, np.int8) if age_place is None else age_place, checks or no_checks(),
+        Pauses(
+            np.zeros(n * pauses, np.uint8), np.full(n * pauses, -1), np.full(n * pauses, -1),
+            np.full(slots * pauses, -1),
+        ),
     )  # fmt: skip
 
 
@@ -123,7 +139,11 @@ def grown(old: Engine) -> Engine:
     out.tally[:] = (free + slots, old.out.tally[1])
     for name in Flight._fields:
         getattr(flight, name)[:slots] = getattr(old.flight, name)
-    return old._replace(out=out, queue=enlarged(old.queue, 2 * slots), flight=flight)
+    following = np.full(2 * len(old.pauses.following), -1)
+    following[: len(old.pauses.following)] = old.pauses.following
+    pauses = old.pauses._replace(following=following)
+    enlarged_queue = enlarged(old.queue, 2 * slots)
+    return old._replace(out=out, queue=enlarged_queue, flight=flight, pauses=pauses)
 
 
 def _flight(slots: int) -> Flight:

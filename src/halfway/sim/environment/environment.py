@@ -16,9 +16,9 @@ from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.fault_schedule import FaultSchedule
 from halfway.sim.environment.mobility import Motion, MovingLinks
 from halfway.sim.environment.neighbour_discovery import NeighbourDiscovery
-from halfway.world.faults import Fault
+from halfway.world.faults import Fault, Pause
 from halfway.world.graphs.network import Network
-from halfway.world.outages import LINK_DOWN, NODE_DOWN, NODE_UP, FaultEvents, part
+from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, FaultEvents, part
 
 _MORTAL_WINDOWS = 1000  # the most windows of a static run whose nodes may be taken down
 
@@ -64,6 +64,7 @@ class Environment:
         self.discovery_delay_s, self.at = discovery_delay_s, 0.0
         self.varies = motion is not None or len(faults) > 0 or mortal
         self.is_static = motion is None
+        self.pauses = any(isinstance(fault, Pause) for fault in faults)  # whether nodes may pause
         # [m] 1 where a static link is broken; the engine writes it.
         self.cut = np.zeros(len(self.start.who) if motion is None and len(cuts.t) else 0, np.uint8)
         reach = self.start.neighbourhood()
@@ -117,7 +118,7 @@ class Environment:
         if self._moving is not None:
             if self.discovery_delay_s < np.inf:
                 self.neighbourhood.x[:], self.neighbourhood.y[:] = self._moving.positions().T
-            nodes = faults.kind <= NODE_UP
+            nodes = ~np.isin(faults.kind, (LINK_DOWN, LINK_UP))
             links = self._moving.advance(end, part(faults, ~nodes))
             changes = merged(part(faults, nodes), links)
         near = changes.kind == LINK_NEAR

@@ -104,7 +104,7 @@ def _follow(links, up, cut, world, begin, learnt):
             if there >= 0:
                 cut[there] = cut[back] = kind == LINK_DOWN
                 count = _append(learnt, count, at, kind == LINK_UP, a, b, up)
-        elif up[a] == (kind == NODE_DOWN):
+        elif kind in (NODE_DOWN, NODE_UP) and up[a] == (kind == NODE_DOWN):
             up[a] = 1
             for e in range(links.first[a], links.last[a]):
                 if cut[e] == 0:

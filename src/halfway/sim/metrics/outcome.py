@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.sim.metrics.detections import Detection
 from halfway.sim.metrics.histogram import Histogram
 from halfway.sim.radio.energy import Lifetime
 
@@ -86,6 +87,7 @@ class Outcome:
     # The protocol's own counters of lack of room, where above 0: notifications may have been lost.
     shortfalls: Mapping[str, int] = field(default_factory=dict)
     lifetime: Lifetime | None = None  # None: the nodes have no batteries
+    detection: Detection | None = None  # None: the system is no failure detector
 
     @property
     def energy_j(self) -> float:
@@ -95,8 +97,9 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain numbers, strings, dictionaries for JSON; None: not finite."""
         found = asdict(self) | {"energy_j": self.energy_j}
-        if self.lifetime is None:
-            del found["lifetime"]
+        for part in ("lifetime", "detection"):
+            if found[part] is None:
+                del found[part]
         return _plain(found)  # type: ignore[no-any-return]
 
 

@@ -20,7 +20,7 @@ from halfway.sim.metrics.outcome import RunId
 
 # What a row records: a record received by a node, or reported to its application; or a change.
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
-            "forgotten", "known")  # fmt: skip
+            "forgotten", "known", "paused", "resumed")  # fmt: skip
 WHAT = ("received", "reported", *_CHANGES)
 PLAIN = (MESSAGE.names or ())[:-2]  # fields of the header
 

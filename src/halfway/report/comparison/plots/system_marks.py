@@ -5,9 +5,10 @@ from zlib import crc32
 
 from halfway.protocols import SYSTEMS
 
-# A system keeps its number, so its mark is the same whichever other systems are compared.
-_NUMBERS = {system: number for number, system in enumerate(SYSTEMS)}
 _COLOURS = 12  # of the style sheet
+# A system keeps its number, so its mark is the same whichever other systems are compared. Failure
+# detectors have the first marks again, because no comparison has them beside other systems.
+_NUMBERS = {system: number % _COLOURS for number, system in enumerate(SYSTEMS)}
 _SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",  # disc
     "M-3.6 -3.6h7.2v7.2h-7.2z",  # square
@@ -40,7 +41,7 @@ def mark_numbers(systems: Iterable[str]) -> dict[str, int]:
     """
     numbers: dict[str, int] = {}
     for system in systems:
-        number = _NUMBERS.get(system, len(_NUMBERS) + crc32(system.encode()) % _USER_MARKS)
+        number = _NUMBERS.get(system, _COLOURS + crc32(system.encode()) % _USER_MARKS)
         while number in numbers.values():
             number += 1
         numbers[system] = number
@@ -49,14 +50,14 @@ def mark_numbers(systems: Iterable[str]) -> dict[str, int]:
 
 def colour(number: int) -> str:
     """The CSS class with the colour of a system's mark."""
-    user = number - len(_NUMBERS)
+    user = number - _COLOURS
     return f"s{number if user < 0 else 2 * user % _COLOURS}"
 
 
 def mark(number: int, x: float = 0.0, y: float = 0.0, size: float = 1.0) -> str:
     """The mark of a system: its shape at a point of an SVG, in the current colour."""
     scale = f" scale({size:g})" if size != 1.0 else ""
-    built_in = len(_NUMBERS)
+    built_in = _COLOURS
     user = built_in + (number - built_in) // 6 % (len(_SHAPES) - built_in)
     shape = _SHAPES[number if number < built_in else user]
     return f'<path transform="translate({x:.1f} {y:.1f}){scale}" d="{shape}"/>'

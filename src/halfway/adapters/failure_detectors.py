@@ -1,0 +1,54 @@
+"""The adapter of failure detectors: no application publishes, and every node is a member."""
+
+from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
+from halfway.world.workload.demand import Demand, Publications
+
+
+class DetectorAdapter(Adapter):
+    """The adapter of a failure detector. Its nodes are all members, from their start on.
+
+    Its module defines `rules(values)` beside the face of all protocols.
+    """
+
+    detects_failures = True
+
+    def instance(self, context: RunContext) -> SystemInstance:
+        """The instance of a failure detector on a network."""
+        module, values = self.module, self.values
+        rules = module.rules(values)
+        members = min(int(values["members"]), context.n)
+        room = {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
+        state = module.state(context.node_ids, members, context.seed, **room)
+        return SystemInstance(
+            state, rules, module.most_emissions(state, rules), module.KINDS,
+            shortfalls=lambda state: _shortfalls(_index_of(state)),
+            most_beside=module.MOST_BESIDE,
+        )  # fmt: skip
+
+    def start_up_commands(self, demand: Demand) -> Commands:
+        """No commands: a failure detector starts with its node."""
+        del demand
+        return commands([], [], 0, 0)
+
+    def publish_commands(self, publications: Publications) -> Commands:
+        """No commands: a failure detector spreads no events."""
+        del publications
+        return commands([], [], 0, 0)
+
+
+def _index_of(state: tuple[object, ...]) -> MemberIndex:
+    """The index of members in a failure detector's state, in one of its tuples."""
+    parts = (part for one in state if isinstance(one, tuple) for part in (one, *one))
+    return next(part for part in parts if isinstance(part, MemberIndex))
+
+
+def _shortfalls(index: MemberIndex) -> dict[str, int]:
+    counts = index.counts.sum(axis=0)
+    return {
+        "forgotten members": int(counts[EVICTED]),
+        "members without room": int(counts[WITHOUT_ROOM]),
+    }
+
+
+ADAPTERS = dict.fromkeys(("heartbeat", "gossip-counters", "swim", "lifeguard"), DetectorAdapter)

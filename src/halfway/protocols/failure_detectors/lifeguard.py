@@ -1,0 +1,45 @@
+"""Lifeguard: SWIM whose nodes doubt themselves when they are slow.
+
+After Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more accurate failure
+detection": a local health score that slows probes (§IV.A), a time of suspicion that other members
+shorten (§IV.B), and suspicions that reach their member first (§IV.C).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.handler import handles
+from halfway.protocols.failure_detectors import probe_messages, probing
+from halfway.protocols.failure_detectors.probe_state import Probes, probes
+
+KINDS, OPTIONS, Rules = probe_messages.KINDS, probe_messages.LIFEGUARD_OPTIONS, probe_messages.Rules
+rules = probe_messages.rules
+NEIGHBOUR_HOPS = 2  # a proxy is a neighbour that reported the member as its own neighbour
+MOST_BESIDE = 0  # every record is for one neighbour
+
+
+class LifeguardState(NamedTuple):
+    """The state of nodes of Lifeguard: that of probes alone."""
+
+    probes: Probes
+
+
+State = LifeguardState
+
+
+def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> LifeguardState:
+    """Nodes of Lifeguard that know no member; members: for which each has room."""
+    return LifeguardState(probes(node_ids, members, seed))
+
+
+def most_emissions(state: LifeguardState, rules: probe_messages.Rules) -> int:
+    """The most records that one call of the handler of Lifeguard emits."""
+    return probing.most_emissions_of(state.probes.entry.shape[1], rules.proxies)
+
+
+@handles(LifeguardState)
+def handle(state, rules, neighbourhood, i, message, out):
+    """Let a node of Lifeguard receive one message."""
+    probing.receive(state.probes, rules, neighbourhood, i, message, out)

@@ -1,0 +1,111 @@
+"""The messages of SWIM and Lifeguard, with their shared rules.
+
+Das, Gupta & Motivala 2002, "SWIM: scalable weakly-consistent infection-style process group
+membership protocol"; Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more
+accurate failure detection". The published protocols address any member. Here a node probes its
+neighbours, and its proxies are neighbours that reported the target as theirs. Where all nodes are
+neighbours, both are the same.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from halfway.core.kinds import Kinds
+from halfway.core.options import Option, Value, count, seconds
+from halfway.core.values.ranges import NODE, NODE_OR_NONE, NUMBER
+from halfway.protocols.failure_detectors import reports
+
+ALIVE, SUSPECT, DEAD = 0, 1, 2  # the status of a member, in the order of precedence
+MOST_INCARNATION = (1 << 29) - 1
+
+# A record carries news of so many members: their ids, their incarnations and status, and which
+# member suspects them.
+UPDATES = 4
+MEMBERS, STATUS = 0, UPDATES  # first places in `args`
+BY = 0  # in `reals`
+_NEWS_ARGS = {"news of[k]": MEMBERS, "status[k]": STATUS}
+_NEWS_REALS = {"suspected by[k]": BY}
+INCARNATION = 0  # place in `args` of a SUSPICION
+
+KINDS = Kinds(
+    {
+        "member": NODE,
+        "requester": NODE,
+        "news of": NODE_OR_NONE,
+        "status": NUMBER,
+        "suspected by": NODE_OR_NONE,
+        "incarnation": NUMBER,
+    }
+)
+KINDS.include(reports.KINDS)
+PING = KINDS.network(
+    2, "ping", "the receiver shall acknowledge that it is alive", "sequence",
+    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={"target": "requester"},
+)  # fmt: skip
+PING_ACK = KINDS.network(
+    3, "ping-ack", "the member that a requester probes is alive", "sequence",
+    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={"target": "requester"},
+)  # fmt: skip
+PING_REQUEST = KINDS.network(
+    4, "ping-request", "the receiver shall ping a member for the sender", "sequence",
+    args=_NEWS_ARGS, reals=_NEWS_REALS, reused={"target": "member"},
+)  # fmt: skip
+PING_NACK = KINDS.network(
+    5, "ping-nack", "the sender is alive, but the member that it pinged did not answer", "sequence"
+)
+PERIOD = KINDS.timer(6, "period", "the next protocol period begins")
+PING_TIMEOUT = KINDS.timer(7, "ping-timeout", "a ping should be acknowledged by now", "sequence")
+SUSPICION = KINDS.timer(
+    8, "suspicion-timeout", "a suspected member should have refuted it by now",
+    args={"incarnation": INCARNATION}, reused={"target": "member"},
+)  # fmt: skip
+NACK_TIMEOUT = KINDS.timer(
+    9, "nack-timeout", "a ping for a requester should be acknowledged by now", "sequence",
+    reused={"target": "requester"},
+)  # fmt: skip
+KINDS.start()
+
+SWIM_OPTIONS: dict[str, Option] = {
+    "period_s": seconds(1.0, "of a protocol period. A node probes one member in a period", 1e-3),
+    "ack_timeout_s": seconds(0.3, "from a ping until other members ping for the node", 1e-4),
+    "proxies": count(3, "number of members that then ping for the node", 0, 16),
+    "suspicion_factor": Option(
+        4.0, 0.0, 1000.0, "factor of log10(members + 1) periods, after which a suspected member "
+        "counts as dead. 0 means at once",
+    ),
+    "transmissions": count(
+        3, "factor of log10(members + 1), rounded up: how often a node sends the same news", 1, 100
+    ),
+    "members": count(1024, "number of members that a node has room for", 1, 65_536),
+}  # fmt: skip
+LIFEGUARD_OPTIONS: dict[str, Option] = SWIM_OPTIONS | {
+    "health_limit": count(
+        8, "highest local health score. A node waits longer by the factor score + 1", 0, 100
+    ),
+    "suspicion_most": Option(
+        6.0, 1.0, 1000.0, "factor of that time while no other member suspects the member"
+    ),
+    "confirmations": count(
+        3, "number of other members that must suspect a member for the shortest such time", 1, 3
+    ),
+}  # fmt: skip
+
+
+class Rules(NamedTuple):
+    """The scalars of SWIM and Lifeguard, equal on every node."""
+
+    period_s: float
+    ack_timeout_s: float
+    proxies: int
+    suspicion_factor: float
+    transmissions: int
+    suspicion_most: float = 1.0
+    confirmations: int = 0
+    health_limit: int = 0
+    is_lifeguard: bool = False
+
+
+def rules(values: Mapping[str, Value]) -> Rules:
+    """The rules of SWIM with these values of its options; of Lifeguard, if they have its own."""
+    own = {name: value for name, value in values.items() if name in Rules._fields}
+    return Rules(**own, is_lifeguard="health_limit" in values)  # type: ignore[arg-type]

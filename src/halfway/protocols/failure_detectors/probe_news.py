@@ -1,0 +1,103 @@
+"""The dissemination of SWIM: records of probes carry news of members [SWIM §4.1]."""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.prng import pick, random_bits
+from halfway.protocols.failure_detectors.probe_messages import (
+    ALIVE,
+    BY,
+    DEAD,
+    MEMBERS,
+    STATUS,
+    SUSPECT,
+    UPDATES,
+)
+from halfway.protocols.failure_detectors.probe_state import learn, most_sent
+
+_STATUS_BITS = 2
+
+
+@inlined
+def _write(o, used, member, incarnation, status, by):
+    o.args[MEMBERS + used] = member
+    o.args[STATUS + used] = incarnation << _STATUS_BITS | status
+    o.reals[BY + used] = by
+    return used + 1
+
+
+@inlined
+def _write_place(state, i, o, used, place):
+    """Write the news of the member at a place of row i into a record."""
+    known = state.entry[i, place]
+    known.record = state.own[i].record
+    by = known.by[known.confirmations] if known.status == SUSPECT else NONE
+    return _write(o, used, known.node_id, np.int64(known.incarnation), known.status, by)
+
+
+@inlined
+def _least_sent(state, i, most):
+    """Return the place of the news that row i sent least often, below `most`; NO_PLACE if none."""
+    found, least = NO_PLACE, most
+    for k in range(state.members.known[i]):
+        place = np.int64(state.members.place[i, k])
+        known = state.entry[i, place]
+        if known.sent < least and known.record != state.own[i].record:
+            found, least = place, np.int64(known.sent)
+    return found
+
+
+@apart
+def write_news(state, rules, i, o, about):
+    """Write news of members into a record of row i: what it sent least often.
+
+    about: place of the member that receives the record, or NO_PLACE. Its suspicion comes first, so
+    that it refutes it soon: [Lifeguard §IV.C] the buddy system, and here for a dead member as well.
+    We fill free places with members from a random one on, because news that a node missed, and
+    members that joined before it, would remain unknown where not all are neighbours.
+    """
+    own, used, most = state.own[i], 0, most_sent(state, rules, i)
+    for k in range(UPDATES):
+        o.args[MEMBERS + k] = NONE
+        o.reals[BY + k] = NONE
+    own.record = (own.record + 1) & 0x3FFFFFFF
+    if own.sent < most:
+        own.sent += 1
+        used = _write(o, used, state.node_id[i], np.int64(own.incarnation), ALIVE, NONE)
+    if about != NO_PLACE:
+        status = state.entry[i, about].status
+        if status == DEAD or (status == SUSPECT and rules.is_lifeguard):
+            used = _write_place(state, i, o, used, about)
+    while used < UPDATES:
+        place = _least_sent(state, i, most)
+        if place == NO_PLACE:
+            break
+        state.entry[i, place].sent += 1
+        used = _write_place(state, i, o, used, place)
+    count = np.int64(state.members.known[i])
+    # In a fixed rotation, a neighbour that probes regularly would see the same members again.
+    turn = np.int64(pick(random_bits(state, i), count + 1))
+    for _ in range(count):
+        if used == UPDATES:
+            break
+        turn = (turn + 1) % (count + 1)
+        if turn == count:  # the node itself has a turn among the members
+            used = _write(o, used, state.node_id[i], np.int64(own.incarnation), ALIVE, NONE)
+            continue
+        place = np.int64(state.members.place[i, turn])
+        if state.entry[i, place].record != own.record:
+            used = _write_place(state, i, o, used, place)
+
+
+@apart
+def read_news(state, rules, neighbourhood, i, message, now, out):
+    """Learn at row i from the news in a record. Its sender is a member."""
+    learn(state, rules, neighbourhood, i, message.source, 0, ALIVE, NONE, now, out)
+    for k in range(UPDATES):
+        member, word = message.args[MEMBERS + k], np.int64(message.args[STATUS + k])
+        status = word & ((1 << _STATUS_BITS) - 1)
+        if member != NONE and status <= DEAD:
+            by = np.int32(message.reals[BY + k])
+            incarnation = word >> _STATUS_BITS
+            learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, out)

@@ -1,0 +1,226 @@
+"""What a node of SWIM and Lifeguard knows of the members, and how news of them changes it."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.driver import TICKS
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.neighbourhood import place_of
+from halfway.core.outbox import emit
+from halfway.core.prng import pick, random_bits, random_states
+from halfway.protocols.failure_detectors.member_index import (
+    MemberIndex,
+    add_member,
+    evict_member,
+    find_member,
+    member_index,
+)
+from halfway.protocols.failure_detectors.probe_messages import (
+    ALIVE,
+    DEAD,
+    INCARNATION,
+    MOST_INCARNATION,
+    SUSPECT,
+    SUSPICION,
+)
+from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED, report
+
+# What a node knows of another member.
+PROBED = np.dtype(
+    [
+        ("suspected_at", "<f8"),  # own clock (seconds)
+        ("deadline", "<f8"),  # own clock when a suspected member counts as dead
+        ("node_id", "<i4"),
+        ("incarnation", "<i4"),
+        ("sent", "<i4"),  # how often the node sent the newest news of it
+        ("record", "<i4"),  # number of the last record with news of it
+        ("by", "<i4", (4,)),  # the members that suspect it, by[:1 + confirmations]
+        ("status", "u1"),  # ALIVE, SUSPECT or DEAD
+        ("is_watched", "u1"),  # the node probes it
+        ("confirmations", "u1"),
+        ("is_new", "u1"),  # no news of it came yet
+        ("room", "<i4"),
+    ]
+)
+# What a node knows of itself.
+OWN = np.dtype(
+    [
+        ("incarnation", "<i4"),
+        ("sent", "<i4"),  # how often it sent the newest news of itself
+        ("record", "<i4"),  # number of its last record with news
+        ("ordered", "<i4"),  # places in its order of probes
+        ("turn", "<i4"),  # the next one in that order
+        ("dead", "<i4"),  # watched members that were dead when the order was drawn
+        ("sequence", "<i4"),  # of its last probe
+        ("place", "<i4"),  # of the member that it probes; -1: none
+        ("is_acked", "<i4"),
+        ("nacks", "<i4"),  # missing answers of proxies
+        ("health", "<i4"),  # local health score [Lifeguard §IV.A]; 0: healthy
+        ("relayed", "<i4"),  # acknowledgements that it relayed
+    ]
+)
+RELAYED = 16  # of the newest relayed acknowledgements, a node knows the requesters
+
+
+class Probes(NamedTuple):
+    """The state of nodes of SWIM or Lifeguard."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n]
+    own: npt.NDArray[np.void]  # [n] OWN, as a record array
+    members: MemberIndex
+    entry: npt.NDArray[np.void]  # [n, limit] PROBED, as a record array
+    order: npt.NDArray[np.int32]  # [n, limit] places in the order of probes
+    relayed: npt.NDArray[np.int64]  # [n, RELAYED] requester and sequence of acknowledgements
+
+
+def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
+    """Nodes of SWIM that know no member; members: for which each has room."""
+    n = len(node_ids)
+    own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
+    own["place"] = NONE
+    return Probes(
+        node_ids, random_states(node_ids, seed), own.view(np.recarray), member_index(n, members),
+        entry.view(np.recarray), np.zeros((n, members), np.int32),
+        np.full((n, RELAYED), -1, np.int64),
+    )  # fmt: skip
+
+
+@inlined
+def magnitude(state, i):
+    """Return log10 of the members that row i knows, itself included, and one; 1 at least."""
+    return max(math.log10(state.members.known[i] + 2.0), 1.0)
+
+
+@inlined
+def most_sent(state, rules, i):
+    """Return how often row i sends the same news [SWIM §4.1]: λ log(n + 1), rounded up."""
+    return rules.transmissions * np.int64(math.ceil(magnitude(state, i)))
+
+
+@inlined
+def suspicion_time(state, rules, i, confirmations):
+    """Return for how long row i suspects a member, in seconds, whole ticks of its clock.
+
+    [Lifeguard §IV.B] With c confirmations of the K that it needs at most, the time is
+    max - (max - min) log(c + 1) / log(K + 1). Without them it is the least time, as in SWIM.
+    """
+    least = rules.suspicion_factor * magnitude(state, i) * rules.period_s
+    if rules.confirmations > 0:
+        share = math.log10(confirmations + 1.0) / math.log10(rules.confirmations + 1.0)
+        least += least * (rules.suspicion_most - 1.0) * (1.0 - share)
+    return np.floor(least * TICKS) / TICKS
+
+
+@inlined
+def change_health(own, rules, by):
+    """Change a row's local health score [Lifeguard §IV.A]; it stays between 0 and its limit."""
+    own.health = min(max(own.health + by, 0), rules.health_limit)
+
+
+@inlined
+def _place_for(state, i, member):
+    """Return a place for a new member at row i; NO_PLACE if no place is free. A dead member gives
+    way to it. The place enters the order of probes at a random turn [SWIM §4.3]."""
+    index, entry, own = state.members, state.entry, state.own[i]
+    if index.known[i] == index.place.shape[1]:
+        for k in range(index.known[i]):
+            place = np.int64(index.place[i, k])
+            if entry[i, place].status == DEAD and place != own.place:
+                evict_member(index, entry, i, place)
+                break
+    place = add_member(index, entry, i, member)
+    if place == NO_PLACE:
+        return NO_PLACE
+    if place == own.ordered:
+        ordered = np.int64(own.ordered)
+        spot = own.turn + np.int64(pick(random_bits(state, i), ordered - own.turn + 1))
+        state.order[i, ordered] = state.order[i, spot]
+        state.order[i, spot] = place
+        own.ordered += 1
+    known = entry[i, place]
+    known.status = ALIVE
+    known.incarnation = 0
+    known.is_watched = 0
+    known.is_new = 1
+    known.record = 0
+    return place
+
+
+@inlined
+def _start_suspicion(state, rules, i, known, now, out):
+    """Start the timer of a suspected member at row i, for the time that is left."""
+    total = suspicion_time(state, rules, i, known.confirmations)
+    known.deadline = known.suspected_at + total
+    o = emit(out, SUSPICION, max(known.deadline - now, 0.0), state.node_id[i])
+    o.target = known.node_id
+    o.args[INCARNATION] = known.incarnation
+
+
+@inlined
+def _confirm(state, rules, i, known, by, now, out):
+    """Note at row i that one more member suspects another [Lifeguard §IV.B], which is news."""
+    if known.confirmations >= rules.confirmations or by == NONE:
+        return
+    for k in range(known.confirmations + 1):
+        if known.by[k] == by:
+            return
+    known.confirmations += 1
+    known.by[known.confirmations] = by
+    known.sent = 0
+    _start_suspicion(state, rules, i, known, now, out)
+
+
+@inlined
+def _learn_of_itself(state, rules, i, incarnation, status):
+    """Refute at row i that it is suspected or dead [SWIM §4.2], by a later incarnation."""
+    own = state.own[i]
+    if status == ALIVE:
+        own.incarnation = max(own.incarnation, incarnation)  # of a memory that it lost
+    elif incarnation >= own.incarnation:
+        own.incarnation = min(incarnation + 1, MOST_INCARNATION)
+        own.sent = 0
+        change_health(own, rules, 1)
+
+
+@apart
+def learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, out):
+    """Learn at row i that a member has a status in an incarnation, if that is news.
+
+    by: the member that suspects it, or NONE. A later incarnation overrides an earlier one; in one
+    incarnation, DEAD overrides SUSPECT, and SUSPECT overrides ALIVE [SWIM §4.2]. We let a later
+    incarnation override DEAD as well, because members come back after a crash or a partition.
+    """
+    if member == state.node_id[i]:
+        _learn_of_itself(state, rules, i, incarnation, status)
+        return
+    place = find_member(state.members, state.entry, i, member)
+    if place == NO_PLACE:
+        place = _place_for(state, i, member)
+        if place == NO_PLACE:
+            return
+    known = state.entry[i, place]
+    was_trusted = known.is_new == 0 and known.status != DEAD
+    if known.is_new == 0:
+        same = incarnation == known.incarnation
+        if same and status == known.status == SUSPECT:
+            _confirm(state, rules, i, known, by, now, out)
+        if incarnation < known.incarnation or (same and status <= known.status):
+            return
+    known.is_new = 0
+    known.incarnation = incarnation
+    known.status = status
+    known.sent = 0
+    if status == SUSPECT:
+        known.suspected_at = now
+        known.confirmations = 0
+        known.by[0] = by
+        _start_suspicion(state, rules, i, known, now, out)
+    elif status == ALIVE and place_of(neighbourhood, i, member) < 0:
+        known.is_watched = 0  # it is alive elsewhere, where others probe it
+    if was_trusted != (status != DEAD):
+        report(SUSPECTED if was_trusted else TRUSTED, member, out)

@@ -1,0 +1,277 @@
+"""The probes of SWIM and Lifeguard: a ping in each period, and pings by proxies without an answer.
+
+[SWIM §3.1] In each period, a node pings the next member of a random order. Without an
+acknowledgement it asks other members to ping it. Without any until the period ends, the node
+suspects the member.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.message import START
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.neighbourhood import place_of
+from halfway.core.outbox import emit
+from halfway.core.prng import pick, random_bits, uniform
+from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.probe_messages import (
+    ALIVE,
+    DEAD,
+    INCARNATION,
+    NACK_TIMEOUT,
+    PERIOD,
+    PING,
+    PING_ACK,
+    PING_NACK,
+    PING_REQUEST,
+    PING_TIMEOUT,
+    SUSPECT,
+    SUSPICION,
+    UPDATES,
+)
+from halfway.protocols.failure_detectors.probe_news import read_news, write_news
+from halfway.protocols.failure_detectors.probe_state import (
+    RELAYED,
+    change_health,
+    learn,
+)
+
+_NUMBERS = 0x7FFFFFFF  # sequence numbers are counted modulo this
+_NACK_SHARE = 0.8  # of the acknowledgement timeout, after which a proxy says that none came
+
+
+def most_emissions_of(members: int, proxies: int) -> int:
+    """The most records that one call of `receive` emits, with room for so many members."""
+    # At a start a timer for each suspected member; in a period a report for each new neighbour.
+    return members + 2 * (UPDATES + 1) + proxies + 4
+
+
+@inlined
+def send_probe(state, rules, i, kind, towards, target, sequence, out):
+    """Send a record of a probe to a neighbour (id), with news of members."""
+    o = emit(out, kind, 0.0, towards)
+    o.target = target
+    o.sequence = sequence
+    write_news(state, rules, i, o, find_member(state.members, state.entry, i, towards))
+
+
+@inlined
+def _note_neighbours(state, rules, neighbourhood, i, now, out):
+    """Watch every neighbour of row i. One that the node did not know is a member."""
+    for e in range(neighbourhood.first[i], neighbourhood.last[i]):
+        member = neighbourhood.who[e]
+        learn(state, rules, neighbourhood, i, member, 0, ALIVE, NONE, now, out)
+        place = find_member(state.members, state.entry, i, member)
+        if place != NO_PLACE:
+            state.entry[i, place].is_watched = 1
+
+
+@inlined
+def _draw_order(state, i):
+    """Draw a new random order of probes at row i [SWIM §4.3]."""
+    own = state.own[i]
+    own.turn = own.dead = 0
+    for k in range(own.ordered):
+        other = np.int64(pick(random_bits(state, i), k + 1))
+        place = state.order[i, k]
+        state.order[i, k] = state.order[i, other]
+        state.order[i, other] = place
+    for k in range(own.ordered):
+        known = state.entry[i, state.order[i, k]]
+        own.dead += known.is_watched == 1 and known.status == DEAD
+
+
+@inlined
+def _next_place(state, neighbourhood, i):
+    """Return the place of the member that row i probes next; NO_PLACE if it watches none.
+
+    We probe one dead neighbour in a round of the order, because a neighbour that a partition
+    separated has to learn that it is counted as dead.
+    """
+    own = state.own[i]
+    for _ in range(2 * own.ordered):
+        if own.turn >= own.ordered:
+            _draw_order(state, i)
+        place = np.int64(state.order[i, own.turn])
+        own.turn += 1
+        known = state.entry[i, place]
+        if known.is_watched == 0:
+            continue
+        if known.status != DEAD:
+            return place
+        if place_of(neighbourhood, i, known.node_id) < 0:
+            known.is_watched = 0
+        elif pick(random_bits(state, i), max(own.dead, 1)) == 0:
+            return place
+    return NO_PLACE
+
+
+@inlined
+def _end_probe(state, rules, neighbourhood, i, now, out):
+    """End the probe of row i: without an acknowledgement, it suspects the member."""
+    own = state.own[i]
+    if own.place == NONE:
+        return
+    known = state.entry[i, own.place]
+    if own.is_acked == 1:
+        change_health(own, rules, -1)
+        return
+    change_health(own, rules, 1 + own.nacks)
+    status = SUSPECT if rules.suspicion_factor > 0.0 else DEAD
+    incarnation, by = np.int64(known.incarnation), state.node_id[i]
+    learn(state, rules, neighbourhood, i, known.node_id, incarnation, status, by, now, out)
+
+
+@apart
+def begin_period(state, rules, neighbourhood, i, now, out):
+    """End the last probe of row i, and begin the next one."""
+    _end_probe(state, rules, neighbourhood, i, now, out)
+    _note_neighbours(state, rules, neighbourhood, i, now, out)
+    own, own_id = state.own[i], state.node_id[i]
+    slower = own.health + 1.0  # [Lifeguard §IV.A]
+    emit(out, PERIOD, rules.period_s * slower, own_id)
+    own.sequence = (own.sequence + 1) & _NUMBERS
+    own.is_acked = own.nacks = 0
+    own.place = _next_place(state, neighbourhood, i)
+    if own.place == NONE:
+        return
+    member = state.entry[i, own.place].node_id
+    send_probe(state, rules, i, PING, member, own_id, own.sequence, out)
+    o = emit(out, PING_TIMEOUT, min(rules.ack_timeout_s, rules.period_s) * slower, own_id)
+    o.sequence = own.sequence
+
+
+@inlined
+def _is_proxy(state, neighbourhood, i, e, member):
+    """Whether the neighbour at position e of row i may ping a member: it reported the member as
+    its neighbour, and row i does not count it as dead."""
+    proxy, row = neighbourhood.who[e], neighbourhood.place[e]
+    if proxy == member or row < 0 or place_of(neighbourhood, row, member) < 0:
+        return False
+    place = find_member(state.members, state.entry, i, proxy)
+    return place == NO_PLACE or state.entry[i, place].status != DEAD
+
+
+@apart
+def ask_proxies(state, rules, neighbourhood, i, out):
+    """Ask random neighbours of row i to ping the member that did not acknowledge [SWIM §3.1]."""
+    own, able = state.own[i], np.int64(0)
+    member = state.entry[i, own.place].node_id
+    first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
+    for e in range(first, last):
+        able += _is_proxy(state, neighbourhood, i, e, member)
+    missing = min(np.int64(rules.proxies), able)
+    for e in range(first, last):
+        if missing > 0 and _is_proxy(state, neighbourhood, i, e, member):
+            if pick(random_bits(state, i), able) < missing:
+                proxy = neighbourhood.who[e]
+                send_probe(state, rules, i, PING_REQUEST, proxy, member, own.sequence, out)
+                missing -= 1
+                own.nacks += rules.is_lifeguard
+            able -= 1
+
+
+@inlined
+def _key(requester, sequence):
+    return np.int64(requester) << 32 | np.int64(sequence)
+
+
+@inlined
+def _acknowledged(state, rules, neighbourhood, i, message, out):
+    """Note at row i that a member is alive, or relay that to the node that asked for it."""
+    own = state.own[i]
+    if message.target != state.node_id[i]:
+        if place_of(neighbourhood, i, message.target) >= 0:
+            state.relayed[i, own.relayed] = _key(message.target, message.sequence)
+            own.relayed = (own.relayed + 1) % RELAYED
+            towards = message.target
+            send_probe(state, rules, i, PING_ACK, towards, towards, message.sequence, out)
+    elif message.sequence == own.sequence and own.place != NONE:
+        own.is_acked = 1
+        known = state.entry[i, own.place]
+        if message.source != known.node_id and place_of(neighbourhood, i, known.node_id) < 0:
+            known.is_watched = 0  # the proxy watches it
+
+
+@inlined
+def _ping_for(state, rules, neighbourhood, i, message, out):
+    """Ping a neighbour of row i for the sender of a request."""
+    if place_of(neighbourhood, i, message.target) < 0:
+        return
+    send_probe(state, rules, i, PING, message.target, message.source, message.sequence, out)
+    if rules.is_lifeguard:
+        wait = _NACK_SHARE * min(rules.ack_timeout_s, rules.period_s)
+        o = emit(out, NACK_TIMEOUT, wait, state.node_id[i])
+        o.target = message.source
+        o.sequence = message.sequence
+
+
+@inlined
+def _nack(state, neighbourhood, i, message, out):
+    """Answer a requester that the member did not acknowledge, unless it did [Lifeguard §IV.A]."""
+    key = _key(message.target, message.sequence)
+    for k in range(RELAYED):
+        if state.relayed[i, k] == key:
+            return
+    if place_of(neighbourhood, i, message.target) >= 0:
+        o = emit(out, PING_NACK, 0.0, message.target)
+        o.sequence = message.sequence
+
+
+@inlined
+def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
+    """Count a member as dead at row i that did not refute its suspicion in time [SWIM §4.2]."""
+    place = find_member(state.members, state.entry, i, message.target)
+    if place == NO_PLACE:
+        return
+    known, incarnation = state.entry[i, place], message.args[INCARNATION]
+    due = known.status == SUSPECT and known.incarnation == incarnation and now >= known.deadline
+    if due:
+        by, member = state.node_id[i], message.target
+        learn(state, rules, neighbourhood, i, member, incarnation, DEAD, by, now, out)
+
+
+@apart
+def start(state, rules, i, now, out):
+    """Start row i: its timers died with it, so that suspicions begin again."""
+    own = state.own[i]
+    own.place = NONE
+    emit(out, PERIOD, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])
+    for k in range(state.members.known[i]):
+        known = state.entry[i, state.members.place[i, k]]
+        if known.status == SUSPECT:
+            left_s = known.deadline - known.suspected_at
+            known.suspected_at = now
+            known.deadline = now + left_s
+            o = emit(out, SUSPICION, left_s, state.node_id[i])
+            o.target = known.node_id
+            o.args[INCARNATION] = known.incarnation
+
+
+@inlined
+def receive(state, rules, neighbourhood, i, message, out):
+    """Handle one message at a node of SWIM or Lifeguard."""
+    kind, now, own = message.kind, message.at, state.own[i]
+    if kind in (PING, PING_ACK, PING_REQUEST):
+        read_news(state, rules, neighbourhood, i, message, now, out)
+    if kind == PING:
+        towards, target, number = message.source, message.target, message.sequence
+        send_probe(state, rules, i, PING_ACK, towards, target, number, out)
+    elif kind == PING_ACK:
+        _acknowledged(state, rules, neighbourhood, i, message, out)
+    elif kind == PING_REQUEST:
+        _ping_for(state, rules, neighbourhood, i, message, out)
+    elif kind == PING_NACK:
+        if message.sequence == own.sequence:
+            own.nacks = max(own.nacks - 1, 0)
+    elif kind == PERIOD:
+        begin_period(state, rules, neighbourhood, i, now, out)
+    elif kind == PING_TIMEOUT:
+        if message.sequence == own.sequence and own.is_acked == 0 and own.place != NONE:
+            ask_proxies(state, rules, neighbourhood, i, out)
+    elif kind == SUSPICION:
+        _end_suspicion(state, rules, neighbourhood, i, message, now, out)
+    elif kind == NACK_TIMEOUT:
+        _nack(state, neighbourhood, i, message, out)
+    elif kind == START:
+        start(state, rules, i, now, out)

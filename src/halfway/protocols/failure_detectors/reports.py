@@ -1,0 +1,27 @@
+"""The reports of every failure detector to its application: which member it suspects or trusts."""
+
+from halfway.core.compiled import inlined
+from halfway.core.kinds import Kinds
+from halfway.core.message import APP
+from halfway.core.outbox import emit
+from halfway.core.values.ranges import NODE
+
+MEMBER_RANGE = {"member": NODE}
+
+KINDS = Kinds(MEMBER_RANGE)
+SUSPECTED = KINDS.report(
+    20, "suspected", "the node suspects a member from now on", reused={"target": "member"}
+)
+TRUSTED = KINDS.report(
+    21,
+    "trusted",
+    "the node knows a member, and trusts it from now on",
+    reused={"target": "member"},
+)
+
+
+@inlined
+def report(kind, member, out):
+    """Report to the application of a failure detector: SUSPECTED or TRUSTED of a member (id)."""
+    o = emit(out, kind, 0.0, APP)
+    o.target = member

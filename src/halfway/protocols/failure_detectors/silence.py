@@ -1,0 +1,180 @@
+"""Suspicion by silence: a member is suspected when its counter has not grown for too long.
+
+Heartbeats and gossiped counters share it. The time-out is fixed, or follows from the times between
+the last counters, after Hayashibara, Défago, Yared & Katayama 2004, "The φ accrual failure
+detector", §IV: with P_later(t) = 1 - F(t) of a normal distribution F, φ(t) = -log10(P_later(t)). A
+node suspects at φ > Φ, which is t > mean + z · deviation with the quantile z of 1 - 10^-Φ.
+"""
+
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE
+from halfway.core.options import Option, count, seconds
+from halfway.protocols.failure_detectors.member_index import (
+    MemberIndex,
+    add_member,
+    evict_member,
+    find_member,
+    member_index,
+)
+from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED, report
+
+# What a node knows of a member.
+HEARD = np.dtype(
+    [
+        ("heard_at", "<f8"),  # own clock when its counter last grew (seconds)
+        ("sum_s", "<f8"),  # of the last times between two counters
+        ("squares", "<f8"),  # the sum of their squares (s²)
+        ("intervals", "<i8"),  # how many such times there were
+        ("node_id", "<i4"),
+        ("epoch", "<u4"),  # its incarnation: its counter begins again when it loses its memory
+        ("counter", "<i4"),
+        ("is_suspected", "<u4"),
+    ]
+)
+_FEW = 4  # times between counters from which φ counts; before, the fixed time-out does
+
+OPTIONS: dict[str, Option] = {
+    "members": count(1024, "number of members that a node has room for", 1, 65_536),
+    "phi_threshold": Option(
+        0.0, 0.0, 300.0, "φ at which a node suspects a member. 0 means the fixed time-out"
+    ),
+    "phi_intervals": count(100, "number of the newest times between counters that φ uses", 4, 1000),
+    "phi_deviation_s": seconds(0.1, "that φ assumes as the least standard deviation", 1e-9),
+}
+
+
+class Silence(NamedTuple):
+    """The parameters of suspicion by silence, equal on every node."""
+
+    timeout_s: float
+    deviations: float  # z of φ's threshold; 0: the time-out is fixed
+    least_deviation_s: float
+
+
+class HeardMembers(NamedTuple):
+    """What nodes know of the members that they hear of."""
+
+    members: MemberIndex
+    entry: npt.NDArray[np.void]  # [n, limit] HEARD, as a record array
+    interval: npt.NDArray[np.float64]  # [n, limit, W] the newest times between counters; W 0: none
+
+
+def silence(timeout_s: float, phi: float, least_deviation_s: float) -> Silence:
+    """Return the parameters of a time-out, or of φ where its threshold `phi` is above 0."""
+    deviations = -NormalDist().inv_cdf(10.0**-phi) if phi > 0.0 else 0.0
+    # Below 0.3, the quantile is below the mean. A detector that accurate suspects at the mean.
+    return Silence(timeout_s, max(deviations, 1e-9) if phi > 0.0 else 0.0, least_deviation_s)
+
+
+def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
+    """Return what n nodes know that have heard of no member.
+
+    limit: members that a node has room for. intervals: times between counters to keep, for φ.
+    """
+    entry = np.zeros((n, limit), HEARD)
+    return HeardMembers(
+        member_index(n, limit), entry.view(np.recarray), np.zeros((n, limit, intervals))
+    )
+
+
+@inlined
+def timeout_of(heard, rules, i, place):
+    """Return after which silence (seconds) row i suspects the member at a place of its table."""
+    known, window = heard.entry[i, place], heard.interval.shape[2]
+    if rules.deviations == 0.0 or known.intervals < _FEW or window == 0:
+        return rules.timeout_s
+    some = min(known.intervals, np.int64(window))
+    mean = known.sum_s / some
+    variance = max(known.squares / some - mean * mean, rules.least_deviation_s**2)
+    return mean + rules.deviations * np.sqrt(variance)
+
+
+@inlined
+def _note_interval(heard, i, place, passed_s):
+    """Note the time between two counters of a member; the oldest one gives way."""
+    window = heard.interval.shape[2]
+    if window == 0:
+        return
+    known = heard.entry[i, place]
+    spot = known.intervals % window
+    old = heard.interval[i, place, spot]
+    known.sum_s += passed_s - old
+    known.squares += passed_s * passed_s - old * old
+    known.intervals += 1
+    heard.interval[i, place, spot] = passed_s
+
+
+@inlined
+def _place_for(heard, i, member, now):
+    """Return a place for a member that row i hears of for the first time; NO_PLACE if none is free.
+
+    The suspected member that was silent for the longest time gives way to it.
+    """
+    index, entry = heard.members, heard.entry
+    if index.known[i] == index.place.shape[1]:
+        oldest, at = NO_PLACE, now
+        for k in range(index.known[i]):
+            place = np.int64(index.place[i, k])
+            if entry[i, place].is_suspected == 1 and entry[i, place].heard_at < at:
+                oldest, at = place, entry[i, place].heard_at
+        if oldest != NO_PLACE:
+            evict_member(index, entry, i, oldest)
+    return add_member(index, entry, i, member)
+
+
+@apart
+def note_counter(heard, i, member, epoch, counter, now, out):
+    """Note the counter of a member (id) at row i. Whether it grew, so that the member is alive.
+
+    now: own clock in seconds.
+    """
+    place = find_member(heard.members, heard.entry, i, member)
+    if place == NO_PLACE:
+        place = _place_for(heard, i, member, now)
+        if place == NO_PLACE:
+            return False
+        known = heard.entry[i, place]
+        known.sum_s = known.squares = 0.0
+        known.intervals = 0
+        known.is_suspected = 0
+        for k in range(heard.interval.shape[2]):
+            heard.interval[i, place, k] = 0.0
+        report(TRUSTED, member, out)
+    else:
+        known = heard.entry[i, place]
+        if epoch < known.epoch or (epoch == known.epoch and counter <= known.counter):
+            return False
+        if known.is_suspected == 1:
+            known.is_suspected = 0
+            report(TRUSTED, member, out)
+        else:
+            _note_interval(heard, i, place, now - known.heard_at)
+    known.epoch = epoch
+    known.counter = counter
+    known.heard_at = now
+    return True
+
+
+@apart
+def suspect_silent(heard, rules, i, now, out):
+    """Suspect the members of which row i has not heard for too long. now: own clock in seconds."""
+    for k in range(heard.members.known[i]):
+        place = np.int64(heard.members.place[i, k])
+        known = heard.entry[i, place]
+        silent_s = now - known.heard_at
+        if known.is_suspected == 0 and silent_s > timeout_of(heard, rules, i, place):
+            known.is_suspected = 1
+            report(SUSPECTED, known.node_id, out)
+
+
+@apart
+def hear_all_again(heard, i, now):
+    """Begin the silence of every member now, at row i: the node was down itself, and heard none."""
+    for k in range(heard.members.known[i]):
+        heard.entry[i, heard.members.place[i, k]].heard_at = now

@@ -1,0 +1,45 @@
+"""SWIM: a node probes one neighbour in each period, and probes carry news of all members.
+
+After Das, Gupta & Motivala 2002, "SWIM: scalable weakly-consistent infection-style process group
+membership protocol": probes by proxies (§3.1), dissemination (§4.1), suspicion (§4.2), and a random
+order of probes (§4.3). `probe_messages` says what differs in a multi-hop network.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.handler import handles
+from halfway.protocols.failure_detectors import probe_messages, probing
+from halfway.protocols.failure_detectors.probe_state import Probes, probes
+
+KINDS, OPTIONS, Rules = probe_messages.KINDS, probe_messages.SWIM_OPTIONS, probe_messages.Rules
+rules = probe_messages.rules
+NEIGHBOUR_HOPS = 2  # a proxy is a neighbour that reported the member as its own neighbour
+MOST_BESIDE = 0  # every record is for one neighbour
+
+
+class SwimState(NamedTuple):
+    """The state of nodes of SWIM: that of probes alone."""
+
+    probes: Probes
+
+
+State = SwimState
+
+
+def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> SwimState:
+    """Nodes of SWIM that know no member; members: for which each has room."""
+    return SwimState(probes(node_ids, members, seed))
+
+
+def most_emissions(state: SwimState, rules: probe_messages.Rules) -> int:
+    """The most records that one call of the handler of SWIM emits."""
+    return probing.most_emissions_of(state.probes.entry.shape[1], rules.proxies)
+
+
+@handles(SwimState)
+def handle(state, rules, neighbourhood, i, message, out):
+    """Let a node of SWIM receive one message."""
+    probing.receive(state.probes, rules, neighbourhood, i, message, out)

@@ -1,0 +1,66 @@
+"""Nodes of a run that pause: their records wait, and are due when the node goes on.
+
+When a node goes on, the timers that were due come before the records that arrived, each in their
+order: a process that wakes up looks at its timers first.
+"""
+
+import numpy as np
+
+from halfway.core import driver
+from halfway.core.compiled import inlined
+from halfway.sim.engine.queue import push, reserved
+from halfway.sim.engine.records import ARRIVED, HELD
+from halfway.world.outages import NODE_PAUSED
+
+_NONE = np.int64(-1)
+
+
+@inlined
+def is_paused(engine, row):
+    """Whether a row's node pauses now, by the engine's state."""
+    return engine.pauses.is_paused.shape[0] > 0 and engine.pauses.is_paused[row] == 1
+
+
+@inlined
+def keep_waiting(engine, row, slot):
+    """Let a record in a slot of the engine wait until a row that pauses goes on."""
+    pauses = engine.pauses
+    pauses.following[slot] = _NONE
+    if pauses.first[row] == _NONE:
+        pauses.first[row] = slot
+    else:
+        pauses.following[pauses.last[row]] = slot
+    pauses.last[row] = slot
+
+
+@inlined
+def keep_arrived(engine, row, slot):
+    """Let a record that reached a row wait there, in a slot of its own: it has other receivers."""
+    engine.out.tally[0] -= 1
+    own = engine.out.free[np.uint32(engine.out.tally[0])]
+    engine.out.pool[own] = engine.out.pool[slot]
+    engine.flight.phase[own] = ARRIVED
+    engine.flight.row[own] = row
+    engine.flight.turns[own] = engine.turns[row]
+    keep_waiting(engine, row, own)
+
+
+@inlined
+def change_pause(engine, kind, row, at):
+    """Pause a row of the engine, or let it go on: what waits there is then due at once."""
+    pauses = engine.pauses
+    if kind == NODE_PAUSED:
+        pauses.is_paused[row] = 1
+        return
+    pauses.is_paused[row] = 0
+    for timers in (True, False):
+        slot = pauses.first[row]
+        while slot != _NONE:
+            record = engine.out.pool[slot]
+            own = engine.flight.phase[slot] == HELD
+            own &= driver.destination(record) == driver.TO_SELF
+            if own == timers:
+                record.at = at
+                push(engine.queue, at, reserved(engine.queue, 1), np.uint32(slot))
+            slot = pauses.following[slot]
+    pauses.first[row] = pauses.last[row] = _NONE

@@ -1,0 +1,209 @@
+"""Detection accounting: how fast and how accurately the failure detectors of a run work.
+
+The terms are those of Chen, Toueg & Aguilera 2002, "On the quality of service of failure
+detectors", §II. Every member is a monitor of every other member that it knows. A member that a
+partition separates is up: its suspicion is a mistake.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import kernel
+from halfway.core.kinds import Kinds
+from halfway.sim.engine.changes import Changes
+from halfway.sim.engine.node_ids import NodeIds
+from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
+from halfway.world.workload.demand import Demand
+from halfway.world.workload.monitoring import Monitoring
+
+# What an entry of the log says of (row, other): a node went down or came up, with or without its
+# memory; a monitor suspects or trusts a member.
+_DOWN, _UP, _UP_EMPTY, _SUSPECTED, _TRUSTED = range(5)
+REPORTS = ("suspected", "trusted")  # names of the reports of every failure detector
+UNKNOWN, TRUSTS, SUSPECTS = 0, 1, 2  # what a monitor says of a member
+# Places of the sums: times of pairs in s, and counts.
+_ALL_S, _KNOWN_S, _RIGHT_S, _MISTAKEN_S, _MISTAKES, _MONITORS, _DETECTED = range(7)
+
+
+@dataclass(frozen=True)
+class Detection:
+    """The quality of a failure detector in one run; nan where there is no value.
+
+    A crash counts for the monitors that were up and knew the member, and stay up until it is back.
+    """
+
+    crashes: int
+    first_s: float  # mean time from a crash to the first lasting suspicion
+    all_s: float  # mean time to the last one, of the crashes that all monitors detect
+    detected_share: float  # of crashes times monitors: suspected until the member is back
+    mistakes: int  # suspicions of members that are up
+    mistakes_per_hour: float  # of one monitor about one member
+    mistake_s: float  # mean duration of a mistake
+    query_accuracy: float  # share of the time in which a monitor trusts a known member that is up
+    view_completeness: float  # share of the time in which a monitor knows a member that is up
+
+
+class DetectionAccounting:
+    """The detection accounting of a run: suspicions and crashes in order of time.
+
+    kinds: of the system, with the kinds REPORTS. ids: of the nodes, by which reports name members.
+    start_s: before it, nothing counts.
+    """
+
+    def __init__(self, kinds: Kinds, ids: NodeIds, start_s: float) -> None:
+        self._ids, self._start_s = ids, start_s
+        self._suspected, self._trusted = map(kinds.number, REPORTS)
+        self._log: list[tuple[npt.NDArray[np.float64], ...]] = []
+        self._changes: Changes | None = None
+        self._followed = 0
+
+    def follow(self, changes: Changes) -> None:
+        """Enter the nodes that went down or came up, of the changes that the engine applied."""
+        if changes is not self._changes:
+            self._changes, self._followed = changes, 0
+        now = int(changes.tally[0])
+        some = slice(self._followed, now)
+        self._followed = now
+        kind, lost = changes.kind[some], changes.b[some] == LOST
+        code = np.where(kind == NODE_DOWN, _DOWN, np.where(lost, _UP_EMPTY, _UP))
+        nodes = kind <= NODE_UP
+        row = changes.a[some][nodes]
+        self._enter(changes.t[some][nodes], row, np.full(len(row), -1), code[nodes])
+
+    def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
+        """Enter reports (MESSAGE) of monitors (rows) that suspect members, or trust them."""
+        suspects, kind = reports["kind"] == self._suspected, reports["kind"]
+        code = np.where(suspects, _SUSPECTED, _TRUSTED)
+        members = self._ids.rows(reports["target"])
+        known = (suspects | (kind == self._trusted)) & (members >= 0)
+        columns = reports["at"], rows, members, code
+        self._enter(*(column[known] for column in columns))
+
+    def _enter(self, *columns: npt.NDArray[np.generic]) -> None:
+        if len(columns[0]):
+            self._log.append(tuple(column.astype(np.float64) for column in columns))
+
+    def detection(self, at: float) -> Detection:
+        """Return the quality of detection up to a time (seconds)."""
+        t, row, other, code = (
+            np.concatenate([np.zeros(0), *(part[column] for part in self._log)])
+            for column in range(4)
+        )
+        order = np.lexsort((code > _UP_EMPTY, t))  # at one time, changes come before reports
+        rows, others, codes = (some[order].astype(np.int64) for some in (row, other, code))
+        crashes = int((codes == _DOWN).sum())
+        sums, each = np.zeros(7), np.full((max(crashes, 1), 2), np.nan)
+        counted = _replay(
+            len(self._ids.of), t[order], rows, others, codes, self._start_s, at, sums, each
+        )
+        known_s = sums[_KNOWN_S]
+        return Detection(
+            crashes=int(counted),
+            first_s=_mean(each[:counted, 0]),
+            all_s=_mean(each[:counted, 1]),
+            detected_share=_ratio(sums[_DETECTED], sums[_MONITORS]),
+            mistakes=int(sums[_MISTAKES]),
+            mistakes_per_hour=_ratio(3600.0 * sums[_MISTAKES], known_s),
+            mistake_s=_ratio(sums[_MISTAKEN_S], sums[_MISTAKES]),
+            query_accuracy=_ratio(sums[_RIGHT_S], known_s),
+            view_completeness=_ratio(known_s, sums[_ALL_S]),
+        )
+
+
+def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
+    """Return the detection accounting of a system with those kinds; None where it is no failure
+    detector."""
+    if not set(REPORTS) <= set(kinds.names.values()):
+        return None
+    start_s = demand.start_s if isinstance(demand, Monitoring) else 0.0
+    return DetectionAccounting(kinds, ids, start_s)
+
+
+def _mean(values: npt.NDArray[np.float64]) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _ratio(amount: float, of: float) -> float:
+    return float(amount / of) if of > 0.0 else float("nan")
+
+
+@kernel
+def _count_time(m, x, up, says, since, mistaken, start, now, sums):
+    """Count the time of monitor m and member x since they were last looked at."""
+    begin = max(since[m, x], start)
+    if m != x and up[m] and up[x] and now > begin:
+        passed = now - begin
+        sums[_ALL_S] += passed
+        if says[m, x] != UNKNOWN:
+            sums[_KNOWN_S] += passed
+        if says[m, x] == TRUSTS:
+            sums[_RIGHT_S] += passed
+        if mistaken[m, x]:
+            sums[_MISTAKEN_S] += passed
+    since[m, x] = now
+
+
+@kernel
+def _end_crash(x, at, says, counts, begun, suspected_at, sums, each, place):
+    """Count what the monitors of a crashed member found out when it is back, or the run ends."""
+    first, last, missed, monitors = np.inf, 0.0, False, 0
+    for m in range(says.shape[0]):
+        if not counts[m, x]:
+            continue
+        counts[m, x] = False
+        monitors += 1
+        if says[m, x] == SUSPECTS:
+            sums[_DETECTED] += 1
+            first = min(first, suspected_at[m, x] - begun[x])
+            last = max(last, suspected_at[m, x] - begun[x])
+        else:
+            missed = True
+    sums[_MONITORS] += monitors
+    if monitors > 0 and first < np.inf:
+        each[place, 0] = first
+        if not missed:
+            each[place, 1] = last
+    return monitors > 0
+
+
+@kernel
+def _replay(n, t, row, other, code, start, end, sums, each):
+    """Replay the log of a run into the sums and the times of each crash; return how many count."""
+    up, says = np.ones(n, np.bool_), np.zeros((n, n), np.uint8)
+    since, suspected_at, begun = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
+    mistaken, counts = np.zeros((n, n), np.bool_), np.zeros((n, n), np.bool_)
+    place = 0
+    for k in range(t.shape[0]):
+        m, x, now = row[k], other[k], t[k]
+        if code[k] >= _SUSPECTED:
+            _count_time(m, x, up, says, since, mistaken, start, now, sums)
+            begins = code[k] == _SUSPECTED and says[m, x] != SUSPECTS
+            mistaken[m, x] = up[x] and (begins or (mistaken[m, x] and code[k] == _SUSPECTED))
+            sums[_MISTAKES] += begins and up[x] and now >= start
+            if begins:
+                suspected_at[m, x] = now
+            says[m, x] = SUSPECTS if code[k] == _SUSPECTED else TRUSTS
+            continue
+        for y in range(n):
+            _count_time(m, y, up, says, since, mistaken, start, now, sums)
+            _count_time(y, m, up, says, since, mistaken, start, now, sums)
+        up[m] = code[k] != _DOWN
+        if code[k] == _DOWN:
+            begun[m] = now
+            for y in range(n):
+                mistaken[y, m] = mistaken[m, y] = counts[m, y] = False
+                counts[y, m] = y != m and up[y] and says[y, m] != UNKNOWN and now >= start
+                suspected_at[y, m] = now  # of those that suspect it already
+            continue
+        place += _end_crash(m, now, says, counts, begun, suspected_at, sums, each, place)
+        if code[k] == _UP_EMPTY:
+            says[m] = UNKNOWN
+    for m in range(n):
+        for y in range(n):
+            _count_time(m, y, up, says, since, mistaken, start, end, sums)
+        if not up[m]:
+            place += _end_crash(m, end, says, counts, begun, suspected_at, sums, each, place)
+    return place

@@ -1,0 +1,1 @@
+"""Failure detectors: what each promises, and the figures that were published of them."""

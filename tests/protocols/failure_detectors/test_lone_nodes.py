@@ -1,0 +1,50 @@
+"""A lone failure detector emits the same bytes as its row in the simulator."""
+
+import importlib
+from typing import Any
+
+import pytest
+
+from halfway.core.kinds import Channel
+from halfway.core.message import START
+from halfway.protocols import SYSTEMS
+from tests.protocols.failure_detectors.runs import DETECTORS
+from tests.protocols.fields import undeclared
+from tests.protocols.lone import Command, World, drive, faults
+from tests.protocols.worlds import SMALL
+
+VALUES: dict[str, dict[str, Any]] = {
+    "heartbeat": {"phi_threshold": 3.0},
+    "gossip-counters": {"timeout_s": 3.0},
+    "swim": {"suspicion_factor": 1.0, "period_s": 0.5, "ack_timeout_s": 0.0015},
+    "lifeguard": {"suspicion_factor": 1.0, "period_s": 0.5, "ack_timeout_s": 0.0015},
+}
+UNUSED = {"swim": {"ping-nack", "nack-timeout"}}
+
+
+def world(system: str) -> World:
+    """All nodes but two start; every third node starts again later."""
+    protocol = importlib.import_module(SYSTEMS[system])
+    values = {name: one.default for name, one in protocol.OPTIONS.items()} | VALUES[system]
+    room = {"intervals": 8} if system == "heartbeat" else {}
+    commands = [Command(0.0, row, int(START)) for row in range(SMALL.n)]
+    commands += [Command(6.0, row, int(START)) for row in range(0, SMALL.n, 3)]
+    return World(
+        SMALL, protocol, lambda ids: protocol.state(ids, 12, 9, **room), protocol.rules(values),
+        commands, down=(4, 17), until=8.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("system", DETECTORS)
+def test_a_lone_node_emits_what_its_row_emits_and_a_row_writes_only_itself(system: str) -> None:
+    here = world(system)
+    driven = drive(here)
+    kinds = {one.number for one in here.protocol.KINDS if one.channel != Channel.REPORT}
+    unused = {here.protocol.KINDS.number(name) for name in UNUSED.get(system, ())}
+    assert set(driven.records["kind"].tolist()) | {int(START)} == kinds - unused
+    assert undeclared(here.protocol.KINDS, driven.records) == []
+    assert undeclared(here.protocol.KINDS, driven.reports) == []
+    assert faults(here, driven, lone_rows=(0, 7), two_hops=here.protocol.NEIGHBOUR_HOPS == 2) == []
+    most = here.protocol.most_emissions(driven.state, here.rules)
+    assert most <= 64
+    assert faults(here, driven, slots=most) == []

@@ -1,0 +1,109 @@
+"""Single rules of the failure detectors: φ, proxies, times of suspicion, and the order of news."""
+
+from statistics import NormalDist, fmean, pstdev
+
+import numpy as np
+import pytest
+
+from halfway.core.hello.state import unknown_neighbourhood
+from halfway.core.outbox import outbox
+from halfway.protocols.failure_detectors import lifeguard, silence, swim
+from halfway.protocols.failure_detectors.probe_messages import ALIVE, DEAD, SUSPECT
+from halfway.protocols.failure_detectors.probe_state import learn, probes, suspicion_time
+from halfway.world.faults import LinkCut
+from tests.protocols.failure_detectors.runs import full, run, suspicions
+
+NONE = np.int32(-1)
+
+
+def heard(times: list[float], window: int = 8) -> silence.HeardMembers:
+    """A node that heard the counters of member 7 at these times."""
+    known, out = silence.nothing_heard(1, 4, window), outbox(64)
+    for number, at in enumerate(times):
+        assert silence.note_counter(known, 0, 7, 0, number + 1, at, out)
+    return known
+
+
+@pytest.mark.parametrize("phi", [0.5, 1.0, 3.0, 8.0])
+def test_phi_suspects_when_a_later_counter_has_that_probability(phi: float) -> None:
+    """[Hayashibara et al. 2004, §IV.B] φ = -log10(P_later), of the newest times in the window."""
+    times = np.cumsum([0.0, 9.0, 1.0, 1.2, 0.9, 1.4, 1.1, 0.8, 1.0, 1.3]).tolist()
+    gaps = np.diff(times)[-8:].tolist()
+    normal = NormalDist(fmean(gaps), pstdev(gaps))
+    rules = silence.silence(99.0, phi, 1e-3)
+    wait = silence.timeout_of(heard(times), rules, 0, 0)
+    assert 1.0 - normal.cdf(wait) == pytest.approx(10.0**-phi, rel=1e-5)
+
+
+def test_phi_errs_as_often_as_it_says() -> None:
+    """At Φ = 1, a tenth of the counters come later than their time-out."""
+    random = np.random.default_rng(3)
+    times = np.cumsum(np.abs(random.normal(1.0, 0.1, 3000)))
+    known, out = silence.nothing_heard(1, 4, 200), outbox(64)
+    rules, late = silence.silence(99.0, 1.0, 1e-3), 0
+    for number, at in enumerate(times.tolist()):
+        if number > 200:
+            late += at - times[number - 1] > silence.timeout_of(known, rules, 0, 0)
+        silence.note_counter(known, 0, 7, 0, number + 1, at, out)
+    assert late / 2799 == pytest.approx(0.1, abs=0.02)
+
+
+def test_without_phi_or_with_few_counters_the_time_out_is_fixed() -> None:
+    assert silence.timeout_of(heard([0.0, 1.0]), silence.silence(9.0, 1.0, 0.1), 0, 0) == 9.0
+    many = heard([float(k) for k in range(9)])
+    assert silence.timeout_of(many, silence.silence(9.0, 0.0, 0.1), 0, 0) == 9.0
+    assert silence.timeout_of(many, silence.silence(9.0, 1.0, 0.5), 0, 0) < 2.0
+
+
+def defaults(module: object, **values: float) -> object:
+    """The rules of SWIM or Lifeguard with some options."""
+    options = {name: one.default for name, one in module.OPTIONS.items()}  # type: ignore[attr-defined]
+    return module.rules(options | values)  # type: ignore[attr-defined]
+
+
+def test_confirmations_shorten_a_suspicion() -> None:
+    """[Lifeguard §IV.B] From 6 times the least time down to it, by the logarithm."""
+    state = probes(np.arange(1, dtype=np.int32), 200, 1)
+    state.members.known[0] = 98  # log10(98 + 1 + 1) = 2
+    plain, guarded = defaults(swim), defaults(lifeguard)
+    assert suspicion_time(state, plain, 0, 0) == 8.0
+    times = [suspicion_time(state, guarded, 0, c) for c in range(4)]
+    assert times[0] == 48.0
+    assert times[1] == pytest.approx(48.0 - 40.0 * np.log(2) / np.log(4), abs=1e-5)
+    assert times[3] == 8.0
+    assert times == sorted(times, reverse=True)
+
+
+def status_after(*news: tuple[int, int]) -> tuple[int, int]:
+    """(incarnation, status) of a member after news of it at a node of SWIM."""
+    state, near = probes(np.array([1], np.int32), 4, 1), unknown_neighbourhood(1, 4)
+    for incarnation, status in news:
+        learn(state, defaults(swim), near, 0, 9, incarnation, status, NONE, 0.0, outbox(16))
+    known = state.entry[0, state.members.place[0, 0]]
+    return int(known.incarnation), int(known.status)
+
+
+@pytest.mark.parametrize("one", [(i, s) for i in (0, 1) for s in (ALIVE, SUSPECT, DEAD)])
+@pytest.mark.parametrize("other", [(i, s) for i in (0, 1) for s in (ALIVE, SUSPECT, DEAD)])
+def test_the_order_of_news_does_not_matter(one: tuple[int, int], other: tuple[int, int]) -> None:
+    """[SWIM §4.2] The later incarnation wins; in one incarnation the worse status."""
+    assert status_after(one, other) == status_after(other, one) == max(one, other)
+
+
+@pytest.mark.parametrize("system", ["swim", "lifeguard"])
+def test_proxies_reach_a_member_behind_a_broken_link(system: str) -> None:
+    """[SWIM §3.1] Two nodes that lose their link do not suspect each other; without proxies, they
+    do."""
+    cut = LinkCut(a=0, b=1, at=40.0)
+    proxied = run(system, full(8), 140.0, cut)
+    assert suspicions(proxied) == []
+    assert proxied.outcome().sent["ping-request"] > 0
+    alone = run(system, full(8), 140.0, cut, options={"proxies": 0, "suspicion_factor": 0.0})
+    assert {(a, b) for _, a, b in suspicions(alone)} >= {(0, 1), (1, 0)}
+
+
+def test_the_load_of_swim_is_two_records_a_member_and_period() -> None:
+    """[SWIM §3] A ping and its acknowledgement, whatever the number of members is."""
+    for n in (8, 32):
+        outcome = run("swim", full(n), 100.0).outcome()
+        assert sum(outcome.sent.values()) / (n * 100.0) == pytest.approx(2.0, abs=0.05)
