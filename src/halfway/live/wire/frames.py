@@ -19,6 +19,7 @@ _PING = struct.Struct("<Qd")
 _LINK = 0x8000_0000  # a heard node that is a neighbour; node ids have 31 bits
 MOST_NAME_BYTES = 63
 NOT_WANTED = 65_535
+CLOCK_BYTES = 8  # of a hybrid logical clock
 
 
 class FrameType(IntEnum):
@@ -33,6 +34,7 @@ class FrameType(IntEnum):
     PONG = 7
     LEAVE = 8  # the sender ends
     RETAINED = 9  # a retained value: its version, and a body
+    CLOCK = 22  # the hybrid logical clock of a traced node, first in each of its datagrams
     SEARCH = 20  # for a node, by its name: passed on to all neighbours
     HOP = 21  # what one node did with a search or a probe; it goes back the way that came
 
