@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -39,14 +39,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=positive, default=60.0, help="of the partition")
     parser.add_argument("--events", type=whole(1), default=1000)
     parser.add_argument("--every-s", type=positive, default=0.05)
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args()
+    options = {name: float(text) for name, _, text in (one.partition("=") for one in given.option)}
+    settings = AirSettings(given.system, options)
     pairs = links(given.nodes)
     if given.what == "discovery":
-        found = discovery(given.nodes, pairs, given.system)
+        found = discovery(given.nodes, pairs, settings)
     elif given.what == "partition":
-        found = partition(given.nodes, pairs, given.system, given.seconds)
+        found = partition(given.nodes, pairs, settings, given.seconds)
     else:
-        found = losses(given.nodes, pairs, given.system, given.events, given.every_s)
+        found = losses(given.nodes, pairs, settings, given.events, given.every_s)
     sys.stdout.write(json.dumps(found) + "\n")
 
 
@@ -59,13 +62,13 @@ def links(n: int) -> set[Pair]:
     return set(zip(rows, network.who.tolist(), strict=True))
 
 
-def discovery(n: int, pairs: set[Pair], system: str) -> dict[str, object]:
+def discovery(n: int, pairs: set[Pair], settings: AirSettings) -> dict[str, object]:
     """Start all nodes at once; take one node away, and let it come back."""
 
     async def measured() -> dict[str, object]:
         with Air(n) as air:
             air.set_links(pairs)
-            async with AirHost(air, AirSettings(system)) as host:
+            async with AirHost(air, settings) as host:
                 started = await host.linked(pairs, WAIT_S)
                 one = {pair for pair in pairs if 0 in pair}
                 air.set_links(pairs - one)
@@ -78,13 +81,13 @@ def discovery(n: int, pairs: set[Pair], system: str) -> dict[str, object]:
     return asyncio.run(measured())
 
 
-def partition(n: int, pairs: set[Pair], system: str, seconds: float) -> dict[str, object]:
+def partition(n: int, pairs: set[Pair], settings: AirSettings, seconds: float) -> dict[str, object]:
     """Split the nodes 50 to 50, and heal; an event each 0.1 s from node 0 to all."""
 
     async def measured() -> dict[str, object]:
         with Air(n) as air:
             air.set_links(pairs)
-            async with AirHost(air, AirSettings(system)) as host:
+            async with AirHost(air, settings) as host:
                 await host.linked(pairs, WAIT_S)
                 heard = listened(host)
                 side = set(range(n // 2))
@@ -107,13 +110,15 @@ def partition(n: int, pairs: set[Pair], system: str, seconds: float) -> dict[str
     return asyncio.run(measured())
 
 
-def losses(n: int, pairs: set[Pair], system: str, events: int, every_s: float) -> dict[str, object]:
+def losses(
+    n: int, pairs: set[Pair], settings: AirSettings, events: int, every_s: float
+) -> dict[str, object]:
     """Lose 20 %, duplicate 5 %, delay by 0 to 200 ms, so that datagrams overtake each other."""
 
     async def measured() -> dict[str, object]:
         with Air(n, duplicates=DUPLICATES, delay=Delay(0.0, JITTER_S)) as air:
             air.set_links(pairs)
-            async with AirHost(air, AirSettings(system)) as host:
+            async with AirHost(air, settings) as host:
                 await host.linked(pairs, WAIT_S)
                 heard = listened(host)
                 air.set_loss(LOSS)
@@ -127,7 +132,7 @@ def losses(n: int, pairs: set[Pair], system: str, events: int, every_s: float) -
                     drops.update(node.drops.by_reason())
             sums = account(n, datagrams, counts, air.close())
         return {
-            "system": system, "nodes": n, "events": events, "expected": len(wanted),
+            "system": settings.system, "nodes": n, "events": events, "expected": len(wanted),
             "lost": len(wanted - heard.keys()),
             "doubled": sum(count > 1 for count in heard.values()), "repaired_s": repaired_s,
             "air": counts, "drops": drops, "quiet": quiet, "account": sums._asdict(),
@@ -165,10 +170,10 @@ def delivered(heard: Counter[tuple[int, int]], numbers: range, to: Iterable[int]
     return sum(one in heard for one in wanted) / len(wanted)
 
 
-async def until(is_so: "object") -> float:
+async def until(is_so: Callable[[], bool]) -> float:
     """Return the seconds until something is so; inf after a minute."""
     begun = time.monotonic()
-    while not is_so():  # type: ignore[operator]
+    while not is_so():
         if time.monotonic() - begun > WAIT_S:
             return float("inf")
         await asyncio.sleep(0.02)

@@ -92,7 +92,9 @@ class Links:
         self._beat(self._scheduler.now(), False)
 
     def stop(self) -> None:
-        """Send the end of this node to all neighbours, and no more hellos."""
+        """Send the end of this node to all neighbours, and no more hellos; once."""
+        if not self._open:
+            return
         for peer in self.table.links():
             self.send(peer, frame(FrameType.LEAVE, b""))
         self.flush()
