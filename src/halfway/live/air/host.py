@@ -89,8 +89,10 @@ class AirHost:
     async def quiet(self, most_s: float) -> bool:
         """Let all nodes say goodbye and send no more, until nothing is on its way; False if it is.
 
-        Afterwards `account` is exact.
+        The air loses nothing from then on, so that every node hears the goodbyes. Afterwards
+        `account` is exact.
         """
+        self.air.set_loss(0.0)
         for node in self.nodes:
             node.links.stop()
         before, begun = self.datagrams(), self.scheduler.now()
