@@ -10,6 +10,9 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,22 +47,32 @@ class TraceFolder:
             what = f"cannot write traces: {(error.strerror or str(error)).lower()}"
             raise Problem(what, where=str(folder)) from None
         self._every_s, self._open = every_s, True
+        # The disk must not keep the nodes waiting: one thread writes, in order.
+        self._disk, self._writes = ThreadPoolExecutor(1), list[Future[None]]()
+        self._disk.submit(import_module, "pyarrow.parquet").result()
         self._traces = [NodeTrace(node, folder, wall) for node in nodes]
-        for one in self._traces:
-            one.node.scheduler.after(every_s, self._due, one)
+        for k, one in enumerate(self._traces, start=1):  # not all at the same moment
+            one.node.scheduler.after(every_s * k / len(nodes), self._due, one)
 
     def close(self) -> int:
-        """Write what waits; return the number of rows of all files."""
+        """Write what waits; return the number of rows. Raises the Problem of a file."""
         self._open = False
         for one in self._traces:
-            one.write()
+            one.write(self._write)
             one.detach()
+        self._disk.shutdown(wait=True)
+        for done in self._writes:
+            done.result()
         return sum(one.rows for one in self._traces)
 
     def _due(self, _now: float, one: "NodeTrace") -> None:
         if self._open:
-            one.write()
+            one.write(self._write)
             one.node.scheduler.after(self._every_s, self._due, one)
+
+    def _write(self, write: Callable[[], None]) -> None:
+        self._writes = [one for one in self._writes if not one.done() or one.exception()]
+        self._writes.append(self._disk.submit(write))
 
 
 class NodeTrace:
@@ -97,8 +110,11 @@ class NodeTrace:
         self._take()
         self.clock.take(content)
 
-    def write(self) -> None:
-        """Write a file with what came since the last one, if anything did."""
+    def write(self, later: Callable[[Callable[[], None]], None]) -> None:
+        """Write a file with what came since the last one, if anything did.
+
+        later: takes the call that writes the file.
+        """
         self._take()
         self._offset_s = self._wall() - self.node.scheduler.now()
         drops = self._new_drops()
@@ -113,7 +129,8 @@ class NodeTrace:
             kinds=self.node.face.node.kinds.names, names=names,
             now=(self.node.scheduler.now(), self._wall(), self.clock.tick()),
         )  # fmt: skip
-        self._write_whole(table)
+        later(partial(self._write_whole, table, self._files))
+        self._files += 1
         self.rows += table.num_rows
         self._what, self._stamps, self._records = [], [], []
 
@@ -138,11 +155,11 @@ class NodeTrace:
         found, self._drops = now - self._drops, now
         return dict(found)
 
-    def _write_whole(self, table: Any) -> None:
+    def _write_whole(self, table: Any, number: int) -> None:
         from pyarrow import parquet
 
         boot = self.node.identity.incarnation
-        name = f"{self.node.name}-{boot}-{self._files:06}.parquet"
+        name = f"{self.node.name}-{boot}-{number:06}.parquet"
         beside = self._folder / f".{name}.part"
         try:
             parquet.write_table(table, beside, compression="zstd")
@@ -153,4 +170,3 @@ class NodeTrace:
             beside.unlink(missing_ok=True)
             what = f"cannot write a trace: {(error.strerror or str(error)).lower()}"
             raise Problem(what, where=str(self._folder)) from None
-        self._files += 1
