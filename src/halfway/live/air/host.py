@@ -5,6 +5,7 @@ The air is sealed, so that the nodes need no keys; they believe addresses of the
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from halfway.core.message import START
 from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.air.wiring import SUBNET, Pair
+from halfway.live.drops import Drop
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
@@ -54,6 +56,8 @@ class AirHost:
         self.nodes: list[MeshNode] = []
         self.scheduler: Scheduler
         self._groups: list[socket.socket] = []
+        self.group_received = 0  # datagrams to the discovery group
+        self._replaced = Counter[str]()  # datagrams of nodes that were replaced
 
     async def __aenter__(self) -> "AirHost":
         """Start all nodes."""
@@ -81,6 +85,31 @@ class AirHost:
         for node in self.nodes:
             node.stop()
         self.scheduler.close()
+
+    async def quiet(self, most_s: float) -> bool:
+        """Let all nodes say goodbye and send no more, until nothing is on its way; False if it is.
+
+        The air loses nothing from then on, so that every node hears the goodbyes. Afterwards
+        `account` is exact.
+        """
+        self.air.set_loss(0.0)
+        for node in self.nodes:
+            node.links.stop()
+        before, begun = self.datagrams(), self.scheduler.now()
+        while self.scheduler.now() - begun < most_s:
+            await asyncio.sleep(max(0.3, 2.0 * self.air.longest_delay_s))
+            now = self.datagrams()
+            if now == before:
+                return True
+            before = now
+        return False
+
+    def datagrams(self) -> dict[str, int]:
+        """Return what all nodes sent and received, and what the kernel dropped at their sockets."""
+        found = Counter(self._replaced)
+        for node in self.nodes:
+            found.update(datagrams_of(node))
+        return dict(found) | {"received by groups": self.group_received}
 
     async def linked(self, pairs: Iterable[Pair], most_s: float) -> float:
         """Wait until both ends of all pairs are neighbours; return the seconds, or inf."""
@@ -110,6 +139,7 @@ class AirHost:
         """
         old = self.nodes[place]
         old.stop()
+        self._replaced.update(datagrams_of(old))
         group = self._groups[place]
         asyncio.get_running_loop().remove_reader(group.fileno())
         self.nodes[place] = self._made(place, old.identity.incarnation + 1)
@@ -126,6 +156,7 @@ class AirHost:
         with self.air.nodes[place].inside():
             sock = bound(address, PORT)
             send_to_groups(sock, address)
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 0)
         draw = np.random.default_rng([settings.seed, place, incarnation])
         node_id = int(np.random.default_rng([settings.seed, place]).integers(2**31))
         key = int.from_bytes(_HASH_KEY[:8], "little") >> 1
@@ -160,10 +191,18 @@ class AirHost:
                     datagram, address = group.recvfrom(2048)
                 except OSError:
                     break
+                self.group_received += 1
                 links.datagram(address[:2], datagram)
             links.flush()
 
         asyncio.get_running_loop().add_reader(group.fileno(), heard)
+
+
+def datagrams_of(node: MeshNode) -> dict[str, int]:
+    """Return the datagrams that a node sent and received, and that the kernel dropped there."""
+    node.endpoint.count_kernel_drops()
+    dropped = node.drops.by_reason().get(Drop.KERNEL, 0)
+    return {"sent": node.endpoint.sent, "received": node.endpoint.received, "no room": dropped}
 
 
 def _is_on_air(address: Address) -> bool:

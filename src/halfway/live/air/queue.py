@@ -108,6 +108,7 @@ def run(delay: Delay) -> dict[str, int]:
         wait = max(queue.next_at() - time.monotonic(), 0.0)
         ready = watch.select(None if wait == float("inf") else wait)
         if any(key.fileobj is sys.stdin for key, _ in ready):
+            counts["queued"] += _take(sock, queue)
             break
         counts["queued"] += _take(sock, queue)
         while (due := queue.pop_due(time.monotonic())) is not None:

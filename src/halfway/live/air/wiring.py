@@ -1,8 +1,8 @@
 """The commands that wire the air: what `ip`, `bridge` and `nft` read.
 
 Every node has an interface `air0` in its own namespace. Its frames pass the relay on their way to
-the hub, whose bridge has one port a node. The set `links` of the bridge's filter says who hears
-whom. On their way back they pass the relay again, where a program may keep them for a while.
+the hub, whose bridge has one port a node. The set `links` of the bridge's filter says which
+node hears which. On their way back they pass the relay again, where a program may keep them.
 
     node k: air0 === d_k :relay: q_k === p_k :hub: bridge and filter
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 SUBNET, NETWORK_BITS = "10.71.", 16
 LOSS_STEPS = 1_000_000  # the resolution of a share
 DELAYED, STRAIGHT = "drop", "fwd to"  # what the kernel does with a frame that the relay may keep
-COUNTERS = ("heard", "lost", "split", "out_of_reach")
+COUNTERS = ("heard", "lost", "split", "out_of_reach", "to_groups")
 Pair = tuple[int, int]  # who sends, who hears
 
 
@@ -94,6 +94,7 @@ def hub_rules() -> Iterator[str]:
     yield "add chain bridge air hears { type filter hook forward priority 0; policy drop; }"
     for rule in (
         "ip protocol != udp drop",
+        "ip daddr 224.0.0.0/4 counter name to_groups",
         "iifname . oifname != @links counter name out_of_reach drop",
         "iifname @side oifname != @side counter name split drop",
         "iifname != @side oifname @side counter name split drop",

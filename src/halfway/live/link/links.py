@@ -5,7 +5,7 @@ No timer delays them.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from halfway.live.security import Address, Refused, Security
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.wire.fragments import Cutter, Joiner
 from halfway.live.wire.frames import (
+    CLOCK_BYTES,
     HEAD,
     FrameType,
     Hello,
@@ -33,6 +34,18 @@ _JITTER = 0.2
 _FORGOTTEN_S = 15.0  # after which a peer that is silent has no address any more
 _TYPES = frozenset(FrameType)
 _MOST_REFUSALS = 32  # kinds of refusals that are counted apart
+
+
+class Clock(Protocol):
+    """A clock whose reading is first in each datagram of a node with a trace."""
+
+    def reading(self) -> bytes:
+        """Return CLOCK_BYTES for a datagram that leaves now."""
+        ...
+
+    def take(self, content: bytes) -> None:
+        """Take the reading of another node. Raises ValueError for what is none."""
+        ...
 
 
 class OwnHello(NamedTuple):
@@ -64,6 +77,7 @@ class Links:
         self.wants_all: Callable[[], bool] = bool
         self.static: Sequence[Address] = ()
         self.groups: Sequence[Address] = ()
+        self.clock: Clock | None = None  # of a node with a trace
         self.refusals: dict[str, int] = {}  # of datagrams, by the security's reason
         self.pongs: dict[int, Callable[[float], None]] = {}  # by token
         self._address: dict[int, Address] = {}
@@ -78,7 +92,9 @@ class Links:
         self._beat(self._scheduler.now(), False)
 
     def stop(self) -> None:
-        """Send the end of this node to all neighbours, and no more hellos."""
+        """Send the end of this node to all neighbours, and no more hellos; once."""
+        if not self._open:
+            return
         for peer in self.table.links():
             self.send(peer, frame(FrameType.LEAVE, b""))
         self.flush()
@@ -95,6 +111,7 @@ class Links:
         if self._out:
             out, self._out = self._out, {}
             room, now = self._limits.mtu - self.security.overhead, self._scheduler.now()
+            room -= HEAD.size + CLOCK_BYTES if self.clock is not None else 0
             for peer, waiting in out.items():
                 for plain in packed(self._cut(waiting, room), room):
                     self._send_sealed(peer, plain, now)
@@ -156,10 +173,16 @@ class Links:
         elif sort == FrameType.LEAVE:
             self.table.leave(peer)
             self._forget(peer)
+        elif sort == FrameType.CLOCK:
+            self._take_clock(content)
         elif sort in _TYPES:
             self.frame(peer, sort, content)
         else:
             self._drops.count(Drop.UNKNOWN_FRAME)
+
+    def _take_clock(self, content: bytes) -> None:
+        if self.clock is not None:
+            self.clock.take(content)
 
     def _hear(self, peer: int, content: bytes) -> None:
         hello = hello_in(content, self._limits.heard)
@@ -246,6 +269,8 @@ class Links:
 
     def _send_sealed(self, peer: int, plain: bytes, now: float) -> None:
         address = self._address.get(peer)
+        if self.clock is not None:
+            plain = frame(FrameType.CLOCK, self.clock.reading()) + plain
         sealed = None if address is None else self.security.seal(peer, plain, now)
         if address is None or sealed is None or self.endpoint is None:
             self._drops.count(Drop.NO_SESSION)

@@ -35,10 +35,11 @@ class Heard(NamedTuple):
     last: float
     arrived: int  # bit k: the hello k numbers before the last one arrived
     is_link: bool
+    first: int  # number of the first hello that arrived
 
     def share(self) -> float:
-        """The share of the last hellos that arrived, of at most 16."""
-        sent = min(self.hello.number + 1, _SHARE_OF)
+        """The share of the last hellos that arrived, of at most 16, from the first one on."""
+        sent = min(self.hello.number - self.first + 1, _SHARE_OF)
         return min(self.arrived.bit_count() / sent, 1.0)
 
 
@@ -96,7 +97,7 @@ class HelloTable:
             return False
         is_new = known is None or hello.incarnation > known.hello.incarnation
         if known is None or is_new:
-            self._heard[node_id] = Heard(hello, now, now, 1, is_link=False)
+            self._heard[node_id] = Heard(hello, now, now, 1, is_link=False, first=hello.number)
         else:
             ahead = hello.number - known.hello.number
             if ahead <= 0:
@@ -144,7 +145,7 @@ class HelloTable:
         if one.hello.rules != self._rules:
             return OTHER_RULES
         if not _is_steady(one):
-            return LOSSY if one.hello.number >= _SHARE_OF else NEW
+            return LOSSY if one.hello.number - one.first >= _SHARE_OF else NEW
         if self._node_id not in one.hello.heard:
             return ONE_WAY
         return FULL

@@ -72,6 +72,7 @@ class MeshNode:
         self._room.set()
         self.kept: KeptFlow | None = None  # of a node with a journal
         self._turning = self._closed = False
+        self.on_report: Callable[[Any], None] = lambda _record: None
         self._before = face.before_publishing()
         self._loop = asyncio.get_running_loop()
         self.links.table.before_change = self.stepper.before_change
@@ -158,10 +159,7 @@ class MeshNode:
             self._run(command)
 
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
-        """Send an event that no application receives; call back with each hop, see `Routes`.
-
-        Returns its keys, for `routes.end`. Raises Refusal as `publish` does.
-        """
+        """Send an event that no application receives; see `Routes.ask`. Returns its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
         keys = self.spread(body._replace(probe=True), answered)
         self._turn()
@@ -210,6 +208,7 @@ class MeshNode:
 
     def report(self, record: Any) -> None:
         """Take a report of the driver: deliver an event, or count it."""
+        self.on_report(record)
         if record["kind"] != self._delivered:
             name = self.face.node.kinds.names[int(record["kind"])]
             self.counts[f"report: {name}"] += 1

@@ -19,6 +19,7 @@ _PING = struct.Struct("<Qd")
 _LINK = 0x8000_0000  # a heard node that is a neighbour; node ids have 31 bits
 MOST_NAME_BYTES = 63
 NOT_WANTED = 65_535
+CLOCK_BYTES = 8  # of a hybrid logical clock
 
 
 class FrameType(IntEnum):
@@ -35,6 +36,7 @@ class FrameType(IntEnum):
     RETAINED = 9  # a retained value: its version, and a body
     CERTIFICATE = 10  # of a node that the receiver asked for
     WANT_CERTIFICATE = 11  # the id of a node whose certificate the sender lacks
+    CLOCK = 22  # the hybrid logical clock of a traced node, first in each of its datagrams
     SEARCH = 20  # for a node, by its name: passed on to all neighbours
     HOP = 21  # what one node did with a search or a probe; it goes back the way that came
 

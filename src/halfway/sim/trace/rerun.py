@@ -14,6 +14,7 @@ from halfway.core.door import Door, enter
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood, exclude, include, is_full
 from halfway.core.outbox import outbox
+from halfway.core.records.table import PLAIN
 from halfway.core.values.digest import state_digest
 from halfway.files import check_regular
 from halfway.problem import Problem
@@ -21,7 +22,6 @@ from halfway.sim.engine.changes import FORGOTTEN, KNOWN
 from halfway.sim.engine.clocks import Clocks, reading
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.outcome import RunId
-from halfway.sim.trace.writer import PLAIN
 
 
 class KnownNeighbours(Protocol):

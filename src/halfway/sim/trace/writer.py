@@ -13,16 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
+from halfway.core.records.table import schema, table_of
 from halfway.core.values.digest import state_digest
 from halfway.problem import Problem
 from halfway.sim.engine.changes import Changes
 from halfway.sim.metrics.outcome import RunId
-
-# What a row records: a record received by a node, or reported to its application; or a change.
-_CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
-            "forgotten", "known", "paused", "resumed")  # fmt: skip
-WHAT = ("received", "reported", *_CHANGES)
-PLAIN = (MESSAGE.names or ())[:-2]  # fields of the header
 
 _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 
@@ -75,7 +70,7 @@ class Trace:
         self._written = 0  # how many of these changes are in the file
         # An earlier trace stays until the new one is complete.
         self._partial, stream = _beside(path)
-        self._file = parquet.ParquetWriter(stream, _schema(), compression="zstd")
+        self._file = parquet.ParquetWriter(stream, schema(), compression="zstd")
         self._stream = stream
         self._discard = weakref.finalize(self, _discarded, self._file, stream, self._partial)
 
@@ -101,7 +96,7 @@ class Trace:
         # A stable sort: at one time changes come first, and reports after receptions.
         order = np.argsort(records["at"], kind="stable")
         if len(order):
-            table = _table(what[order], row[order], records[order], self._kinds, self._names)
+            table = table_of(what[order], row[order], records[order], self._kinds, self._names)
             try:
                 self._file.write_table(table)
             except OSError as error:
@@ -160,54 +155,3 @@ def _discarded(writer: Any, stream: BinaryIO, partial: Path) -> None:
 def _unwritable(path: Path, error: OSError) -> Problem:
     reason = (error.strerror or str(error)).lower()
     return Problem(f"cannot write a trace: {reason}", where=str(path))
-
-
-def _schema() -> Any:
-    import pyarrow as pa
-
-    words = pa.dictionary(pa.int8(), pa.string())
-    return pa.schema(
-        [
-            ("at", pa.float64()),  # seconds
-            ("what", words),  # received, reported, or the change of the world
-            ("row", pa.int32()),  # that received, whose application it is, or that changed
-            ("node", pa.dictionary(pa.int32(), pa.string())),  # the user's name of `row`
-            ("source_node", pa.dictionary(pa.int32(), pa.string())),  # of `source`; null for none
-            ("name", pa.dictionary(pa.int16(), pa.string())),  # name of the kind
-            # `source`: sender; or the other end of a link that changed
-            *((name, pa.from_numpy_dtype(MESSAGE[name])) for name in PLAIN[1:]),
-            ("args", pa.list_(pa.int32(), 8)),
-            ("reals", pa.list_(pa.float64(), 6)),
-        ]
-    )
-
-
-def _table(
-    what: npt.NDArray[np.uint8], row: npt.NDArray[np.int64], records: npt.NDArray[np.void],
-    kinds: list[str], names: Any,
-) -> Any:  # fmt: skip
-    import pyarrow as pa
-
-    named = records["kind"].astype(np.int16)
-    plain = {name: pa.array(np.ascontiguousarray(records[name])) for name in PLAIN}
-    columns = {
-        **plain,
-        "what": pa.DictionaryArray.from_arrays(pa.array(what.astype(np.int8)), list(WHAT)),
-        "row": pa.array(row.astype(np.int32)),
-        "node": _named(row, names),
-        "source_node": _named(records["source"], names),
-        "name": pa.DictionaryArray.from_arrays(pa.array(named, mask=what > 1), kinds),
-    }
-    for name, width in (("args", 8), ("reals", 6)):
-        flat = pa.array(np.ascontiguousarray(records[name]).ravel())
-        columns[name] = pa.FixedSizeListArray.from_arrays(flat, width)
-    schema = _schema()
-    return pa.table([columns[name] for name in schema.names], schema=schema)
-
-
-def _named(row: npt.NDArray[Any], names: Any) -> Any:
-    """Return a trace's column with the names of rows; null for what is not a row, such as -1."""
-    import pyarrow as pa
-
-    unknown = (row < 0) | (row >= len(names))
-    return pa.DictionaryArray.from_arrays(pa.array(row.astype(np.int32), mask=unknown), names)

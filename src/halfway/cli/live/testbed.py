@@ -1,0 +1,166 @@
+"""`halfway testbed`: a scenario run by real nodes on the air, beside its simulation."""
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfway.cli.terminal.options import AsJson, Changed, ScenarioFile, ScenarioSeed
+from halfway.cli.terminal.screen import RUNS_FAILED, assignments, console, warn
+from halfway.problem import Problem
+
+if TYPE_CHECKING:
+    from halfway.scenario.schema import Scenario
+    from halfway.testbed.live_run import Keeping, LiveProgress
+    from halfway.testbed.testbed import SideBySide
+
+_HEADINGS = ("metric", "simulated", "one more run, 95 %", "live", "live beside simulated")
+
+
+_Chosen = Annotated[
+    list[str] | None,
+    typer.Option("--system", metavar="NAME", help="A system. Repeatable. Default: SCENARIO's."),
+]
+_Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Simulated runs, same network.")]
+_Records = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Record every node here, and replay the records."),
+]
+
+_Traces = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write Parquet files of all nodes here.")
+]
+
+
+def real_nodes(
+    scenario: ScenarioFile,
+    system: _Chosen = None,
+    seed: ScenarioSeed = None,
+    changes: Changed = None,
+    replicates: _Runs = 20,
+    record: _Records = None,
+    traces: _Traces = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario with real nodes and real datagrams, beside its simulation.
+
+    \b
+    Every node has a network namespace. Positions, motion, losses, delays and faults decide
+    which datagrams reach it. It needs Linux, iproute2, nftables, and root or `unshare -rn`.
+    No datagram leaves the namespaces. Exit status 1 if the live run does not agree: delivery
+    within the interval of one more simulated run, latency within a factor of two.
+
+    \b
+    halfway testbed examples/scenarios/mesh-on-the-air.toml
+    halfway testbed mesh.toml --system flooding --system walk-overlay --set seconds=30
+    unshare -rn halfway testbed mesh.toml --json
+    """
+    from halfway.scenario.reading import read_scenario
+    from halfway.testbed.testbed import run_beside
+
+    given = assignments(changes, "--set") | ({} if seed is None else {"seed": str(seed)})
+    read = read_scenario(scenario, given)
+    agree = True
+    for name in system or [read.system]:
+        result = run_beside(
+            read, name, replicates=replicates, announce=warn, progress=_line(name),
+            keeping=_keeping(record, traces, name),
+        )  # fmt: skip
+        agree &= all(row.agrees is not False for row in result.rows)
+        agree &= all(one.is_same for one in result.replayed)
+        _print(result, read, as_json)
+    if not agree:
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _keeping(record: Path | None, traces: Path | None, system: str) -> "Keeping":
+    """What of a system's nodes is kept: records in a new folder, or traces."""
+    from halfway.testbed.live_run import Keeping
+
+    if record is not None and traces is not None:
+        raise Problem("--record, --traces: expected one of them", remedy="run it twice")
+    return Keeping(None if record is None else _new_folder(record / system), traces)
+
+
+def _new_folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        remedy = "choose another --record"
+        raise Problem("the folder exists", where=str(path), remedy=remedy) from None
+    return path
+
+
+def _line(system: str) -> "Callable[[LiveProgress], None]":
+    """The progress of a live run: one line on a terminal, and nothing elsewhere."""
+
+    def show(progress: "LiveProgress") -> None:
+        if sys.stderr.isatty():
+            counts = f"{progress.published} published, {progress.delivered} delivered"
+            line = f"{system}: {progress.at:.0f} of {progress.seconds:g} s live, {counts}"
+            sys.stderr.write(f"\r\x1b[K{line}" + ("\r\x1b[K" * (progress.at >= progress.seconds)))
+            sys.stderr.flush()
+
+    return show
+
+
+def _print(result: "SideBySide", scenario: "Scenario", as_json: bool) -> None:
+    if as_json:
+        for row in result.rows:
+            values = {key: _number(value) for key, value in row._asdict().items()}
+            typer.echo(json.dumps({"system": result.system} | values))
+        typer.echo(json.dumps(_counts(result)))
+        return
+    from halfway.comparison.evaluation.metrics import metrics_for
+    from halfway.report.terminal.plain_table import plain_table
+
+    headings = {metric.name: metric.heading for metric in metrics_for([scenario])}
+    table = plain_table(*_HEADINGS, numbers=_HEADINGS[1:4])
+    for row in result.rows:
+        shown = f"{_short(row.low)} to {_short(row.high)}"
+        mark = {True: "✓ ", False: "✗ ", None: ""}[row.agrees]
+        table.add_row(
+            headings[row.metric], _short(row.simulated), shown, _short(row.live),
+            mark + row.reason,
+        )  # fmt: skip
+    live = result.live
+    of = f"{live.measured.delivered:,} of {live.measured.expected:,} expected notifications"
+    console().print(f"\n{result.system}: {result.nodes} nodes, {of}", highlight=False)
+    console().print(table, highlight=False)
+    for title, counts in (("the air", live.air), ("dropped by nodes", live.drops)):
+        words = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items())
+        console().print(f"{title}: {words or 'nothing'}", highlight=False)
+    sums = result.account
+    exact = "every datagram is accounted for" if sums.is_exact else f"NOT accounted for: {sums}"
+    console().print(f"{exact}: {sums.sent:,} copies sent", highlight=False)
+    late = f"publications were late by at most {1000 * live.late_s:.0f} ms"
+    console().print(f"neighbours after {live.linked_s:.1f} s; {late}", highlight=False)
+    if result.replayed:
+        same = sum(one.is_same for one in result.replayed)
+        what = f"{same} of {len(result.replayed)} records replay to the same state"
+        console().print(what, highlight=False)
+
+
+def _counts(result: "SideBySide") -> dict[str, object]:
+    live = result.live
+    return {
+        "system": result.system, "nodes": result.nodes, "published": live.measured.published,
+        "expected": live.measured.expected, "delivered": live.measured.delivered,
+        "linked_s": round(live.linked_s, 3), "late_s": round(live.late_s, 6), "air": live.air,
+        "queue": live.queue, "drops": live.drops, "datagrams": live.datagrams,
+        "account": result.account._asdict(), "accounted_for": result.account.is_exact,
+        "replayed": len(result.replayed),
+        "replayed_to_the_same_state": sum(one.is_same for one in result.replayed),
+    }  # fmt: skip
+
+
+def _number(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _short(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4g}"

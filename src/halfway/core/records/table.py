@@ -1,0 +1,127 @@
+"""The table of a trace: one schema for the records of simulated and of live nodes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.message import MESSAGE
+
+# What a row records: a record received by a node, or reported to its application; or a change.
+_CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
+            "forgotten", "known", "paused", "resumed")  # fmt: skip
+WHAT = ("received", "reported", *_CHANGES, "dropped")
+REPORTED, DROPPED = WHAT.index("reported"), WHAT.index("dropped")
+PLAIN = (MESSAGE.names or ())[:-2]  # fields of the header
+
+
+def schema() -> Any:
+    """Return the Arrow schema of a trace: one row for each record and each change."""
+    import pyarrow as pa
+
+    words = pa.dictionary(pa.int8(), pa.string())
+    return pa.schema(
+        [
+            ("at", pa.float64()),  # seconds
+            ("what", words),  # received, reported, or the change of the world
+            ("row", pa.int32()),  # that received, whose application it is, or that changed
+            ("node", pa.dictionary(pa.int32(), pa.string())),  # the user's name of `row`
+            ("source_node", pa.dictionary(pa.int32(), pa.string())),  # of `source`; null for none
+            ("name", pa.dictionary(pa.int16(), pa.string())),  # name of the kind
+            # `source`: sender; or the other end of a link that changed
+            *((name, pa.from_numpy_dtype(MESSAGE[name])) for name in PLAIN[1:]),
+            ("args", pa.list_(pa.int32(), 8)),
+            ("reals", pa.list_(pa.float64(), 6)),
+        ]
+    )
+
+
+def table_of(
+    what: npt.NDArray[np.uint8], row: npt.NDArray[np.int64], records: npt.NDArray[np.void],
+    kinds: list[str], names: Any,
+) -> Any:  # fmt: skip
+    """Return rows of a trace as an Arrow table.
+
+    what: [rows] places in WHAT. row: [rows] of the nodes. records: [rows] MESSAGE. kinds: names of
+    the message kinds by number. names: those of the nodes by row, an Arrow array.
+    """
+    import pyarrow as pa
+
+    named = records["kind"].astype(np.int16)
+    plain = {name: pa.array(np.ascontiguousarray(records[name])) for name in PLAIN}
+    columns = {
+        **plain,
+        "what": pa.DictionaryArray.from_arrays(pa.array(what.astype(np.int8)), list(WHAT)),
+        "row": pa.array(row.astype(np.int32)),
+        "node": _named(row, names),
+        "source_node": _named(records["source"], names),
+        "name": pa.DictionaryArray.from_arrays(pa.array(named, mask=what > 1), kinds),
+    }
+    for name, width in (("args", 8), ("reals", 6)):
+        flat = pa.array(np.ascontiguousarray(records[name]).ravel())
+        columns[name] = pa.FixedSizeListArray.from_arrays(flat, width)
+    wanted = schema()
+    return pa.table([columns[name] for name in wanted.names], schema=wanted)
+
+
+def live_schema() -> Any:
+    """Return the Arrow schema of a live node's trace: that of a simulated one, and three clocks."""
+    import pyarrow as pa
+
+    more = [
+        ("boot", pa.uint32()),  # the incarnation of the node
+        ("wall", pa.timestamp("us", tz="UTC")),  # by the clock of the node's machine
+        ("hlc", pa.int64()),  # hybrid logical clock: after all that the node had heard
+    ]
+    return pa.schema([*schema(), *(pa.field(name, sort) for name, sort in more)])
+
+
+def live_table(
+    what: npt.NDArray[np.uint8], records: npt.NDArray[np.void],
+    stamps: Sequence[tuple[float, int]], drops: Mapping[str, int], *,
+    node: tuple[int, str, int], kinds: Mapping[int, str], names: Mapping[int, str],
+    now: tuple[float, float, int],
+) -> Any:  # fmt: skip
+    """Return rows of a live node's trace as an Arrow table: its records, then its drops.
+
+    stamps: [rows] wall clock and hybrid logical clock. node: id, name and boot. names: of other
+    nodes, by id. now: the node's clock, wall clock and hybrid logical clock of the drops.
+    """
+    import pyarrow as pa
+
+    reasons = sorted(drops)
+    dropped = np.zeros(len(reasons), MESSAGE)
+    dropped["at"], dropped["source"] = now[0], -1
+    for field in ("target", "next", "topic", "event", "publisher"):
+        dropped[field] = -1
+    dropped["args"][:, 0] = [drops[reason] for reason in reasons]
+    whole = np.concatenate((records, dropped))
+    count = len(whole)
+    known = [kinds.get(int(kind), f"kind {kind}") for kind in records["kind"]]
+    plain = {name: pa.array(np.ascontiguousarray(whole[name])) for name in PLAIN}
+    marks = [WHAT[k] for k in what.tolist()] + [WHAT[DROPPED]] * len(reasons)
+    clocks = [*stamps, *[now[1:]] * len(reasons)]
+    columns = {
+        **plain,
+        "what": marks,
+        "row": np.full(count, node[0], np.int32),
+        "node": [node[1]] * count,
+        "source_node": [{node[0]: node[1], **names}.get(int(one)) for one in whole["source"]],
+        "name": known + reasons,
+        "args": list(whole["args"]),
+        "reals": list(whole["reals"]),
+        "boot": np.full(count, node[2], np.uint32),
+        "wall": [round(wall * 1e6) for wall, _ in clocks],
+        "hlc": [hlc for _, hlc in clocks],
+    }
+    wanted = live_schema()
+    return pa.table([pa.array(columns[one.name]).cast(one.type) for one in wanted], schema=wanted)
+
+
+def _named(row: npt.NDArray[Any], names: Any) -> Any:
+    """Return a trace's column with the names of rows; null for what is not a row, such as -1."""
+    import pyarrow as pa
+
+    unknown = (row < 0) | (row >= len(names))
+    return pa.DictionaryArray.from_arrays(pa.array(row.astype(np.int32), mask=unknown), names)

@@ -1,0 +1,80 @@
+"""Traces as rows of the Spark data source: of simulated runs, and of live nodes in a folder."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
+
+from halfway.core.records.table import live_schema
+from halfway.pipeline.spark.shipping import use_unpacked_copy
+
+_ROWS_AT_ONCE = 16_384
+
+
+@dataclass
+class FileOfTrace(InputPartition):
+    """A file of a trace for one task."""
+
+    path: str
+
+
+class TraceReader(DataSourceReader):
+    """The reader of traces: the columns of a live trace; those of clocks are null if simulated."""
+
+    def __init__(self, files: Sequence[Path], schema: StructType) -> None:
+        self.files, self.schema = [str(file) for file in files], schema
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """One task for each file."""
+        return [FileOfTrace(file) for file in self.files]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a file."""
+        assert isinstance(partition, FileOfTrace)
+        use_unpacked_copy()
+        schema = to_arrow_schema(self.schema, timezone="UTC")
+        with pq.ParquetFile(partition.path) as opened:
+            for batch in opened.iter_batches(_ROWS_AT_ONCE):
+                table = pa.Table.from_batches([batch])
+                columns = [
+                    table[one.name].cast(one.type)
+                    if one.name in table.column_names
+                    else pa.nulls(table.num_rows, one.type)
+                    for one in schema
+                ]
+                yield from pa.table(columns, schema=schema).to_batches()
+
+
+def trace_files(path: Path) -> list[Path]:
+    """Return the files of a trace: one of a simulated run, or all of a folder of live nodes.
+
+    Empty where the path is neither. A file that is being written is left out.
+    """
+    files = [path] if path.is_file() else sorted(path.glob("[!.]*.parquet"))
+    if not files:
+        return []
+    try:
+        names = pq.read_schema(files[0]).names
+    except (OSError, pa.ArrowInvalid):
+        return []
+    return files if {"at", "what", "row", "node", "args"} <= set(names) else []
+
+
+def trace_columns() -> StructType:
+    """Return the columns of a trace in Spark's types, which know no unsigned numbers."""
+    found = []
+    for one in live_schema():
+        sort = one.type
+        if pa.types.is_dictionary(sort):
+            sort = pa.string()
+        elif pa.types.is_fixed_size_list(sort):
+            sort = pa.list_(sort.value_type)
+        elif pa.types.is_unsigned_integer(sort):
+            sort = pa.int64()
+        found.append(pa.field(one.name, sort))
+    return from_arrow_schema(pa.schema(found))

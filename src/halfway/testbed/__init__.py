@@ -1,0 +1,1 @@
+"""A scenario run by real nodes on the air, beside its simulation."""

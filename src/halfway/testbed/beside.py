@@ -1,0 +1,74 @@
+"""A live run beside simulated ones of the same network: intervals, and what agrees."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from halfway.testbed.measured import DELIVERY, MESSAGES, METRICS, P50, P95, RunMeasures
+
+LATENCY_FACTOR = 2.0
+_CONFIDENCE = 0.95
+_EVEN = 1e-9
+
+
+class Beside(NamedTuple):
+    """One metric: the simulated mean, where one more simulated run would lie, and the live value.
+
+    agrees: None where nothing is promised.
+    """
+
+    metric: str
+    simulated: float
+    low: float
+    high: float
+    live: float
+    agrees: bool | None
+    reason: str
+
+
+def beside(simulated: Sequence[RunMeasures], live: RunMeasures) -> list[Beside]:
+    """Return all metrics of a live run beside the simulated runs.
+
+    The live delivery ratio agrees within the 95 % interval of one more run, the latencies p50 and
+    p95 within a factor of two of the simulated mean.
+    """
+    found = []
+    for name in METRICS:
+        values = np.array([one.values[name] for one in simulated])
+        values = values[np.isfinite(values)]
+        mean = float(values.mean()) if len(values) else math.nan
+        low, high = _prediction(values, name)
+        agrees, reason = _agreement(name, mean, (low, high), live.values[name])
+        found.append(Beside(name, mean, low, high, live.values[name], agrees, reason))
+    return found
+
+
+def _prediction(values: "np.ndarray[tuple[int], np.dtype[np.float64]]", name: str) -> tuple[
+    float, float
+]:  # fmt: skip
+    """The interval in which one more run of the same kind lies, in 95 % of all cases."""
+    n = len(values)
+    if n < 2:
+        return math.nan, math.nan
+    mean, deviation = float(values.mean()), float(values.std(ddof=1))
+    half = float(student.ppf((1.0 + _CONFIDENCE) / 2.0, n - 1)) * deviation * math.sqrt(1 + 1 / n)
+    most = 1.0 if name == DELIVERY else math.inf
+    return max(mean - half, 0.0), min(mean + half, most)
+
+
+def _agreement(
+    name: str, mean: float, interval: tuple[float, float], live: float
+) -> tuple[bool | None, str]:
+    if name == MESSAGES or not math.isfinite(mean):
+        return None, ""
+    if name == DELIVERY:
+        low, high = interval
+        agrees = low - _EVEN <= live <= high + _EVEN
+        return agrees, "within the interval" if agrees else "outside the interval"
+    factor = live / mean if mean > 0.0 else math.nan
+    if name not in (P50, P95):
+        return None, f"x {factor:.2f}"
+    return 1 / LATENCY_FACTOR <= factor <= LATENCY_FACTOR, f"x {factor:.2f}"

@@ -1,0 +1,222 @@
+"""One run of a scenario by real nodes: the world moves, and applications publish and receive."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.live.air.air import Air
+from halfway.live.air.host import AirHost
+from halfway.live.mesh import Event
+from halfway.live.runtime.node import MeshNode
+from halfway.live.trace.folder import TraceFolder
+from halfway.live.trace.recorder import Recorder
+from halfway.problem import Problem
+from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.testbed.course import Course, CourseStep
+from halfway.testbed.measured import RunMeasures, of_deliveries
+from halfway.world.workload.demand import Demand
+
+_BATCH, _NUMBER_BYTES = 64, 8
+_LINKED_PERIODS = 12  # hellos within which the neighbours at the start must be found
+_SHOW_EVERY_S = 0.5
+_QUIET_S = 5.0  # until nothing is on its way
+
+
+class Keeping(NamedTuple):
+    """What of the nodes is kept: records that replay, or a growing folder of Parquet files."""
+
+    records: Path | None = None
+    traces: Path | None = None
+
+
+NOTHING_KEPT = Keeping()
+
+
+class LiveProgress(NamedTuple):
+    """How far a live run is."""
+
+    at: float
+    seconds: float
+    published: int
+    delivered: int
+
+
+class LiveResult(NamedTuple):
+    """The result of a live run. late_s: the longest delay of a publication by this machine."""
+
+    measured: RunMeasures
+    linked_s: float  # until all neighbours of the start knew each other
+    late_s: float
+    air: dict[str, int]  # datagrams by what became of them
+    queue: dict[str, int]
+    drops: dict[str, int]  # of all nodes, by reason
+    datagrams: dict[str, int]
+
+
+class LiveRun:
+    """A live run on an air. on_progress: called now and then. keeping: what of the nodes is
+    written to disk.
+
+    Raises Problem if the neighbours do not find each other.
+    """
+
+    def __init__(
+        self, air: Air, host: AirHost, course: Course, demand: Demand, *, seconds: float,
+        on_progress: Callable[[LiveProgress], None], keeping: Keeping = NOTHING_KEPT,
+    ) -> None:  # fmt: skip
+        self._air, self._host, self._course = air, host, course
+        self._demand, self._seconds, self._on_progress = demand.begun_again(), seconds, on_progress
+        events = max(getattr(demand, "events", 0), 1024)
+        self._deliveries = DeliveryAccounting(self._demand, air.n, events)
+        self._arrived: list[tuple[int, int, float, int]] = []  # event, row, time, hops
+        self._keeping, self._begin, self._late_s = keeping, 0.0, 0.0
+        self._up = np.ones(air.n, bool)
+        self._lost_counts = Counter[str]()  # of nodes that were replaced
+        self._lost_drops = Counter[str]()
+
+    async def run(self) -> LiveResult:
+        """Run the scenario in real time."""
+        host, first = self._host, self._course.pairs()
+        self._air.set_links(first)
+        period_s = host.settings.period_s
+        linked_s = await host.linked(first, _LINKED_PERIODS * period_s)
+        if linked_s == float("inf"):
+            what = f"neighbours do not find each other within {_LINKED_PERIODS} hellos"
+            raise Problem(what, remedy="use a smaller network, or a longer hello_period_s")
+        with self._recorded():
+            self._begin = host.scheduler.now()
+            for row in range(self._air.n):
+                self._start_applications(row, 0.0)
+            async with asyncio.TaskGroup() as group:
+                for work in (self._move(), self._publish(), self._report()):
+                    group.create_task(work)
+        self._settle()
+        await host.quiet(_QUIET_S)
+        return self._result(linked_s)
+
+    async def _move(self) -> None:
+        """Let the air follow the world."""
+        for step in self._course.steps(self._seconds):
+            await self._until(step.at)
+            self._up = step.up
+            self._turn(step, came_up=False)
+            await asyncio.to_thread(self._air.set_links, step.pairs)
+            self._turn(step, came_up=True)
+
+    def _turn(self, step: CourseStep, *, came_up: bool) -> None:
+        for turn in step.turns:
+            if turn.is_up and not turn.keeps_memory and not came_up:
+                old = self._host.nodes[turn.row]
+                self._lost_counts.update(old.counts)
+                self._lost_drops.update(old.drops.by_reason())
+                self._host.replace(turn.row)
+                self._start_applications(turn.row, self._at())
+            elif turn.is_up and turn.keeps_memory and came_up:
+                self._host.wake(turn.row)
+            elif not turn.is_up and not came_up:
+                self._host.stun(turn.row)
+
+    async def _publish(self) -> None:
+        """Publish what the demand has, when it is due."""
+        while self._demand.next_at() < self._seconds:
+            some = self._demand.take(self._seconds, _BATCH)
+            for k in range(len(some.t)):
+                await self._until(float(some.t[k]))
+                self._settle()
+                self._late_s = max(self._late_s, self._at() - float(some.t[k]))
+                if self._deliveries.publish(k, some, self._up, None):
+                    size = _NUMBER_BYTES if some.size is None else int(some.size[k])
+                    payload = int(some.event[k]).to_bytes(_NUMBER_BYTES).ljust(size, b"\0")
+                    node = self._host.nodes[int(some.row[k])]
+                    await node.publish(topic_text(int(some.topic[k])), payload)
+        await self._until(self._seconds)
+
+    async def _report(self) -> None:
+        while (at := self._at()) < self._seconds:
+            count = self._deliveries
+            self._on_progress(LiveProgress(at, self._seconds, count.published, count.delivered))
+            await asyncio.sleep(_SHOW_EVERY_S)
+
+    def _start_applications(self, row: int, at: float) -> None:
+        """Let the applications of a node subscribe, and take up the role of publishers."""
+        node, demand = self._host.nodes[row], self._demand
+        for topic in range(demand.topics):
+            if row in demand.subscribers[topic]:
+                begin, end = demand.periods.get((row, topic), (0.0, float("inf")))
+                if end > at:
+                    self._subscribe_at(node, row, topic, max(begin, at), end)
+        if any(row in rows for rows in demand.publishers):
+            node.join()
+
+    def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
+        """Let a node subscribe at a time of the run, and end that at another one."""
+
+        def arrived(event: Event) -> None:
+            number = int.from_bytes(event.payload[:_NUMBER_BYTES])
+            self._arrived.append((number, row, self._at(), event.hops))
+
+        def subscribe(_now: float, _argument: object) -> None:
+            subscription = node.subscribe(topic_text(topic), arrived)
+            if end < self._seconds:
+                self._host.scheduler.after(
+                    end - self._at(), lambda _now, one: node.unsubscribe(one), subscription
+                )
+
+        if begin <= self._at():
+            subscribe(0.0, None)
+        else:
+            self._host.scheduler.after(begin - self._at(), subscribe, None)
+
+    def _settle(self) -> None:
+        """Enter what has arrived into the accounting, before the next publication."""
+        arrived, self._arrived = self._arrived, []
+        if arrived:
+            event, row, at, hops = zip(*arrived, strict=True)
+            self._deliveries.deliver(
+                np.array(event, np.int64), np.array(row, np.int64), np.array(at),
+                np.array(hops, np.int64),
+            )  # fmt: skip
+        self._deliveries.settle(self._at())
+
+    def _result(self, linked_s: float) -> LiveResult:
+        counts, drops = self._lost_counts, self._lost_drops
+        datagrams = self._host.datagrams()
+        for node in self._host.nodes:
+            counts.update(node.counts)
+            drops.update(node.drops.by_reason())
+        measured = of_deliveries(self._deliveries, counts["transmissions"])
+        return LiveResult(
+            measured, linked_s, self._late_s, self._air.counts(), {}, dict(drops), datagrams
+        )
+
+    @contextmanager
+    def _recorded(self) -> Iterator[None]:
+        """Record every node, or write the growing folder of their traces, if asked for."""
+        records, traces = self._keeping
+        writers: list[Recorder | TraceFolder] = []
+        if records is not None:
+            writers += [Recorder(one, records / f"{one.name}.trace") for one in self._host.nodes]
+        elif traces is not None:
+            writers.append(TraceFolder(self._host.nodes, traces))
+        yield
+        for one in writers:
+            one.close()
+
+    def _at(self) -> float:
+        """The time of the run, seconds."""
+        return self._host.scheduler.now() - self._begin
+
+    async def _until(self, at: float) -> None:
+        wait = at - self._at()
+        if wait > 0.0:
+            await asyncio.sleep(wait)
+
+
+def topic_text(topic: int) -> str:
+    """Return the text of a topic of the workload by its number."""
+    return f"topic/{topic}"

@@ -1,0 +1,68 @@
+"""What of a scenario real nodes on the air can run; the rest is refused with its reason."""
+
+from halfway.live.air.air import MOST_NODES
+from halfway.live.air.queue import Delay
+from halfway.live.limits import DEFAULT, Limits
+from halfway.live.systems.registry import check_system
+from halfway.problem import Problem
+from halfway.scenario.schema import Scenario
+from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
+from halfway.world.graphs.network import Network
+
+_LONGEST_S = 3600.0  # a run takes the time that it is about
+_SHORTEST_PERIOD_S = 0.05
+
+
+def check_suitable(scenario: Scenario, system: str) -> None:
+    """Raise Problem for a scenario or a system that real nodes on the air cannot run."""
+    check_system(system)
+    radio, remedy = scenario.radio, 'use kind = "ideal" or "distance"'
+    if not isinstance(radio, IdealRadio | DistanceRadio):
+        kind = radio.__struct_config__.tag
+        raise Problem(f"radio.kind = {kind}: the air has no such radio", remedy=remedy)
+    if radio.ratios is not None:
+        what = "radio.ratios: expected one share for all links on the air"
+        raise Problem(what, remedy="give radio.success instead")
+    if scenario.clock is not None:
+        what = "clock: the nodes of the air have the clock of this machine"
+        raise Problem(what, remedy="leave the table out")
+    if scenario.power.battery_j is not None:
+        what = "power.battery_j: the nodes of the air have no batteries"
+        raise Problem(what, remedy="leave it out")
+    if scenario.seconds > _LONGEST_S:
+        what = f"seconds = {scenario.seconds:g}: expected at most {_LONGEST_S:g}"
+        raise Problem(what, remedy="a run takes as long as it says")
+    if scenario.hello == "sent" and scenario.hello_period_s < _SHORTEST_PERIOD_S:
+        what = f"hello_period_s = {scenario.hello_period_s:g}"
+        raise Problem(f"{what}: expected at least {_SHORTEST_PERIOD_S:g} on the air")
+
+
+def limits_for(n: int, most_neighbours: int) -> Limits:
+    """Return the limits of the nodes. Raises Problem where a node has no room for its neighbours.
+
+    most_neighbours: of any node at any time, as far as it is known before the run.
+    """
+    if n > MOST_NODES:
+        what = f"network: {n} nodes: expected at most {MOST_NODES} on the air"
+        raise Problem(what, remedy="choose a smaller network")
+    if most_neighbours > DEFAULT.heard:
+        what = f"network: a node has {most_neighbours} neighbours: expected {DEFAULT.heard} at most"
+        raise Problem(what, remedy="choose a smaller degree")
+    return DEFAULT._replace(neighbours=max(DEFAULT.neighbours, most_neighbours))
+
+
+def delay_of(scenario: Scenario, network: Network | None, seed: int) -> Delay:
+    """Return the delay of the scenario's radio: the same on all links, or one a link."""
+    radio = scenario.radio
+    if isinstance(radio, DistanceRadio):
+        assert network is not None
+        made = radio.made(network, moving=False, seed=seed)
+        seconds = getattr(made, "radio", made).delay.tolist()
+        start = network.start.tolist()
+        return Delay(radio.delay_s, pairs_s={
+            (row, int(network.who[place])): seconds[place]
+            for row in range(network.n)
+            for place in range(start[row], start[row + 1])
+        }, seed=seed)  # fmt: skip
+    assert isinstance(radio, IdealRadio)
+    return Delay(radio.delay_s, seed=seed)
