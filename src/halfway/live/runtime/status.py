@@ -27,11 +27,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "up_s": round(now, 3),
         "neighbours": [one for one in _heard(node, now) if one["state"] == NEIGHBOUR],
         "heard": [one for one in _heard(node, now) if one["state"] != NEIGHBOUR],
-        "kept": None if node.kept is None else {
-            "pending": len(node.kept.events), "expired": node.kept.events.expired,
-            "missed": node.kept.events.missed, "journal_bytes": node.kept.journal.size,
-            "journal": "disk failed" if node.kept.journal.has_failed else "ok",
-        },
+        "kept": _kept(node),
         "subscriptions": sorted(
             one for one in set(node.subscriptions.filters) if not one.startswith(OWN)
         ),
@@ -52,6 +48,17 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         },
         "loop_lag_s": round(host.scheduler.lag_s, 6),
         **{name: section() for name, section in host.sections.items()},
+    }  # fmt: skip
+
+
+def _kept(node: MeshNode) -> dict[str, Any] | None:
+    """The kept events of a node; None without a journal."""
+    if node.kept is None:
+        return None
+    events, journal = node.kept.events, node.kept.journal
+    return {
+        "pending": len(events), "expired": events.expired, "missed": events.missed,
+        "journal_bytes": journal.size, "journal": "disk failed" if journal.has_failed else "ok",
     }  # fmt: skip
 
 
