@@ -241,3 +241,14 @@ def test_real_files_get_a_scenario_that_can_run(data: Path, tmp_path: Path) -> N
         ("mobility/zurich_unterstrass_99.mob", 99),
     ]:  # fmt: skip
         assert starter(data / name, None, tmp_path / "s.toml").size.startswith(f"{nodes:,} nodes")
+
+
+def test_the_example_of_the_package_can_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "field.toml"
+    assert main(["init", "--example", "-o", str(file)]) == 0
+    assert prepared(read_scenario(file)).network.n == 60
+    for words in ([], ["links.csv", "--example"]):
+        assert main(["init", *words, "-o", str(tmp_path / "x.toml")]) == 2
+        assert "name one file, or write --example alone" in capsys.readouterr().err

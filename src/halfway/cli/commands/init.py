@@ -40,18 +40,24 @@ def init(
     from halfway.files import write_whole
     from halfway.scenario.json_schema import NAME, json_schema
 
-    size = "a small field"
-    if network is None:
-        write_whole(out, files("halfway.scenario").joinpath("example.toml").read_text("utf-8"))
-    else:
-        from halfway.scenario.starter import starter
-
-        with spinner("reading the file"):
-            found = starter(network, positions, out)
-        write_whole(out, found.text)
-        size = found.size
-        for guess in found.guesses:
-            typer.echo(f"guess: {guess}")
+    text, size = _example() if network is None else _first(network, positions, out)
+    write_whole(out, text)
     if not (beside := out.parent / NAME).exists():
         write_whole(beside, json_schema())
     typer.echo(f"wrote {out} ({size}): edit it, then run `halfway check {out}`")
+
+
+def _example() -> tuple[str, str]:
+    """The scenario that comes with Halfway, and what it is."""
+    return files("halfway.scenario").joinpath("example.toml").read_text("utf-8"), "a small field"
+
+
+def _first(network: Path, positions: Path | None, out: Path) -> tuple[str, str]:
+    """The first scenario of a user's file, and its size; prints the guesses of `halfway init`."""
+    from halfway.scenario.starter import starter
+
+    with spinner("reading the file"):
+        found = starter(network, positions, out)
+    for guess in found.guesses:
+        typer.echo(f"guess: {guess}")
+    return found.text, found.size
