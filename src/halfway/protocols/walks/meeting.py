@@ -52,7 +52,8 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
             return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
-    matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1
+    # A search goes on: such a MATCH may come from the tree that it started from.
+    matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1 and not searches
     if matched or is_over(trails, rules, i, message):
         return True
     neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
