@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain, is_loopback
 from halfway.live.runtime.compile_ahead import started
@@ -104,16 +105,12 @@ class Host:
         return found
 
     def _node(self, place: int, sock: socket.socket) -> MeshNode:
-        settings = self.settings
-        seed = settings.seed
-        if settings.certificate is None or settings.key is None:
-            node_id = random_id() if seed is None else _drawn_id(seed, place)
-            security: Security = Plain(node_id, settings.network_id)
-            own_name, hash_key = settings.name, settings.hash_key()
-        else:
-            keyed = keyed_security(settings.certificate, settings.key)
-            own_name, security = keyed.membership.own.name, keyed
-            hash_key = settings.hash_key(keyed.membership.secret)
+        settings, seed = self.settings, self.settings.seed
+        security = self._security(place)
+        own_name, hash_key = settings.name, settings.hash_key()
+        if isinstance(security, KeyedSecurity):
+            membership = security.membership
+            own_name, hash_key = membership.own.name, settings.hash_key(membership.secret)
         key = int.from_bytes(hash_key[:8], "little") >> 1
         own_seed = int.from_bytes(os.urandom(8)) if seed is None else seed * 1000 + place
         setting = Setting(security.node_id, key, own_seed % 2**63, settings.limits)
@@ -128,6 +125,14 @@ class Host:
         return MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
         )
+
+    def _security(self, place: int) -> Security:
+        """The security of one of the nodes: its keys, or none on the development network."""
+        settings, seed = self.settings, self.settings.seed
+        if settings.certificate is not None and settings.key is not None:
+            return keyed_security(settings.certificate, settings.key)
+        node_id = random_id() if seed is None else _drawn_id(seed, place)
+        return Plain(node_id, settings.network_id)
 
     def _link(self, sockets: Sequence[socket.socket]) -> None:
         """Give each node its static peers; let the first one look for other processes."""
