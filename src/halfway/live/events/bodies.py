@@ -69,14 +69,11 @@ def decoded(data: bytes, now: float) -> EventBody:
 
 
 class BodyTable:
-    """The bodies that a node keeps, bounded by number and by bytes; the oldest goes first.
-
-    For each body it knows which neighbours have it: those that it came from or was sent to.
-    """
+    """The bodies that a node keeps, bounded by number and by bytes; the oldest goes first."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
-        self._bodies: OrderedDict[EventKey, tuple[EventBody, set[int]]] = OrderedDict()
+        self._bodies: OrderedDict[EventKey, EventBody] = OrderedDict()
         self._bytes = 0
         self.forgotten = 0
 
@@ -88,20 +85,18 @@ class BodyTable:
 
     def get(self, key: EventKey) -> EventBody | None:
         """Return the body of an event; None if the node does not have it."""
-        found = self._bodies.get(key)
-        return None if found is None else found[0]
+        return self._bodies.get(key)
 
-    def holders(self, key: EventKey) -> set[int]:
-        """Return the neighbours that have a body of this node; the caller may add to the set."""
-        return self._bodies[key][1]
-
-    def add(self, key: EventKey, body: EventBody) -> None:
-        """Keep a body, unless the node has one of that event."""
+    def add(self, key: EventKey, body: EventBody) -> list[EventKey]:
+        """Keep a body, unless the event has one; return the events whose bodies went."""
+        gone: list[EventKey] = []
         if key in self._bodies:
-            return
-        self._bodies[key] = body, set()
+            return gone
+        self._bodies[key] = body
         self._bytes += body.size()
         while len(self._bodies) > self._most or self._bytes > self._most_bytes:
-            _, (oldest, _) = self._bodies.popitem(last=False)
-            self._bytes -= oldest.size()
+            oldest, forgotten = self._bodies.popitem(last=False)
+            self._bytes -= forgotten.size()
             self.forgotten += 1
+            gone.append(oldest)
+        return gone

@@ -12,6 +12,7 @@ from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, is_wild, 
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Face
 
+_MATCHED = 256  # topics whose subscriptions are remembered
 _DEPTH = 2  # levels of a topic that a routed system knows
 
 
@@ -44,6 +45,7 @@ class Subscriptions:
         self._local: list[LocalSubscription] = []
         self._texts: dict[int, str] = {}  # of the topics met, by hash; where all receive all
         self._subscribed: set[int] = set()  # hashes that the system knows of
+        self._matching: dict[str, list[LocalSubscription]] = {}  # of the topics asked for last
 
     def __len__(self) -> int:
         return len(self._local)
@@ -84,6 +86,7 @@ class Subscriptions:
         if not all(self._begin(hash64) for hash64 in topics - self._subscribed):
             return None
         self._local.append(made)
+        self._matching.clear()
         return made
 
     def remove(self, subscription: LocalSubscription) -> None:
@@ -91,6 +94,7 @@ class Subscriptions:
         if subscription not in self._local:
             return
         self._local.remove(subscription)
+        self._matching.clear()
         for hash64 in [one for one in self._subscribed if not self._is_wanted(one)]:
             self._end(hash64)
 
@@ -103,7 +107,13 @@ class Subscriptions:
 
     def matching(self, topic: str) -> list[LocalSubscription]:
         """The subscriptions whose filter matches a topic."""
-        return [one for one in self._local if matches(one.filter, topic)]
+        found = self._matching.get(topic)
+        if found is None:
+            if len(self._matching) >= _MATCHED:
+                self._matching.clear()
+            found = [one for one in self._local if matches(one.filter, topic)]
+            self._matching[topic] = found
+        return found
 
     def _is_wanted(self, hash64: int) -> bool:
         """Whether a filter needs a topic to which the system has subscribed."""

@@ -22,7 +22,8 @@ from halfway.live.runtime.delivery import Delivery, RetainedSpread
 from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.security import Security
 from halfway.live.step.driver import Driver
-from halfway.live.step.kernel import UNREADABLE
+from halfway.live.step.flow import Flow
+from halfway.live.step.record_bytes import head_of
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
@@ -59,16 +60,17 @@ class MeshNode:
         own = OwnHello(identity.incarnation, identity.rules, identity.name, identity.period_s)
         self.links = Links(security, own, scheduler, limits, self.drops)
         self.subscriptions = Subscriptions(face, identity.hash_key, limits.topics, self._run)
-        self.face = face
+        self.face, table = face, self.subscriptions.table
+        self.flow = Flow(face.node.kinds, limits.mtu - security.overhead, table.used)
         self.stepper = Stepper(
             face.node, self.links.table.neighbourhood, node_id=self.node_id,
-            incarnation=identity.incarnation, hashes=self.subscriptions.table.hashes, log=log,
+            incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
         self.driver = Driver(self.stepper, self, scheduler.timers)
         kinds = face.node.kinds
         self._publish_kind, self._delivered = kinds.number("publish"), kinds.number("delivered")
         self.events = EventFlow(
-            kinds, security, scheduler, limits, self.drops, self.links.send, self._handle
+            self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
         self._retained = RetainedSpread(
@@ -80,11 +82,13 @@ class MeshNode:
         self._closed = False
         self._joined = self._turning = False
         self._loop = asyncio.get_running_loop()
-        self.links.table.before_change = self.stepper.before_change
+        self.links.table.before_change = self._before_change
+        self.links.table.after_change = lambda: self.flow.set_neighbours(self.links.table.links())
+        self.links.take, self.links.written = self.driver.take, self.flow.taken_datagrams
         self.links.frame, self.links.greeted = self._frame, self._retained.compare
         self.links.retained = self._retained.digest
         self.links.wants_all = lambda: self.subscriptions.wants_all
-        self.endpoint = Endpoint(sock, self.links.datagram, self._drained, self.drops, limits.queue)
+        self.endpoint = Endpoint(sock, self.links.datagram, self._turn, self.drops, limits.queue)
         self.links.endpoint = self.endpoint
 
     def start(self) -> None:
@@ -170,32 +174,30 @@ class MeshNode:
 
     def transmit(self, record: Any, data: bytes) -> None:
         """Send a record of the driver to its neighbour, or to all of them."""
-        to, kind = int(record["next"]), int(record["kind"])
-        key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
-        links = self.links.table.links()
-        if to == EVERYONE:
+        head, links = head_of(record), self.links.table.links()
+        if head.next == EVERYONE:
             self.counts["records sent"] += len(links)
-            self.events.send_record(kind, data, key, links)
-        elif self.links.table.is_link(to):
+            self.events.send_record(head.kind, data, head.key, links)
+        elif self.links.table.is_link(head.next):
             self.counts["records sent"] += 1
-            self.events.send_record(kind, data, key, [to])
+            self.events.send_record(head.kind, data, head.key, [head.next])
         else:
             self.drops.count(Drop.NO_ADDRESS)
 
     def report(self, record: Any) -> None:
         """Take a report of the driver: deliver an event, or count it."""
-        if record["kind"] != self._delivered:
-            name = self.face.node.kinds.names[int(record["kind"])]
+        head = head_of(record)
+        if head.kind != self._delivered:
+            name = self.face.node.kinds.names[head.kind]
             self.counts[f"report: {name}"] += 1
             if name == "unmatched":
                 self.drops.count(Drop.UNMATCHED)
             return
-        key = int(record["publisher"]), int(record["epoch"]), int(record["event"])
-        body = self.events.bodies.get(key)
+        body = self.events.bodies.get(head.key)
         if body is None:
             self.drops.count(Drop.BODIES_FULL)
             return
-        self.delivery.deliver(key, body, int(record["hops"]), local=False)
+        self.delivery.deliver(head.key, body, head.hops, local=False)
 
     def refusals(self) -> dict[str, int]:
         """Return the records refused at the door, by reason."""
@@ -232,10 +234,24 @@ class MeshNode:
             return
         key = self.node_id, self.identity.incarnation, self._event
         self._event += 1
-        self.events.bodies.add(key, body)
+        self.events.add(key, body)
         self.driver.command(
             self.scheduler.now(), self._publish_kind, topic=number, event=key[2]
         )  # fmt: skip
+
+    def refused(self) -> None:
+        """Count a record that the driver could not read, or that its checks refused."""
+        unread = self.stepper.unreadable() != 0
+        self.drops.count(Drop.UNREADABLE if unread else Drop.REFUSED)
+
+    def timer_ran(self) -> None:
+        """Send what a timer sent, behind the other timers that are due."""
+        self.scheduler.call_after_timers(self.links.flush)
+
+    def _before_change(self) -> None:
+        """Send what waits, and let the log be taken: the neighbours change."""
+        self.links.flush()
+        self.stepper.before_change()
 
     def _run(self, command: Command) -> None:
         self.driver.command(self.scheduler.now(), command.kind, topic=command.topic)
@@ -268,16 +284,13 @@ class MeshNode:
             if number is None:
                 self.drops.count(Drop.TOPICS_FULL)
                 return
+            if body is not None:
+                self.flow.know_topic(hash64, number)
             numbers.append(number)
         self.counts["records received"] += 1
         accepted = self.driver.receive(self.scheduler.now(), content[begin:], numbers)
         if not accepted:
-            unread = self.stepper.tables.tally[UNREADABLE] != 0
-            self.drops.count(Drop.UNREADABLE if unread else Drop.REFUSED)
-
-    def _drained(self) -> None:
-        """A batch of datagrams is handled: send what it caused."""
-        self._turn()
+            self.refused()
 
     def _turn_soon(self) -> None:
         if not self._turning:
@@ -290,6 +303,9 @@ class MeshNode:
         if self._closed:
             return
         self.links.flush()
+        received, sent = self.flow.taken_counts()
+        self.counts["records received"] += received
+        self.counts["records sent"] += sent
         self._since_turn = 0
         if not self.endpoint.is_full:
             self._room.set()
