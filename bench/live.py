@@ -1,33 +1,46 @@
 """Live nodes measured: echo through the endpoint, calls of a handler, a mesh of many nodes.
 
-Ratios of one run on one machine. The mesh: every node of a process publishes in turn, and every
-other node subscribes.
-python bench/live.py [--json] [--nodes N] [--events N] [--rate N]
+Ratios of one run on one machine, of CPU time. The mesh: every node of a process publishes in turn,
+with keys and without; the nodes share the topics to which they subscribe. A hop is one datagram
+from a node to its neighbour, everything included: sockets, keys, handler, deliveries and hellos.
+python bench/live.py [--json] [--nodes N] [--events N] [--rate N] [--topics N] [--system NAME]
 """
 
 import argparse
 import asyncio
+import ctypes
 import json
+import os
 import socket
 import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from halfway.core.door import enter
 from halfway.core.message import MESSAGE
 from halfway.live.drops import Drops
-from halfway.live.interface.api import node
+from halfway.live.keys.certificates import Certificate, network_id_of, signed_certificate
+from halfway.live.keys.identity import Identity
+from halfway.live.keys.keyed_security import KeyedSecurity
+from halfway.live.keys.membership import Membership
+from halfway.live.keys.processor import suitable_cipher
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint, bound
 from halfway.live.link.neighbours import HelloTable
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.settings import Settings
+from halfway.live.security import Security
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of
+from side_by_side import c_library
 
 PAYLOAD = bytes(200)
 _ECHOES, _IN_FLIGHT, _CALLS = 20_000, 32, 20_000
@@ -126,33 +139,134 @@ def mean_us(call: Callable[[], None], times: int) -> float:
     return 1e6 * (time.process_time() - begun) / times
 
 
-async def mesh(system: str, nodes: int, events: int, rate: float) -> dict[str, float]:
-    """Deliveries, latencies and datagrams of a mesh of nodes in this process."""
-    async with node(system, nodes=nodes, compile="now", discover=False, seed=1) as one:
+def c_echo_us() -> float | None:
+    """The CPU microseconds of an echo in C; None without a C compiler."""
+    library = c_library(Path(__file__).with_name("live_echo.c"))
+    if library is None:
+        return None
+    library.echo.restype = ctypes.c_double
+    found: list[float] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.settimeout(None)
+        count = _ECHOES + _IN_FLIGHT
+        thread = threading.Thread(target=lambda: found.append(library.echo(sock.fileno(), count)))
+        thread.start()
+        echo_load(sock.getsockname(), lambda: 0.0)
+        thread.join()
+    return 1e6 * found[0] / count
+
+
+class KeyedHost(Host):
+    """A host of nodes with keys, each with a certificate of one new network."""
+
+    async def __aenter__(self) -> "Host":
+        """Make a network, and start all nodes."""
+        root, secret = Ed25519PrivateKey.generate(), os.urandom(32)
+        root_key, self._securities = root.public_key().public_bytes_raw(), list[KeyedSecurity]()
+        for serial in range(self.settings.nodes):
+            identity = Identity.new(os.urandom)
+            certificate = Certificate(
+                network_id_of(root_key), serial, 2**40, 0, identity.signing_public,
+                identity.static_public, f"n{serial}", ("#",), ("#",),
+            )  # fmt: skip
+            membership = Membership(
+                identity, signed_certificate(certificate, root), root_key=root_key, secret=secret,
+                network="bench", wall=lambda: 0.0,
+            )  # fmt: skip
+            self._securities.append(
+                KeyedSecurity(membership, random=os.urandom, cipher=suitable_cipher(),
+                              handshake_rate=1e6)
+            )  # fmt: skip
+        for one in self._securities:  # publishers are known to nodes that are no neighbours
+            for other in self._securities:
+                one.membership.learn_certificate(other.membership.own_bytes)
+        return await super().__aenter__()
+
+    def _security(self, place: int) -> Security:
+        return self._securities[place]
+
+
+class Load(NamedTuple):
+    """The load of a mesh: events a second in turn from every node; `topics` share the nodes."""
+
+    system: str
+    nodes: int
+    events: int
+    rate: float
+    topics: int = 1
+    options: Mapping[str, float] = {}
+
+
+async def mesh(load: Load, *, sealed: bool) -> dict[str, float]:
+    """Deliveries, latencies and datagrams of a mesh of nodes in this process.
+
+    A node subscribes to one topic, and publishes on all of them in turn.
+    """
+    settings = Settings(
+        load.system, load.options, nodes=load.nodes, compile="now", discover=False, seed=1
+    )  # fmt: skip
+    async with (KeyedHost if sealed else Host)(settings) as host:
         ages: list[float] = []
-        for each in one.host.nodes:
-            each.subscribe("bench", lambda event: None if event.local else ages.append(event.age_s))
-        every = one.host.nodes
+        every = host.nodes
+        for place, each in enumerate(every):
+            each.subscribe(
+                f"bench/{place % load.topics}",
+                lambda event: None if event.local else ages.append(event.age_s),
+            )
         while not all(len(each.links.table.links()) == len(each.links.static) for each in every):
             await asyncio.sleep(0.05)
-        await asyncio.sleep(3.0 if system == "flooding" else 30.0)
-        datagrams, cpu = sum(each.endpoint.received for each in every), time.process_time()
-        begun = time.perf_counter()
-        for number in range(events):
-            await every[number % nodes].publish("bench", PAYLOAD)
-            await asyncio.sleep(max(0.0, begun + (number + 1) / rate - time.perf_counter()))
+        await asyncio.sleep(3.0 if load.system == "flooding" else 30.0)
+        before, cpu, begun = counts_of(host), time.process_time(), time.perf_counter()
+        memory, expected = resident_bytes(), 0
+        for number in range(load.events):
+            place, topic = number % load.nodes, number % load.topics
+            await every[place].publish(f"bench/{topic}", PAYLOAD)
+            others = len(range(topic, load.nodes, load.topics))
+            expected += others - (place % load.topics == topic)
+            await asyncio.sleep(max(0.0, begun + (number + 1) / load.rate - time.perf_counter()))
+        wall_s = time.perf_counter() - begun
         await asyncio.sleep(2.0)
         cpu_s = time.process_time() - cpu
-        received = sum(each.endpoint.received for each in every) - datagrams
+        received, records, dropped = np.subtract(counts_of(host), before).tolist()
         return {
-            "delivered": len(ages) / (events * (nodes - 1)),
+            "delivered": len(ages) / expected,
+            "events_per_s": load.events / wall_s,
             "p50_ms": 1000 * statistics.median(ages) if ages else float("nan"),
             "p99_ms": 1000 * float(np.quantile(ages, 0.99)) if ages else float("nan"),
             "datagrams": received,
-            "datagrams_per_core_second": received / cpu_s,
+            "records": records,
+            "cores": cpu_s / (wall_s + 2.0),
             "cpu_us_per_datagram": 1e6 * cpu_s / max(received, 1),
-            "dropped": sum(sum(each.drops.by_reason().values()) for each in every),
+            "cpu_us_per_record": 1e6 * cpu_s / max(records, 1),
+            "memory_growth_mb": (resident_bytes() - memory) / 2**20,
+            "dropped": dropped,
         }
+
+
+def counts_of(host: Host) -> tuple[int, int, int]:
+    """Datagrams and records received so far, and drops, of all nodes."""
+    return (
+        sum(each.endpoint.received for each in host.nodes),
+        sum(each.counts["records received"] for each in host.nodes),
+        sum(sum(each.drops.by_reason().values()) for each in host.nodes),
+    )
+
+
+def resident_bytes() -> int:
+    """The resident memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def hop(load: Load, echo_us: float) -> dict[str, float]:
+    """A mesh with keys and one without; the CPU of a hop as multiples of an echo."""
+    found: dict[str, float] = {}
+    for name, sealed in (("plain", False), ("sealed", True)):
+        row = asyncio.run(mesh(load, sealed=sealed))
+        found |= {f"{name}, {key}": value for key, value in row.items()}
+        found[f"{name}, hop ÷ echo"] = row["cpu_us_per_datagram"] / echo_us
+    ratio = found["sealed, cpu_us_per_record"] / found["plain, cpu_us_per_record"]
+    return found | {"sealed ÷ plain": ratio}
 
 
 def main() -> None:
@@ -162,14 +276,19 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--events", type=int, default=240)
     parser.add_argument("--rate", type=float, default=20.0)
+    parser.add_argument("--topics", type=int, default=1)
     parser.add_argument("--system", default="flooding")
     given = parser.parse_args()
-    blocking, endpoint = served(blocking_server), served(endpoint_server)
+    blocking, endpoint, in_c = served(blocking_server), served(endpoint_server), c_echo_us()
+    yardstick = in_c or blocking
+    echo = {"blocking_us": blocking, "endpoint_us": endpoint, "endpoint ÷ blocking":
+            endpoint / blocking}  # fmt: skip
+    if in_c:
+        echo |= {"c_us": in_c, "endpoint ÷ C": endpoint / in_c}
+    load = Load(given.system, given.nodes, given.events, given.rate, given.topics)
     found = {
-        "echo": {"blocking_us": blocking, "endpoint_us": endpoint, "ratio": endpoint / blocking},
-        "step_us": step_us(given.system),
-        "mesh": asyncio.run(mesh(given.system, given.nodes, given.events, given.rate)),
-    }
+        "echo": echo, "step_us": step_us(given.system), "mesh": hop(load, yardstick),
+    }  # fmt: skip
     if given.json:
         sys.stdout.write(json.dumps(found) + "\n")
         return

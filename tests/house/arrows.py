@@ -83,7 +83,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
     },
     "live": {
         ".": {"interface"},  # only when `halfway.live.node` is asked for
-        "step": set(),
+        "step": {"wire"},
         "wire": set(),
         "systems": {".", "step"},
         "events": {".", "systems"},

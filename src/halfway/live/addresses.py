@@ -1,6 +1,7 @@
 """Addresses on which a node listens: their form, and why one is not available."""
 
 import errno
+from functools import lru_cache
 from ipaddress import ip_address
 
 from halfway.live.security import Address
@@ -11,8 +12,13 @@ LOOPBACK = "127.0.0.1"
 
 def is_loopback(address: Address) -> bool:
     """Whether an address is one of this machine alone."""
+    return _is_loopback(address[0])
+
+
+@lru_cache(maxsize=256)
+def _is_loopback(host: str) -> bool:
     try:
-        return ip_address(address[0]).is_loopback
+        return ip_address(host).is_loopback
     except ValueError:
         return False
 

@@ -63,7 +63,8 @@ class Mesh(Protocol):
         """Publish an event. Return when the mesh has taken it; with KEPT, when it is on disk.
 
         Waits while the queue is full. An empty payload with `retain` ends the retained value.
-        Raises Refusal: "too large", "not permitted", "bad topic", "disk full", "closed".
+        Raises Refusal: "too large", "not permitted", "bad topic", "not kept here", "disk full",
+        "closed".
         """
         ...
 

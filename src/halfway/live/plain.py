@@ -32,6 +32,9 @@ class Plain:
             (is_loopback, "not loopback") if trusted is None else (trusted, "not trusted")
         )
         self._peers: set[int] = set()
+        self._frames_head = _HEAD.pack(_MARK, VERSION, 0, network, node_id)
+        # What the frames of a peer begin with, in front of its node id.
+        self._known_head = self._frames_head[:-4]
 
     def beacon(self) -> bytes:
         """Return the datagram that announces this node."""
@@ -42,11 +45,15 @@ class Plain:
         del now
         if peer not in self._peers:
             return None
-        return _HEAD.pack(_MARK, VERSION, 0, self._network, self.node_id) + plain
+        return self._frames_head + plain
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
         """Return the frames and the sender, if the datagram comes from this machine."""
         del now
+        if datagram.startswith(self._known_head) and self._trusted(address):
+            peer = int.from_bytes(datagram[8:12], "little")
+            if peer in self._peers:
+                return Opened(peer, datagram[_HEAD.size :])
         if len(datagram) < _HEAD.size:
             return Refused("too short")
         mark, version, flags, network, node_id = _HEAD.unpack_from(datagram)

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 MOST_BYTES = 65_535  # of a topic's text in UTF-8
 OWN = "$halfway/"  # the topics below it belong to the runtime, and all members may use them
+_REMEMBERED = 1024  # topics whose entries a tree remembers
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -86,9 +87,11 @@ class FilterTree(Generic[_K, _V]):
 
     def __init__(self) -> None:
         self._root: _Branch[_K, _V] = _Branch()
+        self._found: dict[str, list[tuple[_K, _V]]] = {}  # of the topics asked for last
 
     def set(self, topic_filter: str, key: _K, value: _V) -> None:
         """Set the entry of a filter under a key."""
+        self._found.clear()
         branch = self._root
         for level in topic_filter.split("/"):
             branch = branch.below.setdefault(level, _Branch())
@@ -96,6 +99,7 @@ class FilterTree(Generic[_K, _V]):
 
     def remove(self, topic_filter: str, key: _K) -> None:
         """Remove the entry of a filter under a key; no effect if there is none."""
+        self._found.clear()
         path = [self._root]
         levels = topic_filter.split("/")
         for level in levels:
@@ -109,7 +113,15 @@ class FilterTree(Generic[_K, _V]):
             del above.below[level]
 
     def matching(self, topic: str) -> list[tuple[_K, _V]]:
-        """Return the entries of all filters that match a topic."""
+        """Return the entries of all filters that match a topic. The list is not the caller's."""
+        found = self._found.get(topic)
+        if found is None:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            found = self._found[topic] = self._matching(topic)
+        return found
+
+    def _matching(self, topic: str) -> list[tuple[_K, _V]]:
         found: list[tuple[_K, _V]] = []
         branches = [self._root]
         wild = not topic.startswith("$")  # a wildcard at the start matches no `$`

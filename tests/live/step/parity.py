@@ -7,13 +7,14 @@ import numpy as np
 
 from halfway.core.message import START
 from halfway.core.values.digest import state_digest
-from halfway.live.step.memory_bed import MemoryBed
+from halfway.live.step.memory_bed import Fate, MemoryBed
 from halfway.live.step.system import SystemNode
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
-from halfway.world.faults import Crash, Fault
+from halfway.world.faults import Crash, Fault, Memory
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn
+from tests.live.step.loopback import LoopbackBed
 
 
 class Schedule(NamedTuple):
@@ -28,6 +29,8 @@ class Schedule(NamedTuple):
     seed: int
     options: dict[str, Any]
     crashes: Sequence[tuple[int, float, float]] = ()  # row, down at, up at
+    forgets: bool = False  # whether a crash takes the memory
+    disturbed: bool = False  # loss, duplicates and reordering; not in the simulator
 
 
 class Result(NamedTuple):
@@ -39,7 +42,11 @@ class Result(NamedTuple):
 
 def faults(schedule: Schedule) -> list[Fault]:
     """The crashes of a schedule as faults of the simulator."""
-    return [Crash(node=row, at=down, for_=up - down) for row, down, up in schedule.crashes]
+    memory: Memory = "lost" if schedule.forgets else "kept"
+    return [
+        Crash(node=row, at=down, for_=up - down, memory=memory)
+        for row, down, up in schedule.crashes
+    ]
 
 
 def simulation(schedule: Schedule) -> Simulation:
@@ -81,9 +88,25 @@ def simulated(schedule: Schedule) -> Result:
     )
 
 
-def lived(schedule: Schedule, compiled: Sequence[int] = (), from_s: float = 0.0) -> Result:
-    """The result of a schedule in the memory bed; rows in `compiled` run as machine code from a
-    time on."""
+def fate_of(schedule: Schedule) -> Fate | None:
+    """The delays of the copies of each transmission: a tenth is lost, a tenth comes twice, and
+    late ones are overtaken."""
+    if not schedule.disturbed:
+        return None
+
+    def fate(sender: int, receiver: int, number: int) -> Sequence[float]:
+        random = np.random.default_rng([schedule.seed, sender, receiver, number])
+        copies = int(random.choice(3, p=[0.1, 0.8, 0.1]))
+        return (schedule.delay_s * random.uniform(1.0, 5.0, copies)).tolist()
+
+    return fate
+
+
+def lived(
+    schedule: Schedule, compiled: Sequence[int] = (), from_s: float = 0.0,
+    bed_type: type[MemoryBed] = MemoryBed,
+) -> Result:  # fmt: skip
+    """The result of a schedule in a bed; rows in `compiled` run as machine code from a time on."""
     fresh = simulation(schedule)
     instance, network = fresh.instance, schedule.network
     links = [network.who[a:b].tolist() for a, b in
@@ -95,9 +118,17 @@ def lived(schedule: Schedule, compiled: Sequence[int] = (), from_s: float = 0.0)
             state, instance.rules, instance.most_emissions, instance.kinds, instance.limits
         )
 
-    bed = MemoryBed(
-        links, node, node_ids=schedule.node_ids, delay_s=schedule.delay_s, topics=64
+    bed = bed_type(
+        links, node, node_ids=schedule.node_ids, delay_s=schedule.delay_s, topics=64,
+        fate=fate_of(schedule),
     )  # fmt: skip
+    if isinstance(bed, LoopbackBed):
+        assert from_s == 0.0, "only machine code takes datagrams"
+        for one in bed.nodes:
+            one.stepper.compile()
+        lives = range(1 + len(schedule.crashes))
+        bed.know_events([(int(one), life, number) for one in schedule.node_ids
+                         for life in lives for number in range(6)])  # fmt: skip
     for row in compiled:
         bed.timers.push(from_s, lambda _, row: bed.nodes[row].stepper.compile(), row)
     if START in instance.kinds:
@@ -108,8 +139,10 @@ def lived(schedule: Schedule, compiled: Sequence[int] = (), from_s: float = 0.0)
             bed.post(*(value.item() for value in command))
     for row, down, up in schedule.crashes:
         bed.timers.push(down, lambda _, row: bed.set_up(row, False), row)
-        bed.timers.push(up, lambda _, row: bed.set_up(row, True), row)
+        bed.timers.push(up, lambda _, row: bed.set_up(row, True, forgets=schedule.forgets), row)
     bed.run(schedule.seconds)
+    if isinstance(bed, LoopbackBed):
+        bed.close()
     return Result(
         [(row, record.tobytes()) for row, record in bed.reports],
         [state_digest(one.stepper.node.state) for one in bed.nodes],

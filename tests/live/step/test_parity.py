@@ -6,7 +6,8 @@ import pytest
 from halfway.live.systems.registry import live_systems
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn
-from tests.live.step.parity import Schedule, lived, simulated
+from tests.live.step.loopback import LoopbackBed
+from tests.live.step.parity import Result, Schedule, lived, simulated
 from tests.networks import from_links, line, star
 
 _SLOW_SCHEDULES = 1000
@@ -69,6 +70,44 @@ def test_a_node_that_changes_over_to_machine_code_gives_the_same_bytes() -> None
     half = range(0, some.network.n, 2)
     assert lived(some, compiled=half) == expected
     assert lived(some, compiled=range(some.network.n), from_s=5.0) == expected
+
+
+def of_each_way(one: Schedule) -> list[Result]:
+    """The result of a schedule in the memory bed, over sockets, and in the simulator.
+
+    The simulator has no links that lose, double and reorder records by the number of a record.
+    """
+    found = [lived(one, compiled=range(one.network.n)), lived(one, bed_type=LoopbackBed)]
+    return found if one.disturbed else [simulated(one), *found]
+
+
+def troubled(number: int, system: str) -> Schedule:
+    """Schedule of that number: crashes that keep the memory, that take it, or disturbed links."""
+    one = schedule(number, system)
+    return one._replace(forgets=number % 3 == 1, disturbed=number % 3 == 2, seconds=15.0)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_datagrams_on_the_loopback_decide_the_same(number: int) -> None:
+    first, *others = of_each_way(troubled(number, "gossip")._replace(seconds=10.0))
+    assert first.reports
+    for other in others:
+        assert other.reports == first.reports
+        assert other.states == first.states
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", live_systems())
+def test_many_schedules_decide_the_same_in_three_ways(system: str) -> None:
+    reports = 0
+    schedules = _SLOW_SCHEDULES // len(live_systems()) + 1
+    for number in range(schedules):
+        first, *others = of_each_way(troubled(number, system))
+        for other in others:
+            assert other.reports == first.reports, number
+            assert other.states == first.states, number
+        reports += len(first.reports)
+    assert reports > schedules
 
 
 @pytest.mark.slow

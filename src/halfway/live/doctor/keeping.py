@@ -11,6 +11,7 @@ from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.live.doctor.finding import Finding, failed, note, ok
 from halfway.live.keys.processor import AES_GCM, CHACHA20, suitable_cipher
 from halfway.live.runtime.membership import keyed_security
+from halfway.live.runtime.settings import Settings
 
 _DAY_S = 86_400.0
 _SOON_DAYS = 14.0
@@ -32,7 +33,7 @@ def keys(certificate: Path | None, key: Path | None) -> Finding:
     if certificate is None or key is None:
         found = f"{cipher}; no certificate given: only the development network on loopback"
         return note("keys", found, "halfway net new NETWORK; then doctor --certificate --key")
-    own = keyed_security(certificate, key).membership.own
+    own = keyed_security(Settings(certificate=certificate, key=key)).membership.own
     days = (own.not_after - time.time()) / _DAY_S
     found = f"{cipher}; node {own.name}, valid for {days:.0f} days"
     if days < _SOON_DAYS:

@@ -9,8 +9,8 @@ import struct
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from halfway.live.mesh import Level
-from halfway.live.topics import OWN
+from halfway.live.mesh import Level, Refusal
+from halfway.live.topics import OWN, topic_problem
 
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
@@ -58,6 +58,23 @@ class EventBody(NamedTuple):
         place = 0 if self.place is None else _PLACE.size
         text = len(self.topic.encode())
         return _FIXED.size + place + text + len(self.properties) + len(self.payload)
+
+
+def new_body(
+    topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float, properties: bytes,
+    now: float, most: int,
+) -> EventBody:  # fmt: skip
+    """Return the body of an event that an application publishes now; most: bytes with its topic.
+
+    Raises Refusal.
+    """
+    if problem := topic_problem(topic):
+        raise Refusal("bad topic", f"'{topic}': {problem}")
+    body = EventBody(topic, bytes(payload), 0, level, retain, expiry_s, properties, now)
+    if body.size() > most:
+        what = f"{body.size()} bytes with its topic: expected at most {most}"
+        raise Refusal("too large", what)
+    return body
 
 
 def encoded(body: EventBody, now: float) -> bytes:
@@ -108,14 +125,11 @@ def identity_of(key: EventKey, body: EventBody) -> EventKey:
 
 
 class BodyTable:
-    """The bodies that a node keeps, bounded by number and by bytes; the oldest goes first.
-
-    For each body it knows which neighbours have it: those that it came from or was sent to.
-    """
+    """The bodies that a node keeps, bounded by number and by bytes; the oldest goes first."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
-        self._bodies: OrderedDict[EventKey, tuple[EventBody, set[int]]] = OrderedDict()
+        self._bodies: OrderedDict[EventKey, EventBody] = OrderedDict()
         self._bytes = 0
         self.forgotten = 0
 
@@ -127,8 +141,7 @@ class BodyTable:
 
     def get(self, key: EventKey) -> EventBody | None:
         """Return the body of an event; None if the node does not have it."""
-        found = self._bodies.get(key)
-        return None if found is None else found[0]
+        return self._bodies.get(key)
 
     def newest(self, most: int) -> list[tuple[EventKey, EventBody]]:
         """Return the newest bodies of events of applications, the newest first."""
@@ -136,21 +149,20 @@ class BodyTable:
         for key in reversed(self._bodies):
             if len(found) == most:
                 break
-            if not self._bodies[key][0].topic.startswith(OWN):
-                found.append((key, self._bodies[key][0]))
+            if not self._bodies[key].topic.startswith(OWN):
+                found.append((key, self._bodies[key]))
         return found
 
-    def holders(self, key: EventKey) -> set[int]:
-        """Return the neighbours that have a body of this node; the caller may add to the set."""
-        return self._bodies[key][1]
-
-    def add(self, key: EventKey, body: EventBody) -> None:
-        """Keep a body, unless the node has one of that event."""
+    def add(self, key: EventKey, body: EventBody) -> list[EventKey]:
+        """Keep a body, unless the event has one; return the events whose bodies went."""
+        gone: list[EventKey] = []
         if key in self._bodies:
-            return
-        self._bodies[key] = body, set()
+            return gone
+        self._bodies[key] = body
         self._bytes += body.size()
         while len(self._bodies) > self._most or self._bytes > self._most_bytes:
-            _, (oldest, _) = self._bodies.popitem(last=False)
-            self._bytes -= oldest.size()
+            oldest, forgotten = self._bodies.popitem(last=False)
+            self._bytes -= forgotten.size()
             self.forgotten += 1
+            gone.append(oldest)
+        return gone

@@ -5,7 +5,7 @@ as soon as it meets a topic, it subscribes to it if a filter matches. Elsewhere 
 topic of its first two levels, and a filter that is wild within these levels needs all topics.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, short
@@ -13,6 +13,7 @@ from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Face
 from halfway.live.topics import FilterTree, is_wild, matches
 
+_MATCHED = 256  # topics whose subscriptions are remembered
 _DEPTH = 2  # levels of a topic that a routed system knows
 
 
@@ -81,6 +82,21 @@ class Subscriptions:
     def number_of(self, hash64: int) -> int | None:
         """The topic's number in records of this node; None if there is no room for it."""
         return self.table.number(hash64) if self._face.numbered else short(hash64)
+
+    def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
+        """Return the numbers of topics that a neighbour sent; None if there is no room for one.
+
+        topic: the text of these topics, where an event came along.
+        """
+        found = []
+        for hash64 in hashes:
+            if topic is not None:
+                self.meet(hash64, topic)
+            number = self.number_of(hash64)
+            if number is None:
+                return None
+            found.append(number)
+        return found
 
     def add(self, topic_filter: str, callback: Callable[[Event], None]) -> LocalSubscription | None:
         """Add an application's subscription; None if the node has no number for its topic."""

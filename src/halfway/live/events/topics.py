@@ -26,12 +26,14 @@ class TopicTable:
 
     A number is given anew when all are taken: that of the topic which was not used for the longest
     time, if it is not pinned and `keeps` is false. With `keeps`, no number is ever given anew.
+    `used` has the tick of the last use of each number; machine code sets it too.
     """
 
     def __init__(self, room: int, keeps: bool) -> None:
         self.hashes: npt.NDArray[np.uint64] = np.zeros(room, np.uint64)
+        self.used: npt.NDArray[np.int64] = np.zeros(room + 1, np.int64)  # the last one: ticks
         self._room, self._keeps = room, keeps
-        self._number: dict[int, int] = {}  # hash -> number, the one used last at the end
+        self._number: dict[int, int] = {}  # by hash
         self._pins: dict[int, int] = {}  # hash -> how many subscriptions hold it
         self.given_anew = 0
         # Takes the hash and the number of a topic before another topic has the number.
@@ -42,13 +44,15 @@ class TopicTable:
 
     def number(self, hash64: int) -> int | None:
         """Return the node's number of a topic, a new one if it has none; None if all are taken."""
-        number = self._number.pop(hash64, None)
+        number = self._number.get(hash64)
         if number is None:
             number = self._free()
             if number is None:
                 return None
             self.hashes[number] = hash64
-        self._number[hash64] = number
+            self._number[hash64] = number
+        self.used[-1] += 1
+        self.used[number] = self.used[-1]
         return number
 
     def known(self, hash64: int) -> bool:
@@ -73,7 +77,8 @@ class TopicTable:
             return len(self._number)
         if self._keeps:
             return None
-        for hash64 in self._number:
+        for number in np.argsort(self.used[:-1]).tolist():
+            hash64 = int(self.hashes[number])
             if hash64 not in self._pins:
                 self.given_anew += 1
                 self.before_reuse(hash64, self._number[hash64])

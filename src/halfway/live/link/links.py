@@ -4,7 +4,7 @@ The frames for one neighbour wait until the node has nothing more to handle, and
 No timer delays them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,13 +15,14 @@ from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.neighbours import HelloTable
 from halfway.live.security import Address, Refused, Security
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.wire.fragments import Cutter, Joiner
+from halfway.live.wire.fragments import Cutter, Joiner, packed
 from halfway.live.wire.frames import (
     CLOCK_BYTES,
     HEAD,
     FrameType,
     Hello,
     frame,
+    frame_at,
     frames,
     hello_bytes,
     hello_in,
@@ -61,6 +62,8 @@ class Links:
     """The links of one node. The caller opens the endpoint, and gives it `datagram` and `flush`.
 
     frame: takes each frame of a neighbour that is not the links' own: peer, type, content.
+    take: takes the frames of a neighbour that it can from a place on: time, peer, frames, place;
+    it returns where the first other one is. written: takes the datagrams that `take` has written.
     greeted: takes each neighbour that sent a hello. retained, wants_all: what hellos carry.
     """
 
@@ -73,6 +76,8 @@ class Links:
         self.endpoint: Endpoint | None = None
         self.frame: Callable[[int, int, bytes], None] = _ignored
         self.greeted: Callable[[int], None] = _ignored
+        self.take: Callable[[float, int, bytes, int], int] = _at_once
+        self.written: Callable[[], Iterable[tuple[int, bytes]]] = tuple
         self.retained: Callable[[], int] = int
         self.wants_all: Callable[[], bool] = bool
         self.static: Sequence[Address] = ()
@@ -86,6 +91,11 @@ class Links:
         self._cutter, self._joiners = Cutter(), dict[int, Joiner]()
         self._number, self._burst, self._open = 0, _BURST, True
         self._random = np.random.default_rng(security.node_id)
+
+    @property
+    def record_room(self) -> int:
+        """The bytes of frames that share a datagram, behind the clock of a node with a trace."""
+        return self._limits.mtu - self.security.overhead - HEAD.size - CLOCK_BYTES
 
     def start(self) -> None:
         """Begin with beacons and hellos."""
@@ -108,9 +118,13 @@ class Links:
 
     def flush(self) -> None:
         """Send what waits, as few datagrams as possible; arm the timers."""
+        now = self._scheduler.now()
+        self._send_pending()
+        for peer, plain in self.written():
+            self._send_sealed(peer, plain, now)
         if self._out:
             out, self._out = self._out, {}
-            room, now = self._limits.mtu - self.security.overhead, self._scheduler.now()
+            room = self._limits.mtu - self.security.overhead
             room -= HEAD.size + CLOCK_BYTES if self.clock is not None else 0
             for peer, waiting in out.items():
                 for plain in packed(self._cut(waiting, room), room):
@@ -118,23 +132,27 @@ class Links:
         self._scheduler.arm()
 
     def datagram(self, address: Address, data: bytes) -> None:
-        """Take a datagram from the endpoint."""
+        """Take a datagram from the endpoint; `flush` sends what it caused."""
         now = self._scheduler.now()
         opened = self.security.open(address, data, now)
-        self._send_pending()
         if isinstance(opened, Refused):
             self._count_refusal(opened.reason)
             return
-        if opened.peer < 0:
+        peer, plain = opened
+        if peer < 0:
             return
-        is_new = opened.peer not in self._address
+        is_new = peer not in self._address
         if is_new and len(self._address) >= self._limits.heard:
             self._drops.count(Drop.NOT_HEARD)
             return
-        self._address[opened.peer], self._met[opened.peer] = address, now
+        self._address[peer], self._met[peer] = address, now
+        at, end = 0, len(plain)
         try:
-            for sort, content in frames(opened.plain):
-                self._take(opened.peer, sort, content)
+            while at < end:
+                at = self.take(now, peer, plain, at)
+                if at < end:
+                    sort, content, at = frame_at(plain, at)
+                    self._take(peer, sort, content)
         except (ValueError, UnicodeDecodeError):
             self._drops.count(Drop.BAD_FRAME)
         if is_new and self.security.peers():
@@ -290,20 +308,9 @@ class Links:
             self.refusals[reason] = self.refusals.get(reason, 0) + 1
 
 
-def packed(waiting: Sequence[bytes], room: int) -> list[bytes]:
-    """Return frames joined into as few datagrams of at most `room` bytes, in their order."""
-    found: list[bytes] = []
-    some: list[bytes] = []
-    size = 0
-    for whole in waiting:
-        if size + len(whole) > room and some:
-            found.append(b"".join(some))
-            some, size = [], 0
-        some.append(whole)
-        size += len(whole)
-    if some:
-        found.append(b"".join(some))
-    return found
+def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
+    """Take no frame."""
+    return at
 
 
 def _ignored(*_: Any) -> None:

@@ -85,7 +85,9 @@ class HelloTable:
             first, first.copy(), np.full(lists * room, -1, np.int32),
             np.full(lists * room, -1, np.int32), nowhere, nowhere,
         )  # fmt: skip
-        self.before_change: Callable[[], None] = _nothing  # called before the lists are written
+        # Called before and after the lists are written.
+        self.before_change: Callable[[], None] = _nothing
+        self.after_change: Callable[[], None] = _nothing
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
         """Take a hello; True if the node was not known in this incarnation."""
@@ -105,7 +107,10 @@ class HelloTable:
             arrived = (known.arrived << ahead | 1) & (2**_SHARE_OF - 1) if ahead < _SHARE_OF else 1
             self._heard[node_id] = known._replace(hello=hello, last=now, arrived=arrived)
         self._decide(node_id)
-        self._update()
+        decided = self._heard[node_id]
+        was_link, lists = (known.is_link, known.hello.links) if known else (False, ())
+        if decided.is_link != was_link or (was_link and hello.links != lists):
+            self._update()
         return is_new
 
     def leave(self, node_id: int) -> None:
@@ -182,6 +187,7 @@ class HelloTable:
             at = row * room
             around.who[at : at + len(some)] = some
             around.last[row] = at + len(some)
+        self.after_change()
 
 
 def _is_steady(one: Heard) -> bool:

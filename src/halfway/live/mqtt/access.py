@@ -38,7 +38,7 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def may_publish(self, topic: str) -> bool:
         """Whether the client may publish to a topic."""
         allowed = self.publish is None or any(matches(one, topic) for one in self.publish)
-        return allowed and self.may_receive(topic)
+        return allowed and (not self.deny or self.may_receive(topic))
 
     def may_subscribe(self, topic_filter: str) -> bool:
         """Whether the client may subscribe: an own filter covers it, and no denied one does."""
@@ -47,7 +47,7 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def may_receive(self, topic: str) -> bool:
         """Whether no denied filter matches a topic."""
-        return not any(matches(one, topic) for one in self.deny)
+        return not self.deny or not any(matches(one, topic) for one in self.deny)
 
 
 ALL_TOPICS = Permissions()

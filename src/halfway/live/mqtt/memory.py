@@ -8,7 +8,7 @@ import msgspec
 
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.mqtt.topics import is_filter, is_topic
-from halfway.live.topics import matches
+from halfway.live.topics import FilterTree, matches
 
 PAYLOAD_MAXIMUM = 64 * 1024  # bytes
 
@@ -44,7 +44,8 @@ class MemoryNetwork:
             if event.payload:
                 self._retained[event.topic] = event, self._clock() + event.expiry_s
         for node in self._nodes:
-            node.receive(event._replace(local=node.node_id == event.publisher))
+            is_own = node.node_id == event.publisher
+            node.receive(event._replace(local=True) if is_own else event)
 
     def retained(self, topic_filter: str, node_id: int) -> list[Event]:
         """Return the retained values that a filter matches, as a node sees them."""
@@ -65,7 +66,7 @@ class MemoryMesh:
     def __init__(self, network: MemoryNetwork, node_id: int, name: str) -> None:
         self.node_id, self.name = node_id, name
         self._network = network
-        self._subscriptions: dict[MeshSubscription, MemorySubscription] = {}
+        self._by_filter: FilterTree[MeshSubscription, MemorySubscription] = FilterTree()
         self._published = 0
 
     async def publish(
@@ -99,12 +100,12 @@ class MemoryMesh:
         if not is_filter(topic_filter):
             raise Refusal("bad filter", topic_filter)
         subscription = MemorySubscription(topic_filter, callback)
-        self._subscriptions[subscription] = subscription
+        self._by_filter.set(topic_filter, subscription, subscription)
         return subscription
 
     def unsubscribe(self, subscription: MeshSubscription) -> None:
         """End a subscription; as in `Mesh`."""
-        self._subscriptions.pop(subscription, None)
+        self._by_filter.remove(subscription.filter, subscription)
 
     def retained(self, topic_filter: str) -> list[Event]:
         """Return the retained values that a filter matches; as in `Mesh`."""
@@ -112,6 +113,5 @@ class MemoryMesh:
 
     def receive(self, event: Event) -> None:
         """Pass an event to the subscriptions of this node."""
-        for subscription in list(self._subscriptions.values()):
-            if matches(subscription.filter, event.topic):
-                subscription.callback(event)
+        for _, subscription in self._by_filter.matching(event.topic):
+            subscription.callback(event)

@@ -17,6 +17,7 @@ import halfway
 from halfway.core.options import Value
 from halfway.live.limits import Limits
 from halfway.live.link.neighbours import HelloTable
+from halfway.live.step.flow import Flow
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of
@@ -52,9 +53,10 @@ def main() -> None:
     limits = Limits()
     face = face_of(request.system, request.options, Setting(1, 1, 1, limits))
     table = HelloTable(1, 0, limits.neighbours, limits.heard)
+    flow = Flow(face.node.kinds, limits.mtu, np.zeros(limits.topics + 1, np.int64))
     Stepper(
         face.node, table.neighbourhood, node_id=1, incarnation=0,
-        hashes=np.zeros(limits.topics, np.uint64),
+        hashes=np.zeros(limits.topics, np.uint64), flow=flow,
     ).compile()  # fmt: skip
 
 

@@ -9,27 +9,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from halfway.core.kinds import Kinds, carrying
-from halfway.core.records.wire import HEADER_BYTES, wire_parts
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import BodyTable, EventBody, EventKey, decoded, encoded
 from halfway.live.limits import Limits
 from halfway.live.security import Security
+from halfway.live.step.flow import EventPlaces, Flow
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.wire.frames import HEAD, KEY_BYTES, FrameType, frame, key_bytes, key_in
 
 _ASK_AGAIN_S, _MOST_ASKED = 0.1, 8  # the wait doubles each time
 _WORD = struct.Struct("<I")
-
-
-class EventPlaces(NamedTuple):
-    """Where the records of a kind have their event, in the compact form."""
-
-    topic: int
-    event: int
-    publisher: int
-    epoch: int
-    least: int  # bytes of such a record
 
 
 class _Held(NamedTuple):
@@ -39,43 +28,28 @@ class _Held(NamedTuple):
     asked: int
 
 
-def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
-    """Return where the records of each kind that carries an event have it."""
-    found = {}
-    for number in carrying(kinds):
-        at, places = HEADER_BYTES, {}
-        for part in wire_parts(kinds[number]):
-            if part.field in ("args", "reals"):
-                break
-            places[part.field] = at
-            at += part.range.form.itemsize
-        found[number] = EventPlaces(
-            places["topic"], places["event"], places["publisher"], places["epoch"], at
-        )
-    return found
-
-
 class EventFlow:
     """The bodies of events at one node, on their way in and out.
 
-    send: queues a frame for a neighbour. handle: takes a record whose body is here.
+    flow: which neighbours have which bodies, and the newest bodies for machine code. send: queues
+    a frame for a neighbour. handle: takes a record whose body is here.
     """
 
     def __init__(
-        self, kinds: Kinds, security: Security, scheduler: Scheduler, limits: Limits, drops: Drops,
+        self, flow: Flow, security: Security, scheduler: Scheduler, limits: Limits, drops: Drops,
         send: Callable[[int, bytes], None], handle: Callable[[int, bytes, EventBody | None], None],
     ) -> None:  # fmt: skip
-        self._security, self._scheduler, self._limits = security, scheduler, limits
+        self._flow, self._security = flow, security
+        self._scheduler, self._limits = scheduler, limits
         self._drops, self._send, self._handle = drops, send, handle
         self.bodies = BodyTable(limits.bodies, limits.body_bytes)
-        self.places = event_places(kinds)
         self._held: OrderedDict[EventKey, _Held] = OrderedDict()
         self._held_records = 0
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
         """Queue a record for neighbours, with the body of its event where a neighbour lacks it."""
         whole = frame(FrameType.RECORD, content)
-        if kind not in self.places:
+        if kind not in self._flow.places:
             for peer in to:
                 self._send(peer, whole)
             return
@@ -87,20 +61,37 @@ class EventFlow:
         if body.is_over(now):
             self._drops.count(Drop.EXPIRED)
             return
-        holders, carried = self.bodies.holders(key), b""
+        slot, carried = self._slot(key, body), b""
         room = self._limits.mtu - self._security.overhead
         if body.size() + HEAD.size + KEY_BYTES + len(whole) <= room:
             carried = frame(FrameType.BODY, key_bytes(key) + encoded(body, now))
         for peer in to:
-            if carried and peer not in holders:
-                holders.add(peer)
+            if carried and not self._flow.has_body(slot, peer):
+                self._flow.note_holder(slot, peer)
                 self._send(peer, carried)
             self._send(peer, whole)
+
+    def take(self, peer: int, sort: int, content: bytes) -> bool:
+        """Take a frame of a neighbour; False if it is of another type. Raises ValueError."""
+        if sort == FrameType.RECORD:
+            self.take_record(peer, content)
+        elif sort == FrameType.BODY:
+            self.take_body(peer, content)
+        elif sort == FrameType.WANT:
+            self.take_want(peer, content)
+        elif sort == FrameType.WANT_CERTIFICATE:
+            self.take_want_certificate(peer, content)
+        elif sort == FrameType.CERTIFICATE:
+            if not self._security.learn_certificate(content):
+                self._drops.count(Drop.NOT_PERMITTED)
+        else:
+            return False
+        return True
 
     def take_record(self, peer: int, content: bytes) -> None:
         """Take a RECORD frame of a neighbour; hold it if the body of its event is not here."""
         begin = 1 + 8 * content[0] if content else 1
-        places = self.places.get(content[begin]) if begin < len(content) else None
+        places = self._flow.places.get(content[begin]) if begin < len(content) else None
         if places is None:
             self._handle(peer, content, None)
             return
@@ -119,13 +110,14 @@ class EventFlow:
     def key_of(self, content: bytes) -> EventKey:
         """Return the key of the event in a RECORD frame's content that `take_record` accepted."""
         begin = 1 + 8 * content[0]
-        return self._key_in(content, begin, self.places[content[begin]])
+        return self._key_in(content, begin, self._flow.places[content[begin]])
 
     def take_body(self, peer: int, content: bytes) -> None:
         """Take a BODY frame of a neighbour, and the records that waited for it."""
-        key = key_in(content)
+        key, slot = key_in(content), -1
         if key not in self.bodies:
-            new = decoded(content[KEY_BYTES:], self._scheduler.now())
+            data = content[KEY_BYTES:]
+            new = decoded(data, self._scheduler.now())
             if len(new.payload) > self._limits.payload:
                 raise ValueError("too large")
             if not self._security.knows(key[0]):  # the body comes again behind the certificate
@@ -134,12 +126,13 @@ class EventFlow:
             if not self._security.permits(key[0], "publish", new.topic):
                 self._drops.count(Drop.NOT_PERMITTED)
                 return
-            self.bodies.add(key, new)
+            slot = self.add(key, new, data)
         body = self.bodies.get(key)
         if body is not None:
-            self.bodies.holders(key).add(peer)
-            for held_by, record in self._released(key):
-                self._handle(held_by, record, body)
+            self._flow.note_holder(self._slot(key, body) if slot < 0 else slot, peer)
+            if self._held:
+                for held_by, record in self._released(key):
+                    self._handle(held_by, record, body)
 
     def take_want(self, peer: int, content: bytes) -> None:
         """Send the body of an event to a neighbour that asks for it."""
@@ -148,7 +141,7 @@ class EventFlow:
         if body is None:
             self._drops.count(Drop.NO_BODY)
             return
-        self.bodies.holders(key).add(peer)
+        self._flow.note_holder(self._slot(key, body), peer)
         self._send(peer, frame(
             FrameType.BODY, key_bytes(key) + encoded(body, self._scheduler.now())
         ))  # fmt: skip
@@ -164,6 +157,24 @@ class EventFlow:
         certificate = self._security.certificate_of(_word(content, 0))
         if certificate:
             self._send(peer, frame(FrameType.CERTIFICATE, certificate))
+
+    def add(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:
+        """Keep the body of an event that has none here, also as bytes; return its slot."""
+        for gone in self.bodies.add(key, body):
+            self._flow.forget_body(gone)
+        return self._flow_slot(key, body, data)
+
+    def _slot(self, key: EventKey, body: EventBody) -> int:
+        """The slot of a body in the flow, which may have forgotten it."""
+        slot = self._flow.slot_of(key)
+        return slot if slot >= 0 else self._flow_slot(key, body)
+
+    def _flow_slot(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:
+        """Give a body a slot in the flow; -1 for a probe, whose hops Python reports."""
+        if body.probe:
+            return -1
+        data = data or encoded(body, body.born)
+        return self._flow.add_body(key, data, body.born, body.born + body.expiry_s)
 
     @staticmethod
     def _key_in(content: bytes, begin: int, places: EventPlaces) -> EventKey:

@@ -13,6 +13,7 @@ import numpy as np
 
 from halfway.live.addresses import LOOPBACK, is_loopback
 from halfway.live.journal.node_journal import NodeJournal
+from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
 from halfway.live.runtime.compile_ahead import started
@@ -128,18 +129,11 @@ class Host:
         return found
 
     def _node(self, place: int, sock: socket.socket) -> MeshNode:
-        settings = self.settings
-        seed = settings.seed
-        if not settings.has_keys:
-            node_id = own_id(settings.state, place) if seed is None else _drawn_id(seed, place)
-            security: Security = Plain(node_id, settings.network_id)
-            own_name, hash_key = settings.name, settings.hash_key
-        else:
-            keyed = keyed_security(settings)
-            own_name, security = keyed.membership.own.name, keyed
-            hash_key = keyed.membership.topic_key
-            if settings.revoked is not None:
-                RevocationFile(settings.revoked, keyed, self.scheduler, settings.period_s)
+        settings, seed = self.settings, self.settings.seed
+        security = self._security(place)
+        own_name, hash_key = settings.name, settings.hash_key
+        if isinstance(security, KeyedSecurity):
+            own_name, hash_key = security.membership.own.name, security.membership.topic_key
         key = int.from_bytes(hash_key[:8], "little") >> 1
         own_seed = int.from_bytes(os.urandom(8)) if seed is None else seed * 1000 + place
         setting = Setting(security.node_id, key, own_seed % 2**63, settings.limits)
@@ -154,6 +148,17 @@ class Host:
         return MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace
         )
+
+    def _security(self, place: int) -> Security:
+        """The security of one of the nodes: its keys, or none on the development network."""
+        settings, seed = self.settings, self.settings.seed
+        if not settings.has_keys:
+            node_id = own_id(settings.state, place) if seed is None else _drawn_id(seed, place)
+            return Plain(node_id, settings.network_id)
+        keyed = keyed_security(settings)
+        if settings.revoked is not None:
+            RevocationFile(settings.revoked, keyed, self.scheduler, settings.period_s)
+        return keyed
 
     def _link(self, sockets: Sequence[socket.socket]) -> None:
         """Give each node its static peers; let the first one look for other processes."""

@@ -9,9 +9,8 @@ from typing import Any
 from halfway.core.message import EVERYONE, START
 from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody, EventKey, event_key
+from halfway.live.events.bodies import EventBody, EventKey, new_body
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.events.topics import EVERYTHING
 from halfway.live.kept.flow import KeptFlow
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
@@ -20,18 +19,19 @@ from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.delivery import Delivery, RetainedSpread
 from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.runtime.identity import NodeIdentity
+from halfway.live.runtime.publications import Publications
 from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
 from halfway.live.step.driver import Driver
-from halfway.live.step.kernel import UNREADABLE
+from halfway.live.step.flow import Flow
+from halfway.live.step.record_bytes import head_of
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
-from halfway.live.topics import OWN, filter_problem, topic_problem
+from halfway.live.topics import OWN, filter_problem
 from halfway.live.wire.frames import FrameType
 
 _AT_ONCE = 64  # publications before the loop has its turn
-_WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it
 
 
 class MeshNode:
@@ -50,32 +50,38 @@ class MeshNode:
         own = OwnHello(identity.incarnation, identity.rules, identity.name, identity.period_s)
         self.links = Links(security, own, scheduler, limits, self.drops)
         self.subscriptions = Subscriptions(face, identity.hash_key, limits.topics, self._run)
-        self.face = face
+        self.face, table = face, self.subscriptions.table
+        self.flow = Flow(face.node.kinds, self.links.record_room, table.used)
         self.stepper = Stepper(
             face.node, self.links.table.neighbourhood, node_id=self.node_id,
-            incarnation=identity.incarnation, hashes=self.subscriptions.table.hashes, log=log,
+            incarnation=identity.incarnation, hashes=table.hashes, log=log, flow=self.flow,
         )  # fmt: skip
         self.driver = Driver(self.stepper, self, scheduler.timers)
         kinds = face.node.kinds
-        self._publish_kind, self._delivered = kinds.number("publish"), kinds.number("delivered")
+        self._delivered = kinds.number("delivered")
         self.events = EventFlow(
-            kinds, security, scheduler, limits, self.drops, self.links.send, self._handle
+            self.flow, security, scheduler, limits, self.drops, self.links.send, self._handle
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
         self.retained_values = RetainedSpread(
             self.node_id, self.links, scheduler, self.drops, limits.retained
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
+        self.publications = Publications(
+            face, (self.node_id, identity.incarnation), self.subscriptions, self.events,
+            self.routes, self.links.table, self._run, self.drops,
+        )  # fmt: skip
         self.retained_values.unknown = self.events.ask_certificate
-        self._event, self._publication, self._since_turn = 0, 0, 0
+        self._publication, self._since_turn = 0, 0
         self._room = asyncio.Event()
         self._room.set()
         self.kept: KeptFlow | None = None  # of a node with a journal
         self._turning = self._closed = False
         self.on_report: Callable[[Any], None] = lambda _record: None
-        self._before = face.before_publishing()
         self._loop = asyncio.get_running_loop()
-        self.links.table.before_change = self.stepper.before_change
+        self.links.table.before_change = self._before_change
+        self.links.table.after_change = lambda: self.flow.set_neighbours(self.links.table.links())
+        self.links.take, self.links.written = self.driver.take, self.flow.taken_datagrams
         self.links.frame, self.links.greeted = self._frame, self.retained_values.compare
         self.links.retained = self.retained_values.digest
         self.links.wants_all = lambda: self.subscriptions.wants_all
@@ -142,7 +148,7 @@ class MeshNode:
         if body.level is Level.KEPT and self.kept is not None:
             body, on_disk = self.kept.publisher.publish(body)
         else:
-            self.spread(body)
+            self.publications.spread(body)
         self._since_turn += 1
         self.counts["published"] += not body.topic.startswith(OWN)
         if body.retain:
@@ -152,16 +158,10 @@ class MeshNode:
         self._turn_soon()
         return on_disk
 
-    def join(self) -> None:
-        """Take up the role of a publisher before the first event. A second call has no effect."""
-        commands, self._before = self._before, []
-        for command in commands:
-            self._run(command)
-
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
         """Send an event that no application receives; see `Routes.ask`. Returns its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
-        keys = self.spread(body._replace(probe=True), answered)
+        keys = self.publications.spread(body._replace(probe=True), answered)
         self._turn()
         return keys
 
@@ -193,42 +193,39 @@ class MeshNode:
 
     def transmit(self, record: Any, data: bytes) -> None:
         """Send a record of the driver to its neighbour, or to all of them."""
-        to, kind = int(record["next"]), int(record["kind"])
         self.counts["transmissions"] += 1
-        key = event_key(record)
-        links = self.links.table.links()
-        if to == EVERYONE:
+        head, links = head_of(record), self.links.table.links()
+        if head.next == EVERYONE:
             self.counts["records sent"] += len(links)
-            self.events.send_record(kind, data, key, links)
-        elif self.links.table.is_link(to):
+            self.events.send_record(head.kind, data, head.key, links)
+        elif self.links.table.is_link(head.next):
             self.counts["records sent"] += 1
-            self.events.send_record(kind, data, key, [to])
+            self.events.send_record(head.kind, data, head.key, [head.next])
         else:
             self.drops.count(Drop.NO_ADDRESS)
 
     def report(self, record: Any) -> None:
         """Take a report of the driver: deliver an event, or count it."""
         self.on_report(record)
-        if record["kind"] != self._delivered:
-            name = self.face.node.kinds.names[int(record["kind"])]
+        head = head_of(record)
+        if head.kind != self._delivered:
+            name = self.face.node.kinds.names[head.kind]
             self.counts[f"report: {name}"] += 1
             if name == "unmatched":
                 self.drops.count(Drop.UNMATCHED)
-                self.routes.ended(event_key(record), Drop.UNMATCHED)
+                self.routes.ended(head.key, Drop.UNMATCHED)
             return
-        key = event_key(record)
-        body = self.events.bodies.get(key)
+        body = self.events.bodies.get(head.key)
         if body is not None and body.probe:
-            self.routes.ended(key, HERE, len(self.subscriptions.matching(body.topic)))
+            self.routes.ended(head.key, HERE, len(self.subscriptions.matching(body.topic)))
             return
-        if key[0] == self.node_id:
+        if head.key[0] == self.node_id:
             return  # the applications had it when it was published
         if body is None:
             self.drops.count(Drop.BODIES_FULL)
             return
-        hops = int(record["hops"])
-        if self.kept is None or not self.kept.reader.takes(key, body, hops):
-            self.delivery.deliver(key, body, hops, local=False)
+        if self.kept is None or not self.kept.reader.takes(head.key, body, head.hops):
+            self.delivery.deliver(head.key, body, head.hops, local=False)
 
     def refusals(self) -> dict[str, int]:
         """Return the records refused at the door, by reason."""
@@ -242,69 +239,40 @@ class MeshNode:
         """The body of an event to publish. Raises Refusal."""
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
-        if problem := topic_problem(topic):
-            raise Refusal("bad topic", f"'{topic}': {problem}")
         if level is Level.KEPT and self.kept is None:
-            raise Refusal("disk full", "this node has no journal: start it with --state DIR")
+            raise Refusal("not kept here", "this node has no journal: start it with --state DIR")
         if not self.security.permits(self.node_id, "publish", topic):
             raise Refusal("not permitted", f"publish on '{topic}'")
-        body = EventBody(
-            topic, bytes(payload), 0, level, retain, expiry_s,
-            properties, self.scheduler.now(),
-        )  # fmt: skip
-        if body.size() > self.limits.payload:
-            what = f"{body.size()} bytes with its topic: expected at most {self.limits.payload}"
-            raise Refusal("too large", what)
-        return body
+        now, most = self.scheduler.now(), self.limits.payload
+        return new_body(topic, payload, level, retain, expiry_s, properties, now, most)
 
-    def spread(
-        self, body: EventBody, answered: Callable[[Hop, float], None] | None = None
-    ) -> list[EventKey]:
-        """Let the system publish an event, on all topics that need it; return its keys."""
-        self.join()
-        wanted = not self.face.broadcast and self.links.table.wanted_s(own=False) < _WANTED_S
-        routed = self.subscriptions.topic_of(body.topic), *((EVERYTHING,) if wanted else ())
-        return [key for one in routed if (key := self._emit(one, body, answered)) is not None]
+    def refused(self) -> Drop:
+        """Count a record that the driver could not read, or that its checks refused."""
+        why = Drop.UNREADABLE if self.stepper.unreadable() != 0 else Drop.REFUSED
+        self.drops.count(why)
+        return why
 
-    def _emit(
-        self, routed: str, body: EventBody, answered: Callable[[Hop, float], None] | None
-    ) -> EventKey | None:
-        """Let the system publish an event on one of its topics; None if there is no room."""
-        number = self.subscriptions.number_of(self.subscriptions.hash_of(routed))
-        if number is None:
-            self.drops.count(Drop.TOPICS_FULL)
-            return None
-        key = self.node_id, self.identity.incarnation, self._event
-        self._event += 1
-        self.events.bodies.add(key, body)
-        if answered is not None:
-            self.routes.ask(key, answered)
-        self.driver.command(
-            self.scheduler.now(), self._publish_kind, topic=number, event=key[2]
-        )  # fmt: skip
-        return key
+    def timer_ran(self) -> None:
+        """Send what a timer sent, behind the other timers that are due."""
+        self.scheduler.call_after_timers(self.links.flush)
+
+    def _before_change(self) -> None:
+        """Send what waits, and let the log be taken: the neighbours change."""
+        self.links.flush()
+        self.stepper.before_change()
 
     def _run(self, command: Command) -> None:
-        self.driver.command(self.scheduler.now(), command.kind, topic=command.topic)
+        self.driver.command(
+            self.scheduler.now(), command.kind, topic=command.topic, event=command.event
+        )
 
     def _frame(self, peer: int, sort: int, content: bytes) -> None:
         """Take a frame of a peer, if it is a neighbour."""
         if not self.links.table.is_link(peer):
             self.drops.count(Drop.STRANGER)
-        elif sort == FrameType.RECORD:
-            self.events.take_record(peer, content)
-        elif sort == FrameType.BODY:
-            self.events.take_body(peer, content)
-        elif sort == FrameType.WANT:
-            self.events.take_want(peer, content)
         elif sort == FrameType.RETAINED:
             self.retained_values.take(peer, content)
-        elif sort == FrameType.WANT_CERTIFICATE:
-            self.events.take_want_certificate(peer, content)
-        elif sort == FrameType.CERTIFICATE:
-            if not self.security.learn_certificate(content):
-                self.drops.count(Drop.NOT_PERMITTED)
-        else:
+        elif not self.events.take(peer, sort, content):
             self.routes.take(peer, sort, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
@@ -313,16 +281,14 @@ class MeshNode:
         if int.from_bytes(content[begin + 4 : begin + 8], "little") != peer:
             self.drops.count(Drop.WRONG_SENDER)
             return
-        numbers = []
-        for at in range(1, begin, 8):
-            hash64 = int.from_bytes(content[at : at + 8], "little")
-            if body is not None:
-                self.subscriptions.meet(hash64, body.topic)
-            number = self.subscriptions.number_of(hash64)
-            if number is None:
-                self.drops.count(Drop.TOPICS_FULL)
-                return
-            numbers.append(number)
+        hashes = [int.from_bytes(content[at : at + 8], "little") for at in range(1, begin, 8)]
+        numbers = self.subscriptions.numbers_of(hashes, None if body is None else body.topic)
+        if numbers is None:
+            self.drops.count(Drop.TOPICS_FULL)
+            return
+        if body is not None:
+            for hash64, number in zip(hashes, numbers, strict=True):
+                self.flow.know_topic(hash64, number)
         self.counts["records received"] += 1
         probed = self.events.key_of(content) if body is not None and body.probe else None
         if probed is not None:
@@ -330,9 +296,7 @@ class MeshNode:
             self.routes.reached(probed, peer, hops)
         accepted = self.driver.receive(self.scheduler.now(), content[begin:], numbers)
         if not accepted:
-            unread = self.stepper.tables.tally[UNREADABLE] != 0
-            why = Drop.UNREADABLE if unread else Drop.REFUSED
-            self.drops.count(why)
+            why = self.refused()
             if probed is not None:
                 self.routes.ended(probed, why)
 
@@ -347,6 +311,10 @@ class MeshNode:
         if self._closed:
             return
         self.links.flush()
+        taken = self.flow.taken_counts()
+        self.counts["records received"] += taken.received
+        self.counts["records sent"] += taken.sent
+        self.counts["transmissions"] += taken.transmissions
         self._since_turn = 0
         if not self.endpoint.is_full:
             self._room.set()

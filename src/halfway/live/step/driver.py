@@ -7,6 +7,7 @@ memory bed with a clock of its own, or a node on a socket.
 from typing import Any, Protocol
 
 from halfway.core.driver import TO_APPLICATION, TO_NETWORK
+from halfway.live.step.flow_kernel import DONE, LEFT, NO_ROOM, OTHER, REFUSED
 from halfway.live.step.stepper import Emission, NoRoom, Stepper
 from halfway.live.step.timers import Timers
 
@@ -25,6 +26,14 @@ class Surroundings(Protocol):
         """Take a report of the node to its application; it is the driver's after the call."""
         ...
 
+    def timer_ran(self) -> None:
+        """Take note that a timer has run: what the node sent waits for the end of the turn."""
+        ...
+
+    def refused(self) -> object:
+        """Take note that `Driver.take` met a record that is unreadable or refused at the door."""
+        ...
+
 
 class Driver:
     """The driver of one node. What does not fit is dropped, and counted in `no_room`.
@@ -39,7 +48,7 @@ class Driver:
         ages_in_flight: bool = False,
     ) -> None:  # fmt: skip
         self.stepper, self._around, self._timers = stepper, surroundings, timers
-        self._shared_clock = ages_in_flight
+        self._shared_clock, self._now = ages_in_flight, 0.0
         self._life = 0  # timers of an earlier life are void
         self.no_room = 0
 
@@ -67,22 +76,57 @@ class Driver:
         self._pass_on()
         return accepted
 
+    def take(self, now: float, peer: int, frames: bytes, at: int) -> int:
+        """Let the node handle the frames of a peer from a place in them on, as machine code.
+
+        Return where the first frame is that the caller has to handle, or the end: the driver takes
+        what neighbours send, once the node is compiled.
+        """
+        stepper, flow = self.stepper, self.stepper.flow
+        if flow is None or not stepper.compiled or peer not in flow.place_of:
+            return at
+        self._set_time(now)
+        place, why = flow.place_of[peer], DONE
+        while at < len(frames) and why != OTHER:
+            at, why = stepper.take(place, frames, at)
+            if why == LEFT:
+                self._pass_on(is_spread=True)
+            elif why == REFUSED:
+                self._around.refused()
+            elif why == NO_ROOM and not self._has_room():
+                break
+        return at
+
+    def _has_room(self) -> bool:
+        """Make room for a step; where there is none, `receive` drops and counts the record."""
+        try:
+            self.stepper.make_room()
+        except NoRoom:
+            return False
+        return True
+
     def restart(self) -> None:
         """Void all that waits at the node, as a crash does. Its memory stays."""
         self._life += 1
         self.stepper.release_all()
 
     def _set_time(self, now: float, travelled_s: float = 0.0) -> None:
+        self._now = now
         if self._shared_clock:
             self.stepper.set_time(now)
         else:
             self.stepper.set_time(now, into=travelled_s - now, out_of=now)
 
-    def _pass_on(self) -> None:
+    def _pass_on(self, *, is_spread: bool = False) -> None:
         """Pass on what the node emitted: the handler's order is the order of their queue."""
+        if not is_spread and self.stepper.flow is not None and self.stepper.compiled:
+            self.stepper.spread()
         for one in self.stepper.emissions():
             if one.data:
                 self._around.transmit(self.stepper.pool[one.slot], one.data)
+                self.stepper.release(one.slot)
+            elif one.to == TO_APPLICATION and one.at <= self._now and not self._shared_clock:
+                self._around.report(self.stepper.pool[one.slot])
                 self.stepper.release(one.slot)
             else:
                 self._timers.push(one.at, self._due, (self._life, one))
@@ -90,12 +134,15 @@ class Driver:
     def _due(self, now: float, timer: tuple[int, Emission]) -> None:
         """Go on with a record that waited, unless the node has been down since."""
         life, one = timer
-        if life != self._life:
-            return
-        self._set_time(now)
+        if life == self._life:
+            self._set_time(now)
+            self._go_on(one)
+            self._around.timer_ran()
+
+    def _go_on(self, one: Emission) -> None:
         if one.to == TO_NETWORK:
-            data = self.stepper.transmit(one.slot)
-            self._around.transmit(self.stepper.pool[one.slot], data)
+            self.stepper.transmit(one.slot)
+            self._pass_on()
         elif one.to == TO_APPLICATION:
             self._around.report(self.stepper.pool[one.slot])
             self.stepper.release(one.slot)

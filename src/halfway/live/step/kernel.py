@@ -55,7 +55,8 @@ def _add_age(tables, record, seconds):
 
 
 @inlined
-def _release(tables, slot):
+def released(tables, slot):
+    """Free a slot."""
     tables.out.free[np.uint32(tables.out.tally[0])] = np.uint32(slot)
     tables.out.tally[0] += 1
 
@@ -122,12 +123,12 @@ def step(door, tables, slot, origin):
     The slots of the emissions are the caller's until it calls `release`, or `transmit`.
     """
     accepted = _handle(door, tables, slot, np.uint8(origin))
-    _release(tables, slot)
+    released(tables, slot)
     return accepted
 
 
-@kernel
-def receive(door, tables, begin, end, topics):
+@inlined
+def received(door, tables, begin, end, topics):
     """Let the node handle the record in `inbox[begin:end]`. False: unreadable, or refused.
 
     `numbers` has the node's numbers of its topics. There must be a free slot.
@@ -152,19 +153,19 @@ def receive(door, tables, begin, end, topics):
     if accepted:
         _add_age(tables, record, tables.seconds[AGED_IN])
         accepted = _handle(door, tables, slot, FROM_NETWORK)
-    _release(tables, slot)
+    released(tables, slot)
     return accepted
 
 
 @kernel
-def transmit(tables, slot):
-    """Encode a record that waited into `sent`; return where it ends. Its slot is free then."""
-    end = _encoded(tables, slot, 0)
-    _release(tables, slot)
-    return end
+def receive(door, tables, begin, end, topics):
+    """Let the node handle the record in `inbox[begin:end]`, see `received`."""
+    return received(door, tables, begin, end, topics)
 
 
 @kernel
-def release(tables, slot):
-    """Free the slot of an emission that is done with."""
-    _release(tables, slot)
+def transmit(tables, slot):
+    """Make a record that waited the one emission of a step, as of now."""
+    tables.slot[0], tables.towards[0] = slot, driver.TO_NETWORK
+    tables.span[0, 0], tables.span[0, 1] = 0, _encoded(tables, slot, 0)
+    tables.tally[EMITTED] = 1

@@ -4,6 +4,7 @@ The same inputs give the same bytes, as in the simulator, but each node is a liv
 one row, a driver, and records that travel as bytes. Tests and `halfway replay` use it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,22 +13,30 @@ import numpy.typing as npt
 
 from halfway.core.message import EVERYONE, START
 from halfway.core.neighbourhood import Neighbourhood
+from halfway.core.values.digest import arrays
 from halfway.live.step.driver import Driver
+from halfway.live.step.flow import Flow
 from halfway.live.step.stepper import Stepper
 from halfway.live.step.system import SystemNode
 from halfway.live.step.timers import Timers
+
+Fate = Callable[[int, int, int], Sequence[float]]
 
 
 class BedNode:
     """One node of a bed: its driver, and its links."""
 
-    def __init__(self, bed: "MemoryBed", row: int, node: SystemNode, links: Sequence[int]) -> None:
+    def __init__(
+        self, bed: "MemoryBed", row: int, node: SystemNode, links: Sequence[int],
+        flow: Flow | None = None,
+    ) -> None:  # fmt: skip
         self._bed, self.row, self.up = bed, row, True
+        self._first = [one.copy() for one in arrays(node.state)]
         ids = bed.node_ids
         own = np.sort(np.array([ids[link] for link in links], np.int32))
         self.stepper = Stepper(
             node, given_neighbourhood(own, [bed.ids_next_to(int(one)) for one in own]),
-            node_id=int(ids[row]), incarnation=0, hashes=bed.hashes,
+            node_id=int(ids[row]), incarnation=0, hashes=bed.hashes, flow=flow,
         )  # fmt: skip
         self.driver = Driver(self.stepper, self, bed.timers, ages_in_flight=True)
         self.links = links
@@ -38,28 +47,47 @@ class BedNode:
         everyone = to == EVERYONE
         self._bed.fly(self, data, self.links if everyone else [self._bed.row_of.get(to, -1)])
 
+    def forget(self) -> None:
+        """Lose the memory: the next life of the node begins with its first state."""
+        for now, first in zip(arrays(self.stepper.node.state), self._first, strict=True):
+            now[...] = first
+        self.stepper.tables.incarnation[0] += 1
+
     def report(self, record: Any) -> None:
         """Keep a report to the application."""
         self._bed.reports.append((self.row, record.copy()))
+
+    def timer_ran(self) -> None:
+        """Do nothing: everything is on its way."""
+
+    def refused(self) -> None:
+        """Do nothing: the checks count it."""
 
 
 class MemoryBed:
     """A network in memory. links[r]: the rows in reach of row r, in ascending order.
 
-    delay_s: of every reception. node_ids: [n] 31 bits. make: the node of a row's system.
+    delay_s: of every reception. node_ids: [n] 31 bits. make: the node of a row's system. fate: the
+    delays (seconds) of the copies of a transmission that arrive, by the rows of sender and receiver
+    and the number of their transmissions so far; () for a loss. Without it, delay_s.
     """
+
+    node_type: type[BedNode] = BedNode
 
     def __init__(
         self, links: Sequence[Sequence[int]], make: Callable[[int], SystemNode], *,
         node_ids: npt.NDArray[np.int32], delay_s: float, topics: int,
+        fate: Fate | None = None,
     ) -> None:  # fmt: skip
+        self._fate: Fate = fate or (lambda *_: (delay_s,))
+        self._flights: Counter[tuple[int, int]] = Counter()  # by the rows of both ends
         self.node_ids, self.delay_s, self.links = node_ids, delay_s, links
         self.row_of: Mapping[int, int] = {int(one): row for row, one in enumerate(node_ids)}
         # A topic is on the wire as any 64 bits; here they are its number, changed.
         self.hashes = np.arange(topics, dtype=np.uint64) + np.uint64(2**40)
         self.timers, self.now = Timers(), 0.0
         self.reports: list[tuple[int, Any]] = []
-        self.nodes = [BedNode(self, row, make(row), links[row]) for row in range(len(links))]
+        self.nodes = [self.node_type(self, row, make(row), links[row]) for row in range(len(links))]
 
     def ids_next_to(self, node_id: int) -> npt.NDArray[np.int32]:
         """Return the node ids in reach of a node, in ascending order."""
@@ -69,11 +97,13 @@ class MemoryBed:
         """Post a command, due at a time (seconds); it is lost if the node is down then."""
         self.timers.push(at, self._command, (self.nodes[row], kind, topic, arg, event))
 
-    def set_up(self, row: int, up: bool) -> None:
-        """Take a node down, or up again: what waits at it is void, and its memory stays."""
+    def set_up(self, row: int, up: bool, *, forgets: bool = False) -> None:
+        """Take a node down, or up again: what waits at it is void. Its memory stays, or is lost."""
         node = self.nodes[row]
         if node.up != up:
             node.up = up
+            if forgets and up:
+                node.forget()
             node.driver.restart()
             if up and node.stepper.node.kinds.starts:
                 self.timers.push(self.now, self._command, (node, int(START), -1, 0, -1))
@@ -87,20 +117,24 @@ class MemoryBed:
 
     def fly(self, sender: BedNode, data: bytes, to: Sequence[int]) -> None:
         """Let a transmission arrive at rows; those out of the sender's reach do not receive it."""
-        self.timers.push(self.now + self.delay_s, self._arrive, (sender, data, to))
+        for row in to:
+            if row in sender.links:
+                link = sender.row, row
+                for delay_s in self._fate(*link, self._flights[link]):
+                    self.timers.push(self.now + delay_s, self._arrive, (sender, data, row))
+                self._flights[link] += 1
 
     def _command(self, now: float, command: tuple[BedNode, int, int, int, int]) -> None:
         node, kind, topic, arg, event = command
         if node.up:
             node.driver.command(now, kind, topic, arg, event)
 
-    def _arrive(self, now: float, flight: tuple[BedNode, bytes, Sequence[int]]) -> None:
-        sender, data, to = flight
+    def _arrive(self, now: float, flight: tuple[BedNode, bytes, int]) -> None:
+        _, data, row = flight
         topics, at = listed_in(data)
         numbers = [topic - 2**40 for topic in topics]
-        for row in to:
-            if row in sender.links and self.nodes[row].up:
-                self.nodes[row].driver.receive(now, data[at:], numbers)
+        if self.nodes[row].up:
+            self.nodes[row].driver.receive(now, data[at:], numbers)
 
 
 def listed_in(data: bytes) -> tuple[list[int], int]:

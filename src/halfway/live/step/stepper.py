@@ -1,6 +1,7 @@
 """The stepper of a node: its state, its tables, and the entry points of its step kernel."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,21 +11,21 @@ from halfway.core.compiler.entry import entry_point, is_stored
 from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter, is_compiled
-from halfway.core.message import COMMAND_ARG, MESSAGE
+from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, record_checks
+from halfway.live.step import flow_kernel
 from halfway.live.step import kernel as kernels
+from halfway.live.step.flow import Flow, quiet
 from halfway.live.step.kernel import AGED_IN, AGED_OUT, EMITTED, LOGGED, NOW, UNREADABLE, StepTables
+from halfway.live.step.record_bytes import write_command
 from halfway.live.step.system import SystemNode
 from halfway.live.step.wire_tables import MOST_BYTES, MOST_TOPICS, wire_tables
 
 INBOX_BYTES = 65_536  # a datagram is not longer
 _FIRST_SLOTS = 64  # records that wait at a node; the pool grows
 MOST_SLOTS = 65_536
-_BLANK = np.zeros((), MESSAGE)
-for _field in ("target", "topic", "event", "publisher"):
-    _BLANK[_field] = -1
 
 
 class Emission(NamedTuple):
@@ -44,13 +45,15 @@ class Stepper:
     """The stepper of one node. It begins interpreted; `compile` changes over, on the same arrays.
 
     node: the state and the rules; neighbourhood: row 0 is the node's. incarnation: see the words.
-    log: records that reached the handler, kept until `take_log`; 0: none.
+    log: records that reached the handler, kept until `take_log`; 0: none. flow: of a node on a
+    socket; None: records come and leave one by one.
     """
 
     def __init__(
         self, node: SystemNode, neighbourhood: Neighbourhood, *, node_id: int, incarnation: int,
-        hashes: npt.NDArray[np.uint64], log: int = 0,
+        hashes: npt.NDArray[np.uint64], log: int = 0, flow: Flow | None = None,
     ) -> None:  # fmt: skip
+        self.flow = flow
         self.node, self.neighbourhood, self.compiled = node, neighbourhood, False
         self.on_log: Callable[[], None] | None = None
         most = node.most_emissions
@@ -65,14 +68,19 @@ class Stepper:
             np.zeros((most, 2), np.int64),
             np.zeros(4, np.int64), np.zeros(log, MESSAGE).view(np.recarray),
         )  # fmt: skip
-        self._inbox, self._sent = self.tables.inbox.data, self.tables.sent.data
+        tables = self.tables
+        self._inbox, self._sent = tables.inbox.data, tables.sent.data
+        self._seconds: Any = tables.seconds.data
+        self._tally, self._node_id = tables.tally.data, node_id
+        self._emitted = (
+            tables.towards.data, tables.due.data, tables.slot.data, tables.span.reshape(-1).data,
+        )  # fmt: skip
         self._grow_to(_FIRST_SLOTS + most)
 
     @property
     def pool(self) -> npt.NDArray[np.void]:
         """The records in the slots of this node."""
-        pool: npt.NDArray[np.void] = self.tables.out.pool
-        return pool
+        return self._pool
 
     def compile(self) -> None:
         """Change over from interpreted to machine code, which is loaded or compiled here."""
@@ -85,11 +93,13 @@ class Stepper:
         if not is_compiled(node.state, node.rules, self.neighbourhood, tables.out):
             return False
         # The door's type is the same for all protocols, so that the interpreted one will do.
-        return all(is_stored(one, *_arguments(one, self._door, lent(tables))) for one in _STEPS)
+        steps = _STEPS if self.flow is None else _STEPS + _FLOWS
+        given = lent(tables)
+        return all(is_stored(one, *self._given(one, given), *_EXAMPLES[one]) for one in steps)
 
     def set_time(self, now: float, *, into: float = 0.0, out_of: float = 0.0) -> None:
         """Set the time of the next steps (seconds), and what ages grow by on the way in and out."""
-        seconds = self.tables.seconds
+        seconds = self._seconds
         seconds[NOW], seconds[AGED_IN], seconds[AGED_OUT] = now, into, out_of
 
     def command(self, kind: int, topic: int = -1, arg: int = 0, event: int = -1) -> bool:
@@ -97,49 +107,57 @@ class Stepper:
 
         Raises NoRoom.
         """
-        slot = self._claim()
-        record = self.pool[slot]
-        node_id = self.tables.node_id[0]
-        record["kind"], record["source"], record["next"] = kind, node_id, node_id
-        record["topic"], record["event"] = topic, event
-        record["args"][COMMAND_ARG] = arg
-        return self._enter_step(slot, int(FROM_APPLICATION))
+        self.make_room()
+        out = self.tables.out
+        out.tally[0] -= 1
+        slot = int(out.free[out.tally[0]])
+        write_command(self._bytes, slot, self._node_id, kind, topic, arg, event)
+        return bool(self._step(slot, int(FROM_APPLICATION)))
 
     def wake(self, slot: int) -> bool:
         """Let the node handle a record that it sent to itself, and whose delay is over."""
-        self._make_room()
-        return self._enter_step(slot, int(FROM_SELF))
+        self.make_room()
+        return bool(self._step(slot, int(FROM_SELF)))
 
     def receive(self, data: bytes, topics: list[int]) -> bool:
         """Let the node handle a compact record of a neighbour; False if it is refused.
 
         topics: the node's numbers of the topics that the frame lists. Raises NoRoom.
         """
-        self._make_room()
+        self.make_room()
         end = len(data)
         self._inbox[:end] = data
         for k, topic in enumerate(topics):
             self.tables.numbers[k] = topic
-        accepted: bool = self._call(self._receive, 0, end, len(topics))
-        return accepted
+        return bool(self._receive(0, end, len(topics)))
 
     def emissions(self) -> list[Emission]:
         """Return what the handler emitted in the last step, in order."""
-        tables = self.tables
-        count = int(tables.tally[EMITTED])
-        if count == 0:
-            return []
-        columns = (tables.towards, tables.due, tables.slot, tables.span)
-        rows = zip(*(column[:count].tolist() for column in columns), strict=True)
+        count = self._tally[EMITTED]
+        towards, due, slot, span = self._emitted
         return [
-            Emission(to, due, slot, bytes(self._sent[begin:end]))
-            for to, due, slot, (begin, end) in rows
+            Emission(towards[k], due[k], slot[k], bytes(self._sent[span[2 * k] : span[2 * k + 1]]))
+            for k in range(count)
         ]
 
-    def transmit(self, slot: int) -> bytes:
-        """Return the RECORD frame's content of a record that waited; its slot is free then."""
-        end = int(self._call(self._transmit, slot))
-        return bytes(self._sent[:end])
+    def transmit(self, slot: int) -> None:
+        """Make a record that waited the one emission of a step, as of now."""
+        self._transmit(slot)
+
+    def take(self, place: int, frames: bytes, at: int) -> tuple[int, int]:
+        """Take the frames of the neighbour at a place; return where and why it stopped.
+
+        See `flow_kernel.take`. Only a node that is compiled has this.
+        """
+        end = len(frames)
+        self._inbox[:end] = frames
+        stopped, why = divmod(self._take(place, at, end), flow_kernel.REASONS)
+        return stopped, why
+
+    def spread(self) -> None:
+        """Let the flow have the emissions that leave at once; `emissions` has the others."""
+        if self._tally[EMITTED]:
+            self._spread()
 
     def release(self, slot: int) -> None:
         """Free the slot of an emission that is done with."""
@@ -184,17 +202,8 @@ class Stepper:
                 interpreted(enter)(self._door, 0, record)
         out.tally[0] = free
 
-    def _claim(self) -> int:
-        """Take a free slot with a blank record."""
-        self._make_room()
-        out = self.tables.out
-        out.tally[0] -= 1
-        slot = int(out.free[out.tally[0]])
-        out.pool[slot] = _BLANK
-        return slot
-
-    def _make_room(self) -> None:
-        """Make room for the records of one step, and for its entry in the log."""
+    def make_room(self) -> None:
+        """Make room for the records of one step, and for its entry in the log. Raises NoRoom."""
         if 0 < len(self.tables.log) <= self.tables.tally[LOGGED]:
             self.before_change()
             self.tables.tally[LOGGED] = 0
@@ -214,6 +223,9 @@ class Stepper:
         new.free[: len(free)] = free
         new.tally[:] = len(free), old.tally[1]
         rows = new.pool.view(np.uint8).reshape(-1, MESSAGE.itemsize)
+        # A record of a record array takes longer to read.
+        self._pool: npt.NDArray[np.void] = new.pool.view(MESSAGE, np.ndarray)
+        self._bytes = rows.reshape(-1).data
         self.tables = self.tables._replace(out=new, rows=np.asarray(rows))
         self._open()
 
@@ -224,33 +236,36 @@ class Stepper:
         self._door = Door(node.state, node.rules, self.neighbourhood, tables.out, lend)
         self._lent = lend(tables)
         self._step, self._receive, self._transmit = (
-            entry_point(one, *_arguments(one, self._door, self._lent))
-            if self.compiled
-            else interpreted(one)
-            for one in _STEPS
+            self._entry(one, *self._given(one, self._lent)) for one in _STEPS
         )
+        if self.flow is not None:
+            self.flow.open(compiled=self.compiled)
+            self._take, self._spread = (
+                self._entry(one, *self._given(one, self._lent)) for one in _FLOWS
+            )
 
-    def _enter_step(self, slot: int, origin: int) -> bool:
-        accepted: bool = self._call(self._step, slot, origin)
-        return accepted
+    def _given(self, step: Any, tables: Any) -> tuple[Any, ...]:
+        """The first arguments of each call of a step."""
+        flow = () if self.flow is None else (self.flow.lent,)
+        return {
+            kernels.transmit: (tables,), flow_kernel.spread: (tables, *flow),
+            flow_kernel.take: (self._door, tables, *flow),
+        }.get(step, (self._door, tables))  # fmt: skip
 
-    def _call(self, entry: Any, *arguments: int) -> Any:
-        takes_door = entry is not self._transmit
-        given = (self._door, self._lent, *arguments) if takes_door else (self._lent, *arguments)
+    def _entry(self, step: Any, *given: Any) -> Callable[..., Any]:
+        """The entry point of a step with its first arguments."""
         if self.compiled:
-            return entry(*given)
-        with np.errstate(over="ignore"):
-            return entry(*given)
+            return partial(entry_point(step, *given, *_EXAMPLES[step]), *given)
+        return quiet(interpreted(step), *given)
 
 
 _STEPS: Any = (kernels.step, kernels.receive, kernels.transmit)
-
-
-def _arguments(step: Any, door: Any, tables: Any) -> tuple[Any, ...]:
-    """Arguments of the types with which a step is called."""
-    if step is kernels.transmit:
-        return tables, 0
-    return (door, tables, 0, 0, 0) if step is kernels.receive else (door, tables, 0, 0)
+_FLOWS: Any = (flow_kernel.take, flow_kernel.spread)
+# Arguments of the types with which a step is called, behind the first ones.
+_EXAMPLES: dict[Any, tuple[Any, ...]] = {
+    kernels.step: (0, 0), kernels.receive: (0, 0, 0), kernels.transmit: (0,),
+    flow_kernel.take: (0, 0, 0), flow_kernel.spread: (),
+}  # fmt: skip
 
 
 def _unlent(value: Any) -> Any:

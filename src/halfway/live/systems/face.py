@@ -18,6 +18,7 @@ class Command(NamedTuple):
 
     kind: int
     topic: int = -1
+    event: int = -1
 
 
 class Setting(NamedTuple):

@@ -6,6 +6,7 @@ keeps a bounded number of incomplete frames of each peer; the oldest goes first.
 
 import struct
 from collections import OrderedDict
+from collections.abc import Sequence
 
 MOST_PARTS = 64
 _HEAD = struct.Struct("<HBB")  # number of the frame, place, parts
@@ -62,3 +63,19 @@ class Joiner:
             self._waiting.popitem(last=False)
             self.dropped += 1
         return None
+
+
+def packed(waiting: Sequence[bytes], room: int) -> list[bytes]:
+    """Return frames joined into as few datagrams of at most `room` bytes, in their order."""
+    found: list[bytes] = []
+    some: list[bytes] = []
+    size = 0
+    for whole in waiting:
+        if size + len(whole) > room and some:
+            found.append(b"".join(some))
+            some, size = [], 0
+        some.append(whole)
+        size += len(whole)
+    if some:
+        found.append(b"".join(some))
+    return found

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 HEAD = struct.Struct("<BH")  # type, bytes of the content
 _KEY = struct.Struct("<III")  # publisher, epoch, number of an event
-KEY_BYTES = _KEY.size
+HEAD_BYTES, KEY_BYTES = HEAD.size, _KEY.size
 _HELLO = struct.Struct("<IIHBQQHB")
 _COUNT = struct.Struct("<H")
 _PING = struct.Struct("<Qd")
@@ -41,6 +41,10 @@ class FrameType(IntEnum):
     HOP = 21  # what one node did with a search or a probe; it goes back the way that came
 
 
+# Of the frames that compiled code reads and writes.
+RECORD, BODY = int(FrameType.RECORD), int(FrameType.BODY)
+
+
 class Hello(NamedTuple):
     """A hello: what a node states about itself each second, to every node that it hears."""
 
@@ -62,16 +66,22 @@ def frame(sort: int, content: bytes) -> bytes:
 
 def frames(datagram: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the frames of a datagram: type, content. Raises ValueError where one ends too early."""
-    at, end = 0, len(datagram)
-    while at < end:
-        if end - at < HEAD.size:
-            raise ValueError("a frame without a head")
-        sort, size = HEAD.unpack_from(datagram, at)
-        at += HEAD.size
-        if at + size > end:
-            raise ValueError("a frame that ends too early")
-        yield sort, datagram[at : at + size]
-        at += size
+    at = 0
+    while at < len(datagram):
+        sort, content, at = frame_at(datagram, at)
+        yield sort, content
+
+
+def frame_at(datagram: bytes, at: int) -> tuple[int, bytes, int]:
+    """Return the frame at a place: type, content, end. Raises ValueError if it ends too early."""
+    if len(datagram) - at < HEAD_BYTES:
+        raise ValueError("a frame without a head")
+    sort, size = HEAD.unpack_from(datagram, at)
+    begin = at + HEAD_BYTES
+    at = begin + size
+    if at > len(datagram):
+        raise ValueError("a frame that ends too early")
+    return sort, datagram[begin:at], at
 
 
 def key_bytes(key: tuple[int, int, int]) -> bytes:

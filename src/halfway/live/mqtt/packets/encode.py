@@ -1,6 +1,7 @@
 """Packets to bytes, in the shortest form of each."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from halfway.live.mqtt.packets.fields import binary, text, variable
@@ -27,6 +28,8 @@ from halfway.live.mqtt.packets.types import (
     Will,
 )
 
+_SHORT = 256  # characters of a topic that is remembered
+_topic = lru_cache(maxsize=1024)(text)
 _FLAGS = {6: 2, 8: 2, 10: 2}
 
 
@@ -93,7 +96,7 @@ def _connack(packet: ConnackPacket, version: int) -> bytes:
 def _publish(packet: PublishPacket, version: int) -> bytes:
     qos = packet.qos
     first = 0x30 | packet.duplicate << 3 | qos << 1 | packet.retain
-    head = text(packet.topic)
+    head = _topic(packet.topic) if len(packet.topic) <= _SHORT else text(packet.topic)
     if qos:
         head += _id(packet.packet_id)
     if version == MQTT5:

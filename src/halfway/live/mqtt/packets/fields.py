@@ -1,9 +1,12 @@
 """The data types of MQTT on the wire: integers, text and binary data [mqtt5 §1.5]."""
 
+from functools import lru_cache
+
 from halfway.live.mqtt.packets.reasons import Reason
 
 VARIABLE_MAXIMUM = 0x0FFF_FFFF  # the largest variable byte integer: 268,435,455
 SIZED_MAXIMUM = 0xFFFF  # bytes of a text or of binary data
+_SHORT = 256  # bytes of a text that is remembered
 
 
 class Violation(Exception):
@@ -85,13 +88,8 @@ class PacketFields:
 
     def text(self) -> str:
         """Read a text in UTF-8, without surrogates and U+0000 [mqtt5 §1.5.4]."""
-        try:
-            text = self.binary().decode()
-        except UnicodeDecodeError:
-            raise malformed("a text is not UTF-8") from None
-        if "\0" in text:
-            raise malformed("a text contains U+0000")
-        return text
+        content = self.binary()
+        return _text_in(content) if len(content) <= _SHORT else _text_in.__wrapped__(content)
 
     def part(self, length: int) -> "PacketFields":
         """Return a reader of the next bytes, and skip them here."""
@@ -106,6 +104,18 @@ class PacketFields:
         """Require that every byte was read."""
         if self.left:
             raise malformed(f"{self.left} bytes behind the last field")
+
+
+@lru_cache(maxsize=1024)
+def _text_in(content: bytes) -> str:
+    """The text in some bytes: clients send the same topics again and again."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise malformed("a text is not UTF-8") from None
+    if "\0" in text:
+        raise malformed("a text contains U+0000")
+    return text
 
 
 def variable(value: int) -> bytes:

@@ -79,6 +79,10 @@ def published(
     connection: from which the publication came; None: it was a will or an announcement.
     """
     one.result = Reason.SUCCESS
+    if refusal is None and one.qos == 0 and connection is not None:  # it has no answer
+        connection.pending -= 1
+        table.changed[connection] = None
+        return
     if refusal is not None:
         table.drops[DoorDrop.MESH_REFUSED] += 1
         one.result = _REASONS.get(refusal, Reason.IMPLEMENTATION_ERROR)

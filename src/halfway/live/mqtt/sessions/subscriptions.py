@@ -1,7 +1,7 @@
 """The subscriptions of all sessions: towards the mesh, and from an event to the sessions."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from halfway.live.mesh import Event, Mesh, MeshSubscription
 from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
@@ -80,26 +80,29 @@ class DoorSubscriptions:
                     ClientDelivery(one, qos, True, grant.subscription_ids)
                 )
 
-    def deliver(self, event: Event, now: float) -> Iterator[ClientSession]:
+    def deliver(self, event: Event, now: float) -> Iterable[ClientSession]:
         """Pass an event to the sessions that receive it, once each; return these sessions.
 
         An event may come several times, by several subscriptions at the mesh; it counts once.
         """
         if event.topic.startswith(RESERVED):
             self.shares.learn(event, now)
-            return
+            return ()
         identity = event.publisher, event.epoch, event.number
         if identity in self._recent:
-            return
+            return ()
         self._recent[identity] = None
         if len(self._recent) > self._limits.recent_events:
             self._recent.popitem(last=False)
         one = self._message(event, now)
-        if one is None:
-            return
+        return () if one is None else self._pass_on(one, identity, now)
+
+    def _pass_on(
+        self, one: Message, identity: tuple[int, int, int], now: float
+    ) -> Iterator[ClientSession]:
         found: dict[ClientSession, list[Grant]] = {}
         shares: dict[Share, None] = {}
-        for _, (session, grant) in self._granted.matching(event.topic):
+        for _, (session, grant) in self._granted.matching(one.topic):
             if (share := grant.share) is not None:
                 shares[share] = None
             elif _receives(session, grant, one):

@@ -1,0 +1,197 @@
+"""The flow of a node: the tables of its flow kernel, as Python fills and empties them."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiler.entry import entry_point
+from halfway.core.compiler.interpreted import interpreted
+from halfway.core.compiler.lent import lent
+from halfway.core.kinds import Kinds, carrying
+from halfway.core.records.wire import HEADER_BYTES, wire_parts
+from halfway.live.step.flow_tables import (
+    NEXT_SLOT,
+    PLACES,
+    RECEIVED,
+    SENT,
+    TRANSMITTED,
+    USED,
+    WAYS,
+    FlowTables,
+    add_body,
+    find_body,
+)
+from halfway.live.step.wire_tables import MOST_BYTES
+from halfway.live.wire.frames import HEAD_BYTES
+
+_BODIES, _ARENA = 512, 1 << 17
+_DATAGRAMS = 8 * PLACES  # that wait until the end of a turn
+_LEAST_ROOM = HEAD_BYTES + MOST_BYTES  # for a record alone
+_FREE = -1
+EventKey = tuple[int, int, int]  # publisher, epoch, number
+
+
+class EventPlaces(NamedTuple):
+    """Where the records of a kind have their event, in the compact form."""
+
+    publisher: int
+    epoch: int
+    event: int
+    least: int  # bytes of such a record
+
+
+class FlowCounts(NamedTuple):
+    """The records that passed through the kernel."""
+
+    received: int
+    sent: int  # to one neighbour each
+    transmissions: int  # of the driver, to one neighbour or to all
+
+
+def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
+    """Return where the records of each kind that carries an event have it."""
+    found = {}
+    for number in carrying(kinds):
+        at, places = HEADER_BYTES, {}
+        for part in wire_parts(kinds[number]):
+            if part.field in ("args", "reals"):
+                break
+            places[part.field] = at
+            at += part.range.form.itemsize
+        found[number] = EventPlaces(places["publisher"], places["epoch"], places["event"], at)
+    return found
+
+
+class Flow:
+    """The flow of one node. The kernel uses it once the node runs machine code.
+
+    room: bytes of frames that share a datagram. topic_used: [topics + 1] see `TopicTable.used`.
+    """
+
+    def __init__(
+        self, kinds: Kinds, room: int, topic_used: npt.NDArray[np.int64]
+    ) -> None:  # fmt: skip
+        event_at = np.zeros((256, 4), np.int64)
+        self.places = event_places(kinds)
+        for kind, places in self.places.items():
+            event_at[kind] = places
+        age, topic_sets = np.zeros(1), 1 << len(topic_used).bit_length()
+        self.tables = FlowTables(
+            np.full(PLACES, _FREE, np.int32), np.full(PLACES, _FREE, np.int64),
+            np.zeros(_DATAGRAMS, np.int64), np.zeros(_DATAGRAMS, np.int64),
+            np.zeros((_DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8), np.array([room]), event_at,
+            np.full(topic_sets * WAYS, _FREE, np.int32), topic_used,
+            np.full((_BODIES, 3), _FREE, np.int64), np.zeros(_BODIES, np.int64),
+            np.zeros(_BODIES, np.int64), np.zeros(_BODIES, np.uint64), np.zeros((_BODIES, 2)),
+            np.full(_BODIES * WAYS, _FREE, np.int32), np.zeros(_ARENA, np.uint8),
+            age, age.view(np.uint8), np.zeros(NEXT_SLOT + 1, np.int64),
+        )  # fmt: skip
+        self.place_of: dict[int, int] = {}  # of each neighbour that has one, by node id
+        self._row, self._room = self.tables.frames.shape[1], room
+        self._frames, self._arena = self.tables.frames.reshape(-1).data, self.tables.arena.data
+        self._tally, self._begin = self.tables.tally.data, self.tables.begin.data
+        self._holders = self.tables.holders.data
+        self._times: Any = self.tables.times.reshape(-1).data
+        self.open(compiled=False)
+
+    def open(self, *, compiled: bool) -> None:
+        """Find the entry points of the kernel's look-ups."""
+        if compiled:
+            self.lent = lent(self.tables)
+            self._find = entry_point(find_body, self.lent, 0, 0, 0)
+            self._add = entry_point(add_body, self.lent, 0, 0, 0, 0)
+        else:
+            self.lent = self.tables
+            self._find, self._add = quiet(interpreted(find_body)), quiet(interpreted(add_body))
+
+    def set_neighbours(self, node_ids: Iterable[int]) -> None:
+        """Give each neighbour a place, as long as there are places; those that left lose theirs.
+
+        No datagram may wait.
+        """
+        wanted, tables = set(node_ids), self.tables
+        for node_id in self.place_of.keys() - wanted:
+            place = self.place_of.pop(node_id)
+            tables.peer[place] = _FREE
+            holders = tables.holders
+            holders &= ~(np.uint64(1) << np.uint64(place))
+        free = np.flatnonzero(tables.peer == _FREE).tolist()
+        for place, node_id in zip(free, sorted(wanted - self.place_of.keys()), strict=False):
+            tables.peer[place], self.place_of[node_id] = node_id, place
+
+    def know_topic(self, hash64: int, number: int) -> None:
+        """Let the kernel know the number of a topic that the node has met."""
+        index = self.tables.topic_at
+        first = hash64 % (len(index) // WAYS) * WAYS
+        ways = index[first : first + WAYS].tolist()
+        if number not in ways:
+            index[first + (ways.index(_FREE) if _FREE in ways else number % WAYS)] = number
+
+    def slot_of(self, key: EventKey) -> int:
+        """Return the slot of the body of an event; -1 if it is not here."""
+        return int(self._find(self.lent, *key))
+
+    def add_body(self, key: EventKey, data: bytes, born: float, ends: float) -> int:
+        """Add a body that is not here, in its frame's form; times in seconds. Return its slot.
+
+        A body that no datagram has room for has a slot, and its bytes are not kept.
+        """
+        size = len(data) if len(data) <= self._room else 0
+        slot = int(self._add(self.lent, *key, size))
+        at = self._begin[slot] % _ARENA
+        self._arena[at : at + size] = data[:size]
+        self._times[2 * slot], self._times[2 * slot + 1] = born, ends
+        return slot
+
+    def forget_body(self, key: EventKey) -> None:
+        """Forget a body, if it is here."""
+        slot = self.slot_of(key)
+        if slot >= 0:
+            self.tables.key[slot] = _FREE
+
+    def has_body(self, slot: int, peer: int) -> bool:
+        """Whether a neighbour has a body; False for one without a slot."""
+        place = self.place_of.get(peer)
+        return slot >= 0 and place is not None and bool(self._holders[slot] >> place & 1)
+
+    def note_holder(self, slot: int, peer: int) -> None:
+        """Note that a neighbour has a body; no effect for one without a slot."""
+        place = self.place_of.get(peer)
+        if slot >= 0 and place is not None:
+            self._holders[slot] |= 1 << place
+
+    def taken_datagrams(self) -> Iterable[tuple[int, bytes]]:
+        """Take the datagrams that wait: the node id of the receiver, frames."""
+        used = self._tally[USED]
+        if not used:
+            return ()
+        tables, row = self.tables, self._row
+        peers = tables.peer[tables.to[:used]].tolist()
+        fills = tables.fill[:used].tolist()
+        tables.open.fill(_FREE)
+        self._tally[USED] = 0
+        frames, begins = self._frames, range(0, used * row, row)
+        return [
+            (peer, bytes(frames[at : at + size]))
+            for peer, at, size in zip(peers, begins, fills, strict=True)
+        ]
+
+    def taken_counts(self) -> FlowCounts:
+        """Take how many records passed through the kernel since the last call."""
+        tally = self._tally
+        counts = FlowCounts(tally[RECEIVED], tally[SENT], tally[TRANSMITTED])
+        tally[RECEIVED] = tally[SENT] = tally[TRANSMITTED] = 0
+        return counts
+
+
+def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
+    """Return an interpreted kernel with its first arguments, where unsigned integers wrap around
+    without a warning."""
+
+    def call(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*given, *arguments)
+
+    return call

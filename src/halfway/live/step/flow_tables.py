@@ -1,0 +1,100 @@
+"""The flow tables: what machine code knows of a node's neighbours, topics and bodies."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined, kernel
+
+PLACES = 64  # neighbours with a place; the records of others pass through Python
+WAYS = 4  # entries of a set of an index
+NONE = np.int64(-1)
+
+# Places of `FlowTables.tally`.
+USED, RECEIVED, SENT, TRANSMITTED, WRITTEN, NEXT_SLOT = range(6)
+# Places of `FlowTables.event_at`.
+PUBLISHER, EPOCH, EVENT, LEAST = range(4)
+
+
+class FlowTables(NamedTuple):
+    """What the flow kernel knows of a node's neighbours, topics and bodies.
+
+    `topic_at` and `body_at` are indexes of sets of `WAYS` entries, -1 where there is none. An
+    index is a cache: what it does not have, Python looks up. The bytes of a body have a place in
+    the arena as long as fewer bytes than the arena has were written after its first one.
+    """
+
+    peer: npt.NDArray[np.int32]  # [PLACES] node ids of the neighbours; -1: free
+    open: npt.NDArray[np.int64]  # [PLACES] the last datagram for the neighbour; -1: none waits
+    to: npt.NDArray[np.int64]  # [datagrams] the place of its receiver
+    fill: npt.NDArray[np.int64]  # [datagrams] bytes
+    frames: npt.NDArray[np.uint8]  # [datagrams, bytes] that wait for the end of the turn
+    room: npt.NDArray[np.int64]  # [1] bytes of frames that share a datagram
+    event_at: npt.NDArray[np.int64]  # [256, 4] by kind: where its compact form has its event
+    topic_at: npt.NDArray[np.int32]  # [sets * WAYS] numbers of topics, by the low bits of the hash
+    topic_used: npt.NDArray[np.int64]  # [topics + 1] the tick of the last use; the ticks so far
+    key: npt.NDArray[np.int64]  # [bodies, 3] publisher, epoch and number of an event
+    begin: npt.NDArray[np.int64]  # [bodies] bytes written to the arena before the body
+    size: npt.NDArray[np.int64]  # [bodies] bytes; 0: longer than a datagram
+    holders: npt.NDArray[np.uint64]  # [bodies] a bit for the place of each neighbour that has it
+    times: npt.NDArray[np.float64]  # [bodies, 2] when it was published, and when it expires
+    body_at: npt.NDArray[np.int32]  # [sets * WAYS] by the hash of the key
+    arena: npt.NDArray[np.uint8]
+    age: npt.NDArray[np.float64]  # [1] scratch
+    age_bytes: npt.NDArray[np.uint8]  # [8] the bytes of `age`
+    tally: npt.NDArray[np.int64]  # [6]
+
+
+@inlined
+def _set_of(publisher, epoch, number, entries):
+    """The first entry of the set of an event."""
+    mixed = np.uint64(publisher) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= np.uint64(epoch) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed += np.uint64(number) * np.uint64(0x165667B19E3779F9)
+    sets = np.uint64(entries // WAYS)
+    return np.int64((mixed >> np.uint64(20)) % sets) * WAYS
+
+
+@apart
+def found_body(flow, publisher, epoch, number):
+    """Return the slot of a body; -1 if it is not here."""
+    first = _set_of(publisher, epoch, number, flow.body_at.shape[0])
+    for k in range(first, first + WAYS):
+        slot = np.int64(flow.body_at[k])
+        if (
+            slot >= 0
+            and flow.key[slot, 0] == publisher
+            and flow.key[slot, 1] == epoch
+            and flow.key[slot, 2] == number
+            and flow.tally[WRITTEN] - flow.begin[slot] <= flow.arena.shape[0]
+        ):
+            return slot
+    return NONE
+
+
+@kernel
+def find_body(flow, publisher, epoch, number):
+    """Return what `found_body` does, to Python."""
+    return found_body(flow, publisher, epoch, number)
+
+
+@kernel
+def add_body(flow, publisher, epoch, number, size):
+    """Make room for a body that is not here; return its slot. The caller writes its bytes."""
+    slot, room = flow.tally[NEXT_SLOT], flow.arena.shape[0]
+    flow.tally[NEXT_SLOT] = (slot + 1) % flow.key.shape[0]
+    begin = flow.tally[WRITTEN]
+    if begin % room + size > room:  # a body does not go round the end
+        begin += room - begin % room
+    flow.tally[WRITTEN] = begin + size
+    flow.key[slot, 0], flow.key[slot, 1], flow.key[slot, 2] = publisher, epoch, number
+    flow.begin[slot], flow.size[slot] = begin, size
+    flow.holders[slot] = 0
+    first = _set_of(publisher, epoch, number, flow.body_at.shape[0])
+    place = first + slot % WAYS
+    for k in range(first, first + WAYS):
+        if flow.body_at[k] == -1 or flow.body_at[k] == slot:
+            place = k
+    flow.body_at[place] = slot
+    return slot
