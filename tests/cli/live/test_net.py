@@ -11,8 +11,9 @@ from halfway.live.keys import network as owner
 from halfway.live.keys.certificates import read_certificate
 from halfway.live.keys.files import read_identity, read_member, read_revocation_list
 from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.network import membership
 from halfway.live.keys.processor import AES_GCM, CHACHA20, suitable_cipher
+from halfway.live.runtime.membership import keyed_security
+from halfway.live.runtime.settings import Settings
 from halfway.problem import Problem
 from tests.live.keys.made import Wire
 
@@ -35,7 +36,8 @@ def with_nodes(*names: str) -> None:
 
 
 def security(name: str) -> KeyedSecurity:
-    return owner.security_of(membership(Path(f"home/members/{name}.cert"), Path(f"{name}.key")))
+    certificate, key = Path(f"home/members/{name}.cert"), Path(f"{name}.key")
+    return keyed_security(Settings(certificate=certificate, key=key))
 
 
 def test_from_the_root_key_to_a_session_and_a_revocation(
@@ -172,7 +174,7 @@ def test_a_damaged_file_is_an_error_in_one_line(
     Path(file).write_bytes(content)
     if file == "kitchen.key":
         with pytest.raises(Problem, match=r"kitchen\.key"):
-            membership(Path("home/members/kitchen.cert"), Path(file))
+            security("kitchen")
         return
     assert main(["net", "show", file if file.endswith("cert") else "home"]) == 2
     assert file in capsys.readouterr().err
@@ -181,8 +183,9 @@ def test_a_damaged_file_is_an_error_in_one_line(
 @pytest.mark.usefixtures("place")
 def test_a_certificate_belongs_to_one_key() -> None:
     with_nodes("kitchen", "cellar")
+    stolen = Settings(certificate=Path("home/members/kitchen.cert"), key=Path("cellar.key"))
     with pytest.raises(Problem, match="of another node's key"):
-        membership(Path("home/members/kitchen.cert"), Path("cellar.key"))
+        keyed_security(stolen)
 
 
 def test_the_processor_decides_the_cipher(tmp_path: Path) -> None:
@@ -204,8 +207,8 @@ def test_one_secret_makes_a_network(capsys: pytest.CaptureFixture[str]) -> None:
     wire, addresses = Wire(), []
     for n, name in enumerate(("kitchen", "cellar")):
         run("key", f"{name}.key")
-        joined = owner.membership_by_secret(Path("shed.secret"), Path(f"{name}.key"))
-        addresses.append(wire.join(f"10.0.0.{n}", owner.security_of(joined)))
+        joined = Settings(secret=Path("shed.secret"), key=Path(f"{name}.key"), network="shed")
+        addresses.append(wire.join(f"10.0.0.{n}", keyed_security(joined)))
     wire.beacons()
     assert wire.talk(*addresses, b"there")
     assert "network shed (weaker" in wire.nodes[addresses[0]].label
@@ -215,7 +218,7 @@ def test_one_secret_makes_a_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not replaced" in capsys.readouterr().err
     Path("shed.secret").write_text("halfway-secret-1 AAAA\n")
     with pytest.raises(Problem, match="expected the secret of a network"):
-        owner.membership_by_secret(Path("shed.secret"), Path("kitchen.key"))
+        keyed_security(Settings(secret=Path("shed.secret"), key=Path("kitchen.key")))
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,20 +28,14 @@ from halfway.live.keys.files import (
     SignedCertificate,
     as_text,
     private_pem,
-    read_identity,
-    read_member,
     read_network,
     read_request,
     read_root_key,
-    read_secret,
     write_network,
     write_new,
 )
 from halfway.live.keys.identity import node_id_of
-from halfway.live.keys.keyed_security import KeyedSecurity
-from halfway.live.keys.membership import Membership, with_one_secret
 from halfway.live.keys.noise import KEY_BYTES
-from halfway.live.keys.processor import suitable_cipher
 from halfway.problem import Problem
 
 DAY_S = 86_400
@@ -173,32 +167,3 @@ def member_row(certificate: Certificate, *, revoked: bool) -> MemberRow:
         certificate.name, certificate.node_id, certificate.serial, list(certificate.publish),
         list(certificate.subscribe), certificate.not_after, state,
     )  # fmt: skip
-
-
-def membership(certificate: Path, key: Path) -> Membership:
-    """Return the membership of a node from its two files. Raises Problem."""
-    given, identity = read_member(certificate), read_identity(key)
-    try:
-        return Membership(
-            identity, given.certificate, root_key=given.root_key, secret=given.secret,
-            network=given.network, wall=time.time,
-        )  # fmt: skip
-    except NotValid as error:
-        remedy = f"admit the request that belongs to {key}"
-        raise Problem(str(error), where=str(certificate), remedy=remedy) from error
-
-
-def membership_by_secret(secret: Path, key: Path) -> Membership:
-    """Return the membership of a node in a network with one secret, from two files.
-
-    The name of a file without its ending is the name of the network, and of the node. Raises
-    Problem.
-    """
-    return with_one_secret(
-        read_identity(key), read_secret(secret), name=key.stem, network=secret.stem, wall=time.time
-    )
-
-
-def security_of(member: Membership) -> KeyedSecurity:
-    """Return the security of a node on this machine: its random numbers and its processor."""
-    return KeyedSecurity(member, random=os.urandom, cipher=suitable_cipher())
