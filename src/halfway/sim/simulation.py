@@ -122,10 +122,9 @@ class Simulation:
         self.declared, self.power = radio or IdealRadio(), checked(power or Power())
         self.radio = self._new_radio(RADIO)
         self._batteries = None if batteries is None else Batteries(batteries, context.n)
-        hops = self.instance.hops_from_publisher
-        deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
+        hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
+        self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
-        self.deliveries, self.at, self._posted_to = deliveries, 0.0, 0.0
         kinds, names, self._lend = self.instance.kinds, self.environment.names(), Lender()
         found = detections_of(kinds, self.environment.ids, self.demand)
         self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal, found)
