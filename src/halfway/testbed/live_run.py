@@ -151,7 +151,7 @@ class LiveRun:
                 if end > at:
                     self._subscribe_at(node, row, topic, max(begin, at), end)
         if any(row in rows for rows in demand.publishers):
-            node.publications.join()
+            node.own_events.join()
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
         """Let a node subscribe at a time of the run, and end that at another one."""

@@ -49,9 +49,9 @@ def pub(
     from halfway.live.mesh import Level
 
     level = Level.KEPT if keep else Level.BEST_EFFORT
-    wishes = {"retain": retain, "expiry_s": expiry, "link_s": wait, "level": level}
+    given = {"retain": retain, "expiry_s": expiry, "link_s": wait, "level": level}
     some = _batches(_payloads(text, count), 1 if text == "-" else _BATCH)
-    published, neighbours = _published(node, topic, some, wishes)
+    published, neighbours = _published(node, topic, some, given)
     if neighbours == 0:
         warn("the node has no neighbour: only subscribers at this node received it")
     if as_json:
@@ -59,7 +59,7 @@ def pub(
 
 
 def _published(
-    node: str, topic: str, batches: Iterable[list[bytes]], wishes: dict[str, Any]
+    node: str, topic: str, batches: Iterable[list[bytes]], given: dict[str, Any]
 ) -> tuple[int, int]:
     """Publish batches of payloads at a node; return their number, and that of its neighbours."""
     from halfway.live.control.client import answer_of
@@ -68,7 +68,7 @@ def _published(
     published = neighbours = 0
     with at(node) as place:
         for some in batches:
-            answer = answer_of(place, PublishRequest(topic=topic, payloads=some, **wishes))
+            answer = answer_of(place, PublishRequest(topic=topic, payloads=some, **given))
             assert isinstance(answer, Done)
             published, neighbours = published + answer.count, answer.neighbours
     return published, neighbours

@@ -17,7 +17,7 @@ class NodeOutlet:
 
     def spread(self, body: EventBody) -> None:
         """Let the system publish an event."""
-        self._node.publications.spread(body)
+        self._node.own_events.spread(body)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
         """Deliver an event to the subscriptions that match."""

@@ -19,7 +19,7 @@ from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.delivery import Delivery, RetainedSpread
 from halfway.live.runtime.event_flow import EventFlow
 from halfway.live.runtime.identity import NodeIdentity
-from halfway.live.runtime.publications import Publications
+from halfway.live.runtime.own_events import OwnEvents
 from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
 from halfway.live.step.driver import Driver
@@ -67,7 +67,7 @@ class MeshNode:
             self.node_id, self.links, scheduler, self.drops, limits.retained
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
-        self.publications = Publications(
+        self.own_events = OwnEvents(
             face, (self.node_id, identity.incarnation), self.subscriptions, self.events,
             self.routes, self.links.table, self._run, self.drops,
         )  # fmt: skip
@@ -148,7 +148,7 @@ class MeshNode:
         if body.level is Level.KEPT and self.kept is not None:
             body, on_disk = self.kept.publisher.publish(body)
         else:
-            self.publications.spread(body)
+            self.own_events.spread(body)
         self._since_turn += 1
         self.counts["published"] += not body.topic.startswith(OWN)
         if body.retain:
@@ -161,7 +161,7 @@ class MeshNode:
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
         """Send an event that no application receives; see `Routes.ask`. Returns its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
-        keys = self.publications.spread(body._replace(probe=True), answered)
+        keys = self.own_events.spread(body._replace(probe=True), answered)
         self._turn()
         return keys
 

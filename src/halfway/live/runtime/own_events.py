@@ -1,4 +1,4 @@
-"""The publications of a node: how its own events come into the system."""
+"""The events that a node publishes: how they come into its system."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ from halfway.live.systems.face import Command, Face
 _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless some node repeats it
 
 
-class Publications:
-    """The publications of one node, numbered in its present life.
+class OwnEvents:
+    """The events that one node publishes, numbered in its present life.
 
     origin: node id and incarnation. run: lets the system handle a command.
     """
