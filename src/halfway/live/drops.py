@@ -42,7 +42,8 @@ class Drops:
 
     def count(self, why: Drop, number: int = 1) -> None:
         """Count dropped items by their reason."""
-        self._count[str(why)] += number
+        if number:
+            self._count[str(why)] += number
 
     def set(self, why: Drop, number: int) -> None:
         """Set a reason whose count the kernel keeps."""

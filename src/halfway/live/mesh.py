@@ -84,7 +84,7 @@ class Mesh(Protocol):
         Events published at this node are included, as `local`. Each subscription receives an
         event once, whatever other subscriptions match it. Retained values are not delivered here:
         `retained` returns them. A callback must not block, and must not raise.
-        Raises Refusal: "bad filter", "not permitted", "too many subscriptions".
+        Raises Refusal: "bad filter", "not permitted", "too many subscriptions", "topics full".
         """
         ...
 

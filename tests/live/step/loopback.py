@@ -50,6 +50,10 @@ class SocketNode(BedNode):
         """Let fly what a timer has caused."""
         self.flush()
 
+    def no_room(self) -> None:
+        """Fail: the schedules of these tests fit."""
+        raise AssertionError("no room")
+
     def refused(self) -> None:
         """Fail: every record of these runs is in order."""
         raise AssertionError(self.stepper.unreadable())

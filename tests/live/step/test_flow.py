@@ -57,6 +57,9 @@ class Lone:
     def timer_ran(self) -> None:
         """Do nothing."""
 
+    def no_room(self) -> None:
+        """Do nothing: the driver counts what it dropped."""
+
     def refused(self) -> None:
         """Count it."""
         self.refusals += 1

@@ -1,4 +1,4 @@
-"""Where control sockets are: a folder that only its user can enter."""
+"""Where control sockets are: a folder to which only its user can write."""
 
 import contextlib
 import os

@@ -177,11 +177,11 @@ class ControlServer:
                 if not one.done():
                     one.set_result(seconds)
 
-            node.links.ping(peer, number, take)
+            key = node.links.ping(peer, take)
             try:
                 seconds: float | None = await asyncio.wait_for(answered, _PING_S)
             except TimeoutError:
-                node.links.pongs.pop(number, None)
+                node.links.pongs.pop(key, None)
                 seconds = None
             await _answer(writer, Pong(peer, name, number, seconds))
 

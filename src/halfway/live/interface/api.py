@@ -14,6 +14,7 @@
 import asyncio
 import queue
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from halfway.core.options import Value
@@ -167,7 +168,7 @@ class BlockingNode:
     def subscribe(
         self, topic_filter: str, callback: Callable[[Event], None] | None = None
     ) -> "queue.Queue[Event]":
-        """Subscribe to a filter; return a bounded queue of the events.
+        """Subscribe to a filter; return a bounded queue of the events, which drops its oldest.
 
         callback: is called with each event instead, in the thread of the node. Raises Refusal.
         """
@@ -175,10 +176,11 @@ class BlockingNode:
         of = self._node
 
         def take(event: Event) -> None:
-            try:
-                events.put_nowait(event)
-            except queue.Full:
-                of.drops.count(Drop.SLOW_SUBSCRIBER)
+            if events.full():
+                with suppress(queue.Empty):
+                    events.get_nowait()
+                    of.drops.count(Drop.SLOW_SUBSCRIBER)
+            events.put_nowait(event)
 
         self._background.call(lambda: of.subscribe(topic_filter, callback or take))
         return events

@@ -84,7 +84,7 @@ class Links:
         self.groups: Sequence[Address] = ()
         self.clock: Clock | None = None  # of a node with a trace
         self.refusals: dict[str, int] = {}  # of datagrams, by the security's reason
-        self.pongs: dict[int, Callable[[float], None]] = {}  # by token
+        self.pongs: dict[tuple[int, int], Callable[[float], None]] = {}  # by peer and token
         self._address: dict[int, Address] = {}
         self._met: dict[int, float] = {}  # when a peer's last datagram came
         self._out: dict[int, list[bytes]] = {}
@@ -158,25 +158,28 @@ class Links:
         if is_new and self.security.peers():
             self._hurry()
 
-    def ping(self, peer: int, token: int, answered: Callable[[float], None]) -> None:
-        """Ask a neighbour for an answer; call back with the seconds that it took."""
-        self.pongs[token] = answered
+    def ping(self, peer: int, answered: Callable[[float], None]) -> tuple[int, int]:
+        """Ask a neighbour for an answer; call back with the seconds that it took.
+
+        Returns the key of the ping in `pongs`, for the caller to remove when it waits no more.
+        """
+        token = int(self._random.integers(2**32))
+        self.pongs[peer, token] = answered
         self.send(peer, frame(FrameType.PING, ping_bytes(token, self._scheduler.now())))
         self.flush()
+        return peer, token
 
     def address_of(self, peer: int) -> Address | None:
         """Return the address that a peer was last heard from."""
         return self._address.get(peer)
 
-    def incomplete(self) -> int:
-        """Return how many fragmented frames never became complete."""
-        return sum(one.dropped for one in self._joiners.values())
-
     def _take(self, peer: int, sort: int, content: bytes) -> None:
         if sort == FrameType.HELLO:
             self._hear(peer, content)
         elif sort == FrameType.FRAGMENT:
-            whole = self._joiners.setdefault(peer, Joiner()).add(content)
+            joiner = self._joiners.setdefault(peer, Joiner())
+            before, whole = joiner.dropped, joiner.add(content)
+            self._drops.count(Drop.FRAGMENTS, joiner.dropped - before)
             if whole is not None:
                 for inner, inside in frames(whole):
                     if inner not in (FrameType.FRAGMENT, FrameType.HELLO):
@@ -186,7 +189,7 @@ class Links:
             self.send(peer, frame(FrameType.PONG, ping_bytes(token, sent)))
         elif sort == FrameType.PONG:
             token, sent = ping_in(content)
-            if answered := self.pongs.pop(token, None):
+            if answered := self.pongs.pop((peer, token), None):
                 answered(self._scheduler.now() - sent)
         elif sort == FrameType.LEAVE:
             self.table.leave(peer)

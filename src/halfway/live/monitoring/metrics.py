@@ -93,7 +93,7 @@ class HostMetrics:
         yield _counter("halfway_datagrams_refused", what, "reason", refused)
         what = "Records that the check at the door refused, by reason."
         yield _counter("halfway_records_refused", what, "reason",
-                       self._by_reason(lambda n: n.refusals()))  # fmt: skip
+                       self._by_reason(lambda n: n.stepper.refusals()))  # fmt: skip
 
     def _events(self) -> Iterator[Metric]:
         yield _counter(

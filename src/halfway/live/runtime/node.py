@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from halfway.core.message import EVERYONE, START
-from halfway.core.records.checks import REASONS as CHECK_REASONS
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, new_body
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
@@ -174,8 +173,10 @@ class MeshNode:
         full = len(self.subscriptions) >= self.limits.subscriptions
         self.stepper.before_change()
         made = None if full else self.subscriptions.add(topic_filter, callback)
-        if made is None:
+        if made is None and full:
             raise Refusal("too many subscriptions", f"limit {self.limits.subscriptions}")
+        if made is None:
+            raise Refusal("topics full", f"limit {self.limits.topics}")
         made.since = self.scheduler.now()
         self._turn()
         return made
@@ -227,11 +228,6 @@ class MeshNode:
         if self.kept is None or not self.kept.reader.takes(head.key, body, head.hops):
             self.delivery.deliver(head.key, body, head.hops, local=False)
 
-    def refusals(self) -> dict[str, int]:
-        """Return the records refused at the door, by reason."""
-        counts = self.stepper.refusals().tolist()
-        return {why: n for why, n in zip(CHECK_REASONS, counts, strict=True) if n}
-
     def _body(
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
         properties: bytes,
@@ -245,6 +241,10 @@ class MeshNode:
             raise Refusal("not permitted", f"publish on '{topic}'")
         now, most = self.scheduler.now(), self.limits.payload
         return new_body(topic, payload, level, retain, expiry_s, properties, now, most)
+
+    def no_room(self) -> None:
+        """Count what the driver dropped for want of room."""
+        self.drops.count(Drop.NO_ROOM)
 
     def refused(self) -> Drop:
         """Count a record that the driver could not read, or that its checks refused."""
@@ -294,9 +294,9 @@ class MeshNode:
         if probed is not None:
             hops = int.from_bytes(content[begin + 2 : begin + 4], "little")
             self.routes.reached(probed, peer, hops)
-        accepted = self.driver.receive(self.scheduler.now(), content[begin:], numbers)
-        if not accepted:
-            why = self.refused()
+        dropped = self.driver.dropped
+        if not self.driver.receive(self.scheduler.now(), content[begin:], numbers):
+            why = Drop.NO_ROOM if self.driver.dropped > dropped else self.refused()
             if probed is not None:
                 self.routes.ended(probed, why)
 

@@ -35,7 +35,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
         "counts": dict(sorted(node.counts.items())),
         "drops": node.drops.by_reason(),
         "datagrams_refused": dict(node.links.refusals),
-        "records_refused": node.refusals(),
+        "records_refused": node.stepper.refusals(),
         "datagrams": {
             "received": endpoint.received, "sent": endpoint.sent,
             "bytes_received": endpoint.bytes_received, "bytes_sent": endpoint.bytes_sent,
@@ -44,7 +44,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
             "topics": len(node.subscriptions.table), "bodies": len(node.events.bodies),
             "bodies_forgotten": node.events.bodies.forgotten,
             "topic_numbers_given_anew": node.subscriptions.table.given_anew,
-            "records_without_room": node.driver.no_room, "timers": len(host.scheduler.timers),
+            "records_without_room": node.driver.dropped, "timers": len(host.scheduler.timers),
         },
         "loop_lag_s": round(host.scheduler.lag_s, 6),
         **{name: section() for name, section in host.sections.items()},

@@ -30,13 +30,17 @@ class Surroundings(Protocol):
         """Take note that a timer has run: what the node sent waits for the end of the turn."""
         ...
 
+    def no_room(self) -> object:
+        """Take note that a command, a record or a timer was dropped: the node had no room."""
+        ...
+
     def refused(self) -> object:
         """Take note that `Driver.take` met a record that is unreadable or refused at the door."""
         ...
 
 
 class Driver:
-    """The driver of one node. What does not fit is dropped, and counted in `no_room`.
+    """The driver of one node. What does not fit is dropped, and counted in `dropped`.
 
     All times are those of the clock of the caller, who may run many drivers on the same timers.
     ages_in_flight: whether ages on the wire are relative to a clock that all nodes share, as in the
@@ -50,7 +54,7 @@ class Driver:
         self.stepper, self._around, self._timers = stepper, surroundings, timers
         self._shared_clock, self._now = ages_in_flight, 0.0
         self._life = 0  # timers of an earlier life are void
-        self.no_room = 0
+        self.dropped = 0
 
     def command(
         self, now: float, kind: int, topic: int = -1, arg: int = 0, event: int = -1
@@ -60,8 +64,7 @@ class Driver:
         try:
             accepted = self.stepper.command(kind, topic, arg, event)
         except NoRoom:
-            self.no_room += 1
-            return False
+            return self._drop()
         self._pass_on()
         return accepted
 
@@ -71,8 +74,7 @@ class Driver:
         try:
             accepted = self.stepper.receive(data, topics)
         except NoRoom:
-            self.no_room += 1
-            return False
+            return self._drop()
         self._pass_on()
         return accepted
 
@@ -104,6 +106,11 @@ class Driver:
         except NoRoom:
             return False
         return True
+
+    def _drop(self) -> bool:
+        self.dropped += 1
+        self._around.no_room()
+        return False
 
     def restart(self) -> None:
         """Void all that waits at the node, as a crash does. Its memory stays."""
@@ -150,7 +157,7 @@ class Driver:
             try:
                 self.stepper.wake(one.slot)
             except NoRoom:
-                self.no_room += 1
+                self._drop()
                 self.stepper.release(one.slot)
                 return
             self._pass_on()

@@ -60,6 +60,9 @@ class BedNode:
     def timer_ran(self) -> None:
         """Do nothing: everything is on its way."""
 
+    def no_room(self) -> None:
+        """Take note of nothing: the driver counts what it dropped."""
+
     def refused(self) -> None:
         """Do nothing: the checks count it."""
 

@@ -14,7 +14,7 @@ from halfway.core.door import Door, enter, is_compiled
 from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
-from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, record_checks
+from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, record_checks
 from halfway.live.step import flow_kernel
 from halfway.live.step import kernel as kernels
 from halfway.live.step.flow import Flow, quiet
@@ -172,9 +172,10 @@ class Stepper:
         out.free[:] = np.arange(slots - 1, -1, -1, dtype=np.uint32)
         out.tally[0] = slots
 
-    def refusals(self) -> npt.NDArray[np.int64]:
-        """Return the records refused at the door so far, by `REASONS` of the checks."""
-        return self.tables.checks.refused
+    def refusals(self) -> dict[str, int]:
+        """Return the records refused at the door so far, by reason."""
+        counts = self.tables.checks.refused.tolist()
+        return {why: count for why, count in zip(REASONS, counts, strict=True) if count}
 
     def unreadable(self) -> int:
         """Return why the last record that came in could not be read; 0 if it could."""

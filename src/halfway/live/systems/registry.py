@@ -19,7 +19,7 @@ _FACES = {
     "random-walk": "halfway.live.systems.walks:WalksFace",
     "walk-overlay": "halfway.live.systems.walk_overlay:WalkOverlayFace",
 }
-_TREE = "a broker gets its parents and their paths before the run, and not by messages"
+_TREE = "its brokers and their clients have no live face yet"
 _DETECTOR = "it is a failure detector, which spreads no events of applications"
 REASONS = {
     "georendezvous": "each node must know its position, and a live node has no position yet",

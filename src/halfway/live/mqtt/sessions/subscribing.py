@@ -21,6 +21,7 @@ _REASONS = {
     "not permitted": Reason.UNSPECIFIED_ERROR,
     "bad filter": Reason.TOPIC_FILTER_INVALID,
     "too many subscriptions": Reason.QUOTA_EXCEEDED,
+    "topics full": Reason.QUOTA_EXCEEDED,
 }
 _NEVER_RETAINED = 2  # retain handling
 _RETAINED_IF_NEW = 1
