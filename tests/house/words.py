@@ -59,7 +59,6 @@ RETIRED = {
     "parked": "deferred",
 }
 _PROGRAMS = ("src", "tests", "bench", "examples", "tools")
-_LIVE = "src/halfway/live/"  # two local names are left there, so only its public names count
 _TIME = re.compile(r"^seconds\b")
 
 
@@ -87,7 +86,6 @@ def retired_words(root: Path) -> list[str]:
         for names in (_public_names, _bound_names)
         for name, line in names(source)
         if not source.path.startswith("tests/house/")
-        and (names is _public_names or not source.path.startswith(_LIVE))
     }
     return [
         f"{path}:{line}: {name}: use {RETIRED[part]}"

@@ -72,7 +72,7 @@ def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
 
 
 def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
-    """The options of a system as numbers. Raises Problem for what is none."""
+    """The options of a system as numbers. Raises Problem for another text."""
     from halfway.problem import Problem
 
     found: dict[str, float | int | bool] = {}

@@ -16,7 +16,7 @@ _QUIET_S = 0.5  # after the node that was searched for has answered
 async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped | Routed]:
     """Yield the hops as they are answered, and at the end what was asked for.
 
-    Raises Refusal for a topic that is none, or that the node may not publish on.
+    Raises Refusal for a text that is no topic, or for a topic that the node may not publish on.
     """
     is_topic = request.is_topic or "/" in request.to
     seconds = min(max(request.seconds, 0.1), _MOST_S)

@@ -27,7 +27,7 @@ _CIPHERS = {AES_GCM: "AES-256-GCM", CHACHA20: "ChaCha20-Poly1305"}
 def keys(certificate: Path | None, key: Path | None) -> Finding:
     """Check the two files of a node, or else which cipher a node with keys would use.
 
-    Raises Problem for a file that is none, or for a certificate that is not valid.
+    Raises Problem for a file that is no certificate or key, or for a certificate that is not valid.
     """
     cipher = _CIPHERS[suitable_cipher()]
     if certificate is None or key is None:

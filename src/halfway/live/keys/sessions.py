@@ -89,9 +89,9 @@ class Session:
 
     def needs_renewal(self, now: float) -> bool:
         """Whether it is time for a new session: first for its initiator, then for the other end."""
-        patience = 0.0 if self.initiator else RENEW_BEFORE_S / 3
+        extra_s = 0.0 if self.initiator else RENEW_BEFORE_S / 3
         return (
-            now >= self.begun + MOST_AGE_S - RENEW_BEFORE_S + patience
+            now >= self.begun + MOST_AGE_S - RENEW_BEFORE_S + extra_s
             or self._counter >= MOST_DATAGRAMS - RENEW_BEFORE_DATAGRAMS
         )
 

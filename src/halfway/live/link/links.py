@@ -45,7 +45,7 @@ class Clock(Protocol):
         ...
 
     def take(self, content: bytes) -> None:
-        """Take the reading of another node. Raises ValueError for what is none."""
+        """Take the reading of another node. Raises ValueError for other bytes."""
         ...
 
 

@@ -111,7 +111,7 @@ class RetainedSpread:
         self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
 
     def take(self, peer: int, content: bytes) -> None:
-        """Take a RETAINED frame of a neighbour. Raises ValueError for what is none."""
+        """Take a RETAINED frame of a neighbour. Raises ValueError for other bytes."""
         version = version_in(content)
         body = decoded(content[VERSION_BYTES:], self._scheduler.now())
         if not self._links.security.knows(version[1]):

@@ -191,10 +191,10 @@ class Host:
 
     def _compile(self) -> None:
         """Change over to machine code: now, when another process has compiled it, or never."""
-        wish = self.settings.compile
-        if wish == "never":
+        when = self.settings.compile
+        if when == "never":
             return
-        if wish == "now" or self.nodes[0].stepper.is_stored():
+        if when == "now" or self.nodes[0].stepper.is_stored():
             self._change_over()
             return
         self._compiler = started(self.settings.system, self.settings.options)

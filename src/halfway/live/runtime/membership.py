@@ -25,7 +25,7 @@ _LOG = logging.getLogger("halfway.live")
 def keyed_security(settings: Settings) -> KeyedSecurity:
     """Return the security of a node with keys, from the files of its settings.
 
-    Raises Problem for a file that is none, or for a certificate of another key.
+    Raises Problem for a file that is no certificate or key, or for a certificate of another key.
     """
     assert settings.key is not None
     identity = read_identity(settings.key)

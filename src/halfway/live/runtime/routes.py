@@ -99,7 +99,7 @@ class Routes:
         return key
 
     def take(self, peer: int, sort: int, content: bytes) -> None:
-        """Take a SEARCH or HOP frame of a neighbour. Raises ValueError for what is none."""
+        """Take a SEARCH or HOP frame of a neighbour. Raises ValueError for other bytes."""
         if sort == FrameType.SEARCH:
             self._take_search(peer, content)
         elif sort == FrameType.HOP:

@@ -214,7 +214,7 @@ def decode(wire, record, row, numbers, topics, buffer, at, end):
 
 @inlined
 def _read_part(wire, p, record, row, numbers, listed, buffer, at):
-    """Read part p of a record; return where it ends, -1 for bytes that are none, and how many of
+    """Read part p of a record; return where it ends, -1 for bytes that are not one, and how many of
     the listed topics the record has named by then."""
     bad, count, end = np.int64(-1), wire.entries[p], buffer.shape[0]
     if wire.varies[p] == 1:

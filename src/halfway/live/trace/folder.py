@@ -106,7 +106,7 @@ class NodeTrace:
         return self.clock.reading()
 
     def take(self, content: bytes) -> None:
-        """Take the clock of a node that was heard. Raises ValueError for what is none."""
+        """Take the clock of a node that was heard. Raises ValueError for other bytes."""
         self._take()
         self.clock.take(content)
 

@@ -38,7 +38,7 @@ class HybridClock:
         return _CLOCK.pack(self.tick())
 
     def take(self, content: bytes) -> None:
-        """Merge the content of a CLOCK frame. Raises ValueError for what is none."""
+        """Merge the content of a CLOCK frame. Raises ValueError for other bytes."""
         if len(content) != CLOCK_BYTES:
             raise ValueError("not a clock")
         self.merge(_CLOCK.unpack(content)[0])

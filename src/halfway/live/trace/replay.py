@@ -31,7 +31,7 @@ class Replayed(NamedTuple):
 
 
 def replay(path: Path) -> Replayed:
-    """Replay a trace. Raises Problem for a file that is none, or that ends too early."""
+    """Replay a trace. Raises Problem for a file that is not a trace, or that ends too early."""
     stepper, head, count = None, {}, 0
     for sort, content in _parts(path):
         if sort == HEAD:

@@ -44,7 +44,7 @@ class Joiner:
     def add(self, content: bytes) -> bytes | None:
         """Add the content of a FRAGMENT frame; return a whole frame if it is the last part.
 
-        Raises ValueError for content that is none.
+        Raises ValueError for content that is not a fragment.
         """
         if len(content) <= _HEAD.size:
             raise ValueError("too short")
