@@ -33,7 +33,7 @@ def test_metrics_of_a_stopping_rule() -> None:
     ("line", "expected"),
     [
         ("halfway sim", "simulate"),
-        ("halfway options gos", "gossip"),
+        ("halfway options floo", "flooding"),
         ("halfway reproduce directional-walks/figure-8", "directional-walks/figure-8"),
         ("halfway compare x.toml --baseline anti", "anti-entropy"),
         ("halfway compare x.toml --minimise ener", "energy"),

@@ -6,21 +6,27 @@ from typing import Any
 
 import pytest
 
+from halfway.comparison.evaluation import detection
 from halfway.comparison.evaluation.metrics import METRICS
 from halfway.comparison.request import read_request
 from halfway.pipeline.store.store import Store
 from halfway.protocols import SYSTEMS
 from tests.comparison.scenes import fill, written
 
-PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text("utf-8")
+_DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (_DOCS / "comparing.md").read_text("utf-8")
 
 
 def test_every_metric_is_on_the_page_with_its_definition() -> None:
     counted = PAGE.partition("## Metrics")[2]
     rows = [line.strip("|").split(" | ") for line in counted.splitlines() if line.startswith("| `")]
     assert [[cell.strip() for cell in row] for row in rows] == [
-        [f"`{one.name}`", one.heading, one.better or "–", one.definition] for one in METRICS
+        [f"`{one.name}`", one.heading, one.better or "–", one.definition]
+        for one in METRICS
+        if one.name not in detection.NAMES
     ]
+    detectors = (_DOCS / "failure-detection.md").read_text("utf-8")
+    assert [name for name in detection.NAMES if f"`{name}`" not in detectors] == []
 
 
 def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,12 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.toml")))
+DETECTION = "who-is-alive"
+
+
+@pytest.mark.parametrize(
+    "name", sorted(file.stem for file in FOLDER.glob("*.toml") if file.stem != DETECTION)
+)
 def test_an_example_scenario_runs(name: str, tmp_path: Path) -> None:
     path = FOLDER / f"{name}.toml"
     changes = SMALLER | OWN.get(name, {})
@@ -32,3 +37,15 @@ def test_an_example_scenario_runs(name: str, tmp_path: Path) -> None:
     assert 0.5 < ratio <= 1.0
     words = path.read_text("utf-8")
     assert f"halfway compare examples/scenarios/{name}.toml" in words
+
+
+def test_the_example_of_failure_detection_runs(tmp_path: Path) -> None:
+    path = FOLDER / f"{DETECTION}.toml"
+    changes = {"seconds": "180", "network.n": "20", "network.degree": "6"}
+    request = read_request(path, ["swim"], replicates=1, changes=changes)
+    store = Store(tmp_path / "runs")
+    fill(store, request)
+    completed = compare(request, store)
+    assert completed.first_error == ""
+    assert completed.results.cell(0, "swim", "detected-share").mean.value > 0.5
+    assert f"halfway compare examples/scenarios/{DETECTION}.toml" in path.read_text("utf-8")

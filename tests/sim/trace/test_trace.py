@@ -12,12 +12,13 @@ from pyarrow import parquet
 from halfway import cli
 from halfway.cli.terminal.screen import USER_ERROR
 from halfway.core.message import MESSAGE
+from halfway.core.records.table import schema
 from halfway.problem import Problem
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.simulation import Simulation
-from halfway.sim.trace.writer import Trace, _schema, checked_target
+from halfway.sim.trace.writer import Trace, checked_target
 from halfway.world.mobility.motion import still
 from halfway.world.workload.demand import Drawn
 
@@ -164,7 +165,7 @@ def test_the_guide_describes_every_column() -> None:
     table = guide[guide.index("| column | content |") : guide.index("## Controls")]
     described = {name for line in table.splitlines() for name in line.split("|")[1:2]}
     named = {name.strip(" `") for cell in described for name in cell.split(",")}
-    assert set(_schema().names) <= named
+    assert set(schema().names) <= named
 
 
 def test_a_scenario_with_recorded_movement_names_the_nodes_of_its_file(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         engine.flight.turns[slot] = engine.turns[row]
         to = driver.stamp(record, id_of(engine, row), engine.incarnation[row], hops)
         if to == driver.TO_NETWORK:
-            add_age(engine, record, -now)
+            add_age(engine, record, -1.0, now)
         if to == driver.TO_NETWORK and not waits:
             depart(engine, radio, reach, slot)
         else:
@@ -64,11 +64,16 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
 
 
 @inlined
-def add_age(engine, record, seconds):
-    """Add to the age of a record in the event loop, if its kind has one. In flight a record's age
-    is relative to the time of the run."""
+def add_age(engine, record, sign, now):
+    """Add the time of the run (sign 1) to the age of a record in the event loop, or subtract it
+    (-1), if its kind has an age. In flight a record's age is relative to the time of the run.
+
+    Nodes with clocks measure ages in whole ticks.
+    """
     if engine.age_place.shape[0] > 0 and engine.age_place[record.kind] >= 0:
-        record.reals[engine.age_place[record.kind]] += seconds
+        known = engine.clocks.rate.shape[0] > 0
+        seconds = np.floor(now * driver.TICKS) / driver.TICKS if known else now
+        record.reals[engine.age_place[record.kind]] += sign * seconds
 
 
 @inlined
@@ -90,7 +95,7 @@ def deliver(door, engine, radio, reach, row, slot):
     hops, now, before = message.hops, message.at, engine.out.tally[0]
     travels = driver.destination(message) == driver.TO_NETWORK
     if travels:
-        add_age(engine, message, now)
+        add_age(engine, message, 1.0, now)
     engine.counters.events[0] += 1
     if is_accepted(engine.checks, message, origin_of(engine, slot)):
         if engine.journal.row.shape[0] > 0:
@@ -99,7 +104,7 @@ def deliver(door, engine, radio, reach, row, slot):
         enter(door, row, message)
         message.at = now  # other receivers of the same transmission follow
     if travels:
-        add_age(engine, message, -now)
+        add_age(engine, message, -1.0, now)
     send_emissions(engine, radio, reach, np.int32(row), now, hops, before)
 
 
