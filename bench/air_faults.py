@@ -157,7 +157,7 @@ def listened(host: AirHost) -> Counter[tuple[int, int]]:
 async def published(host: AirHost, count: float, every_s: float) -> range:
     """Publish events at node 0; return their numbers."""
     begin = int(time.monotonic() * 1e6)
-    host.nodes[0].join()
+    host.nodes[0].own_events.join()
     for k in range(int(count)):
         await host.nodes[0].publish("bench/air", str(begin + k).encode())
         await asyncio.sleep(every_s)
