@@ -71,7 +71,7 @@ def test_errors_name_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
         (["sub", "a#"], "bad filter"),
         (["status", "--node", "zzz"], "no such node is running (use one of here)"),
         (["node", "--name", "here", "--no-discover"], "a node of this name is running"),
-        (["node", "--system", "siena"], "it does not run live: a broker gets its parents"),
+        (["node", "--system", "siena"], "it does not run live: its brokers and their clients"),
         (["node", "-o", "x=y"], "--option x = y: expected a number, true or false"),
     ):
         assert main(words) == 2
