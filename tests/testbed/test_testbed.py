@@ -17,7 +17,7 @@ from halfway.testbed.beside import beside
 from halfway.testbed.course import Course, Turn
 from halfway.testbed.measured import DELIVERY, METRICS, P50, RunMeasures
 from halfway.testbed.suitable import check_suitable, delay_of, limits_for
-from halfway.world.faults import Crash, LinkCut, Partition
+from halfway.world.faults import Crash, Fault, LinkCut, Partition
 from halfway.world.graphs.network import Network
 from tests.networks import from_links
 
@@ -47,9 +47,9 @@ def scenario(tmp_path: Path) -> Path:
     return path
 
 
-def _course(network: Network, *faults: object) -> Course:
+def _course(network: Network, *faults: Fault) -> Course:
     return Course(Environment(
-        network, None, faults, seed=1, seconds=10.0, discovery_delay_s=None  # type: ignore[arg-type]
+        network, None, faults, seed=1, seconds=10.0, discovery_delay_s=None
     ))  # fmt: skip
 
 

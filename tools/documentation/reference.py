@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from halfway.cli import app
@@ -72,7 +73,9 @@ def commands_page() -> str:
         "# Commands\n\nThe page comes from the declarations of the commands. `halfway COMMAND "
         "--help` prints the same.\n"
     ]
-    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    for name, command in group.commands.items():
         inner = getattr(command, "commands", None)
         parts.append(_command(f"halfway {name}", command))
         for under, one in (inner or {}).items():

@@ -9,7 +9,7 @@ import pytest
 from halfway.cli import main
 from halfway.cli.live import machine
 from halfway.live.doctor import keeping, network
-from halfway.live.doctor.finding import State, checked
+from halfway.live.doctor.finding import Finding, State, checked
 from halfway.pipeline.spark import java
 from halfway.problem import Problem
 
@@ -79,10 +79,10 @@ def test_a_slow_disk_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_error_of_a_check_is_a_finding() -> None:
-    def broken() -> None:
+    def broken() -> Finding:
         raise Problem("nothing works", where="here", remedy="repair it")
 
-    found = checked("thing", broken)  # type: ignore[arg-type]
+    found = checked("thing", broken)
     assert found == ("thing", State.FAILED, "here: nothing works", "repair it")
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import time
+from functools import partial
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -70,7 +71,7 @@ def test_a_node_without_a_log_is_refused(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-5, 5)), max_size=60))
 def test_a_hybrid_clock_is_after_all_that_was_heard(steps: list[tuple[int, int, int]]) -> None:
     walls = [1000.0, 1000.0, 1000.0]
-    clocks = [HybridClock(lambda k=k: walls[k]) for k in range(3)]  # type: ignore[misc]
+    clocks = [HybridClock(partial(walls.__getitem__, k)) for k in range(3)]
     last = [0, 0, 0]
     for one, other, seconds in steps:
         walls[one] += seconds / 1000.0

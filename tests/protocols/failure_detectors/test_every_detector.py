@@ -1,5 +1,7 @@
 """What every failure detector promises: no suspicion without a fault, and every crash is found."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -68,9 +70,11 @@ def test_every_monitor_that_stays_connected_suspects_a_crashed_member(
 
 @pytest.mark.parametrize("memory", ["kept", "lost"])
 @pytest.mark.parametrize("system", DETECTORS)
-def test_a_member_that_comes_back_is_trusted_again(system: str, memory: str) -> None:
+def test_a_member_that_comes_back_is_trusted_again(
+    system: str, memory: Literal["kept", "lost"]
+) -> None:
     network = NETWORKS["disk"]
-    crash = Crash(share=0.2, at=60.0, for_=40.0, memory=memory)  # type: ignore[arg-type]
+    crash = Crash(share=0.2, at=60.0, for_=40.0, memory=memory)
     simulation = run(system, network, 200.0, crash)
     assert suspicions(simulation)
     assert views(simulation) == dict.fromkeys(pairs(range(network.n)), True)

@@ -1,6 +1,8 @@
 """Single rules of the failure detectors: φ, proxies, times of suspicion, and the order of news."""
 
 from statistics import NormalDist, fmean, pstdev
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,10 +57,10 @@ def test_without_phi_or_with_few_counters_the_time_out_is_fixed() -> None:
     assert silence.timeout_of(many, silence.silence(9.0, 1.0, 0.5), 0, 0) < 2.0
 
 
-def defaults(module: object, **values: float) -> object:
+def defaults(module: ModuleType, **values: float) -> Any:
     """The rules of SWIM or Lifeguard with some options."""
-    options = {name: one.default for name, one in module.OPTIONS.items()}  # type: ignore[attr-defined]
-    return module.rules(options | values)  # type: ignore[attr-defined]
+    options = {name: one.default for name, one in module.OPTIONS.items()}
+    return module.rules(options | values)
 
 
 def test_confirmations_shorten_a_suspicion() -> None:

@@ -5,7 +5,7 @@ The flat oracle knows the roles only: after quiescence, each event must reach ea
 topic once, and nothing else. All histories are deterministic in their seed.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -77,14 +77,14 @@ def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> li
     found: list[Fault] = []
     for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
         at, length = draw.uniform(1.0, CHANGES_S - 5.0), draw.uniform(0.2, 5.0)
-        memory = ("kept", "lost")[int(draw.integers(2))]
+        is_lost = int(draw.integers(2)) == 1
         periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
         moments = [moment for period in periods if period[1] < np.inf for moment in period]
         if any(at <= moment <= at + length for moment in moments):
             continue
-        memory = "kept" if moments else memory
+        memory: Literal["kept", "lost"] = "lost" if is_lost and not moments else "kept"
         found.append(
-            Crash(node=network.label(row), at=float(at), for_=float(length), memory=memory)  # type: ignore[arg-type]
+            Crash(node=network.label(row), at=float(at), for_=float(length), memory=memory)
         )
     for _ in range(int(draw.integers(3))):
         a = int(draw.integers(network.n))

@@ -1,6 +1,7 @@
 """Verdict tables on a terminal: complete at 80 columns, and readable without colour."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -82,9 +83,9 @@ def test_a_table_of_reasons_ends() -> None:
     assert "40 more reasons" in out.file.getvalue()
 
 
-def test_the_run_ends_with_digest_time_and_page(tmp_path: object) -> None:
+def test_the_run_ends_with_digest_time_and_page(tmp_path: Path) -> None:
     out = Console(file=io.StringIO(), width=60)
-    terminal.print_run(out, report(), str(tmp_path / "index.html"))  # type: ignore[operator]
+    terminal.print_run(out, report(), str(tmp_path / "index.html"))
     assert isinstance(out.file, io.StringIO)
     text = out.file.getvalue()
     assert "5f3a9c01d2e47b68" in text

@@ -1,5 +1,7 @@
 """Nodes that pause: they neither handle nor send, and then work through what waited."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,13 +19,16 @@ PUSH = KINDS.number("push")
 
 
 def run(
-    *faults: Fault, system: str = "flooding", radio: Radio | None = None, options: object = None
+    *faults: Fault,
+    system: str = "flooding",
+    radio: Radio | None = None,
+    options: dict[str, Any] | None = None,
 ) -> Simulation:
     """Events of the left end of a chain of three nodes, one a second from 1 s on."""
     demand = Listed([(2, 0)], [(1.0 + k, 0, 0) for k in range(EVENTS)])
     simulation = Simulation(
         system, line(3), workload=demand, seconds=20.0, faults=faults, journal=1 << 14,
-        radio=radio or IdealRadio(delay_s=0.001), options=options,  # type: ignore[arg-type]
+        radio=radio or IdealRadio(delay_s=0.001), options=options,
         hello=None,
     )  # fmt: skip
     simulation.run()

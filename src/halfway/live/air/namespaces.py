@@ -22,6 +22,7 @@ _CLONE_NEWNET = 0x4000_0000
 _OWN = "/proc/thread-self/ns/net"
 _ETHTOOL, _SET_CHECKSUMS = 0x8946, 0x17  # SIOCETHTOOL, ETHTOOL_STXCSUM
 _TOOLS = {"ip": "iproute2", "bridge": "iproute2", "nft": "nftables"}  # program -> Debian's package
+_NO_NAMESPACES = "this system has no network namespaces"
 _AS_ROOT = "run it as root, or in `unshare -rn` where users may make namespaces"
 
 
@@ -141,7 +142,8 @@ def _enter(fd: int) -> None:
 def _libc() -> ctypes.CDLL:
     try:
         libc = ctypes.CDLL(None, use_errno=True)
-        libc.setns, libc.unshare  # noqa: B018
-    except (OSError, AttributeError, TypeError):
-        raise Problem("this system has no network namespaces", remedy="use Linux") from None
+    except (OSError, TypeError):
+        raise Problem(_NO_NAMESPACES, remedy="use Linux") from None
+    if not (hasattr(libc, "setns") and hasattr(libc, "unshare")):
+        raise Problem(_NO_NAMESPACES, remedy="use Linux")
     return libc

@@ -44,8 +44,9 @@ def multicast() -> Finding:
             send_to_groups(sender, LOOPBACK)
             heard.settimeout(_WAIT_S)
             sender.sendto(b"halfway doctor", GROUP)
-            while heard.recvfrom(2048)[1] != sender.getsockname():
-                pass  # a node that runs here uses the group as well
+            source = None
+            while source != sender.getsockname():  # a node that runs here uses the group as well
+                source = heard.recvfrom(2048)[1]
     except OSError as error:
         why = "a datagram does not arrive" if isinstance(error, TimeoutError) else error.strerror
         return note(name, f"nodes on this machine do not find each other: {why}", do)

@@ -97,8 +97,7 @@ def state(
 
 def rules(values: Mapping[str, Value]) -> Rules:
     """The rules of gossip counters with these values of its options."""
-    waits = silence.silence(*(values[name] for name in ("timeout_s", "phi_threshold",
-                                                        "phi_deviation_s")))  # fmt: skip
+    waits = silence.silence_of(values)
     return Rules(float(values["period_s"]), int(values["fanout"]), waits)
 
 

@@ -84,8 +84,7 @@ def state(
 
 def rules(values: Mapping[str, Value]) -> Rules:
     """The rules of heartbeats with these values of its options."""
-    waits = silence.silence(*(values[name] for name in ("timeout_s", "phi_threshold",
-                                                        "phi_deviation_s")))  # fmt: skip
+    waits = silence.silence_of(values)
     period_s, delay_s = float(values["period_s"]), float(values["repeat_delay_s"])
     return Rules(period_s, int(values["hops"]), delay_s, waits)
 

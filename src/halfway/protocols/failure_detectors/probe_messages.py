@@ -105,7 +105,19 @@ class Rules(NamedTuple):
     is_lifeguard: bool = False
 
 
-def rules(values: Mapping[str, Value]) -> Rules:
-    """The rules of SWIM with these values of its options; of Lifeguard, if they have its own."""
-    own = {name: value for name, value in values.items() if name in Rules._fields}
-    return Rules(**own, is_lifeguard="health_limit" in values)  # type: ignore[arg-type]
+def swim_rules(values: Mapping[str, Value]) -> Rules:
+    """The rules of SWIM with these values of its options."""
+    return Rules(
+        float(values["period_s"]), float(values["ack_timeout_s"]), int(values["proxies"]),
+        float(values["suspicion_factor"]), int(values["transmissions"]),
+    )  # fmt: skip
+
+
+def lifeguard_rules(values: Mapping[str, Value]) -> Rules:
+    """The rules of Lifeguard with these values of its options."""
+    return swim_rules(values)._replace(
+        suspicion_most=float(values["suspicion_most"]),
+        confirmations=int(values["confirmations"]),
+        health_limit=int(values["health_limit"]),
+        is_lifeguard=True,
+    )

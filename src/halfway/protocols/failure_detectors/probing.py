@@ -5,6 +5,8 @@ acknowledgement it asks other members to ping it. Without any until the period e
 suspects the member.
 """
 
+from typing import Protocol
+
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
@@ -28,22 +30,36 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPECT,
     SUSPICION,
     UPDATES,
+    Rules,
 )
 from halfway.protocols.failure_detectors.probe_news import read_news, write_news
 from halfway.protocols.failure_detectors.probe_state import (
     RELAYED,
+    Probes,
     change_health,
     learn,
 )
 
+NEIGHBOUR_HOPS = 2  # a proxy is a neighbour that reported the member as its own neighbour
+MOST_BESIDE = 0  # every record is for one neighbour
 _NUMBERS = 0x7FFFFFFF  # sequence numbers are counted modulo this
 _NACK_SHARE = 0.8  # of the acknowledgement timeout, after which a proxy says that none came
 
 
-def most_emissions_of(members: int, proxies: int) -> int:
-    """The most records that one call of `receive` emits, with room for so many members."""
+class ProbingState(Protocol):
+    """The state of nodes of a detector that probes."""
+
+    @property
+    def probes(self) -> Probes:
+        """What nodes remember of their probes."""
+        ...
+
+
+def most_emissions(state: ProbingState, rules: Rules) -> int:
+    """The most records that one call of the handler of SWIM or Lifeguard emits."""
     # At a start a timer for each suspected member; in a period a report for each new neighbour.
-    return members + 2 * (UPDATES + 1) + proxies + 4
+    members = int(state.probes.entry.shape[1])
+    return members + 2 * (UPDATES + 1) + rules.proxies + 4
 
 
 @inlined

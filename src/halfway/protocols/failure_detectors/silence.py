@@ -6,6 +6,7 @@ detector", §IV: with P_later(t) = 1 - F(t) of a normal distribution F, φ(t) = 
 node suspects at φ > Φ, which is t > mean + z · deviation with the quantile z of 1 - 10^-Φ.
 """
 
+from collections.abc import Mapping
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE
-from halfway.core.options import Option, count, seconds
+from halfway.core.options import Option, Value, count, seconds
 from halfway.protocols.failure_detectors.member_index import (
     MemberIndex,
     add_member,
@@ -70,6 +71,12 @@ def silence(timeout_s: float, phi: float, least_deviation_s: float) -> Silence:
     deviations = -NormalDist().inv_cdf(10.0**-phi) if phi > 0.0 else 0.0
     # Below 0.3, the quantile is below the mean. A detector that accurate suspects at the mean.
     return Silence(timeout_s, max(deviations, 1e-9) if phi > 0.0 else 0.0, least_deviation_s)
+
+
+def silence_of(values: Mapping[str, Value]) -> Silence:
+    """Return the parameters of suspicion by silence with these values of a detector's options."""
+    phi, deviation_s = float(values["phi_threshold"]), float(values["phi_deviation_s"])
+    return silence(float(values["timeout_s"]), phi, deviation_s)
 
 
 def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:

@@ -15,9 +15,8 @@ from halfway.protocols.failure_detectors import probe_messages, probing
 from halfway.protocols.failure_detectors.probe_state import Probes, probes
 
 KINDS, OPTIONS, Rules = probe_messages.KINDS, probe_messages.SWIM_OPTIONS, probe_messages.Rules
-rules = probe_messages.rules
-NEIGHBOUR_HOPS = 2  # a proxy is a neighbour that reported the member as its own neighbour
-MOST_BESIDE = 0  # every record is for one neighbour
+rules, most_emissions = probe_messages.swim_rules, probing.most_emissions
+NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class SwimState(NamedTuple):
@@ -32,11 +31,6 @@ State = SwimState
 def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> SwimState:
     """Nodes of SWIM that know no member; members: for which each has room."""
     return SwimState(probes(node_ids, members, seed))
-
-
-def most_emissions(state: SwimState, rules: probe_messages.Rules) -> int:
-    """The most records that one call of the handler of SWIM emits."""
-    return probing.most_emissions_of(state.probes.entry.shape[1], rules.proxies)
 
 
 @handles(SwimState)

@@ -18,6 +18,7 @@ from halfway.protocols.walks.state import (
     LOST,
     SENT_ONCE,
     UNSENT,
+    is_first_next,
     is_open,
     track_hop,
 )
@@ -41,22 +42,10 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
         path = trails.paths[i, topic, k]
         if path.side != SUBSCRIBES or path.back in (own, source):
             continue
-        if is_open(rules, path, now) and is_first_hop(trails, rules, i, topic, k, now):
+        if is_open(rules, path, now) and is_first_next(trails, rules, i, topic, k, now):
             emit_data(trails, rules, i, topic, event, path.back, hops, out)
             sent = True
     return sent
-
-
-@apart
-def is_first_hop(trails, rules, i, topic, place, now):
-    """Whether no path to a walks' subscriber before this place has the same next node."""
-    towards = trails.paths[i, topic, place].back
-    for k in range(place):
-        other = trails.paths[i, topic, k]
-        same = other.back == towards and other.side == SUBSCRIBES
-        if same and is_open(rules, other, now):
-            return False
-    return True
 
 
 @inlined

@@ -18,6 +18,7 @@ from halfway.protocols.walks.state import (
     OPEN,
     claim_path,
     has_expired,
+    is_first_next,
     is_later,
     is_open,
     track_hop,
@@ -48,18 +49,6 @@ def send_end(trails, rules, i, walker, towards, out):
 
 
 @apart
-def is_first_publisher(trails, rules, i, topic, place, now):
-    """Whether no path to a walks' publisher before this place has the same next node."""
-    towards = trails.paths[i, topic, place].back
-    for k in range(place):
-        other = trails.paths[i, topic, k]
-        same = other.back == towards and other.side == PUBLISHES
-        if same and is_open(rules, other, now):
-            return False
-    return True
-
-
-@apart
 def pass_on(trails, rules, i, topic, place, source, now, out):
     """Pass on the path to a walks' member, or its end: to the parent in the tree, and that to a
     subscriber towards each publisher; not back to where the news came from."""
@@ -77,7 +66,7 @@ def pass_on(trails, rules, i, topic, place, source, now, out):
         other = trails.paths[i, topic, k]
         if other.side != PUBLISHES or other.back in (own, source, parent):
             continue
-        if is_open(rules, other, now) and is_first_publisher(trails, rules, i, topic, k, now):
+        if is_open(rules, other, now) and is_first_next(trails, rules, i, topic, k, now):
             if ends:
                 send_end(trails, rules, i, walker, other.back, out)
             else:

@@ -198,6 +198,18 @@ def is_open(rules, path, now):
     return path.status == OPEN and not has_expired(rules, path.since, now)
 
 
+@apart
+def is_first_next(trails, rules, i, topic, place, now):
+    """Whether no path before this place, to a walks' member of its side, has the same next node."""
+    path = trails.paths[i, topic, place]
+    for k in range(place):
+        other = trails.paths[i, topic, k]
+        same = other.back == path.back and other.side == path.side
+        if same and is_open(rules, other, now):
+            return False
+    return True
+
+
 @inlined
 def write_walker(known, status, walker, back, now):
     """Write a launch into a place of a walks' table."""
