@@ -57,6 +57,19 @@ def test_a_renewal_loses_no_event(system: str) -> None:
     assert (counted.delivered, counted.duplicates) == (counted.expected, 0)
 
 
+def test_a_search_that_meets_its_own_tree_is_followed_by_another_one() -> None:
+    """While the news of a root spreads, a search may end at a node of its own tree. If no other
+    search follows, some of these members stay apart."""
+    network = disk(200, 0.15, 2)
+    demand = Drawn(
+        n=200, topics=6, publishers_each=2, subscribers_each=20, events=24, every_s=0.05,
+        start_s=27.0, seed=3,
+    )  # fmt: skip
+    run = simulated("random-walk", network, demand, search_steps=1000)
+    run.run()
+    assert run.deliveries.delivered == run.deliveries.expected
+
+
 @pytest.mark.parametrize("network", [star(16), line(16), two_hubs(16), disk(30, 0.32, 1)])
 def test_one_search_joins_members_that_met_each_other_apart(network: Network) -> None:
     """Without it some of these members stay apart, whatever the number of their walks."""

@@ -186,8 +186,12 @@ def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
         return
     role.matched = 1
     after = rules.search_delay_s
-    if role.searches == 0 and rules.search_steps > 0 and now + after <= rules.until_s:
-        role.searches = 1
+    # The tree that a search found may have been the own one, before the news of its root was
+    # everywhere. So a search that met a tree is followed by another one.
+    searched = walker.generation > role.latest
+    due = role.searches < rules.launches if searched else role.searches == 0
+    if due and rules.search_steps > 0 and now + after <= rules.until_s:
+        role.searches += 1
         o = emit(out, messages.SEARCH, after, trails.node_id[i])
         o.topic = walker.topic
         o.args[messages.SIDE] = walker.side

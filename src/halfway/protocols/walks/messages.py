@@ -141,7 +141,9 @@ OPTIONS = {
         2**31 - 2,
     ),
     "search_delay_s": seconds(
-        0.5, "from the meeting of a walk to the search of its member, if it is the root of its tree"
+        0.5,
+        "from the meeting of a walk or a search to the next search of its member, if it is the root "
+        "of its tree",
     ),
     "trails": count(
         0,

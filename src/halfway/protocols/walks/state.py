@@ -65,7 +65,7 @@ TREE = np.dtype(
 ROLE = np.dtype(
     [
         ("held", "u1"),
-        ("searches", "u1"),  # 1: the member of this launch has searched, or its timer runs
+        ("searches", "<u2"),  # of this launch so far, and one whose timer runs
         ("matched", "u1"),  # the walk met another walk, or another walk met it
         ("reported", "u1"),  # to the application, for this launch
         ("incarnation", "<u4"),
