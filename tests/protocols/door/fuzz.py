@@ -33,9 +33,11 @@ from halfway.world.faults import Churn
 from halfway.world.workload.demand import Drawn
 from tests.networks import disk
 
-NODES, TOPICS = 24, 3
-RUN_S, UNTIL_S = 12.0, 1e6  # of the run before; until when nodes start timers
-SHORT_S = 6.0  # of the run before a few interpreted records, which takes longer than these
+TOPICS = 3
+NODES, RUN_S = 24, 12.0  # of the run before
+# Of the run before a few interpreted records, which takes longer than these.
+FEW_NODES, SHORT_S = 12, 3.0
+UNTIL_S = 1e6  # until when nodes start timers
 SEED = 7
 # The options of a run that uses as many kinds of records as possible on a few nodes.
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -65,11 +67,11 @@ class Result(NamedTuple):
     emitted: int
 
 
-def recorded(system: str, run_s: float = RUN_S) -> Simulation:
+def recorded(system: str, nodes: int = NODES, run_s: float = RUN_S) -> Simulation:
     """A run of a system on a few nodes that crash and come back, with its journal."""
-    network = disk(n=NODES, radius=0.75 if system == "georendezvous" else 0.35, seed=3)
+    network = disk(n=nodes, radius=0.75 if system == "georendezvous" else 0.35, seed=3)
     demand = Drawn(
-        n=NODES, topics=TOPICS, subscribers_each=6, publishers_each=2, events=16, every_s=0.5,
+        n=nodes, topics=TOPICS, subscribers_each=6, publishers_each=2, events=16, every_s=0.5,
         seed=1,
     )  # fmt: skip
     run = Simulation(
@@ -261,7 +263,8 @@ def main() -> None:
     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
     count, *systems = sys.argv[1:]
     for system in systems or TABLE:
-        result = fuzz(recorded(system, SHORT_S if config.DISABLE_JIT else RUN_S), int(count))
+        few = (FEW_NODES, SHORT_S) if config.DISABLE_JIT else ()
+        result = fuzz(recorded(system, *few), int(count))
         reasons = dict(zip(REASONS, result.reasons.tolist(), strict=True))
         reasons["accepted"] = int(result.kinds.sum())
         sys.stdout.write(f"{system} {reasons} emitted {result.emitted}\n")
