@@ -147,13 +147,16 @@ def _nodes(network: Network | int) -> int:
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
     """Return the expected number of events a second, among n nodes, of churn faults and pauses that
-    repeat."""
+    repeat.
+
+    A fault whose times are not positive counts as none; `schedule` refuses it.
+    """
     found = 0.0
     for fault in faults:
         match fault:
-            case Churn():
+            case Churn() if fault.mean_up_s + fault.mean_down_s > 0.0:
                 found += 2.0 * n * fault.share / (fault.mean_up_s + fault.mean_down_s)
-            case Pause(every_s=float(every_s)):
+            case Pause(every_s=float(every_s)) if every_s > 0.0:
                 found += 2.0 * n * (1.0 if fault.share is None else fault.share) / every_s
     return found
 

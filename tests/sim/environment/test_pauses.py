@@ -9,7 +9,7 @@ from halfway.problem import Problem
 from halfway.protocols.gossip import KINDS, ROUND
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio
 from halfway.sim.simulation import Simulation
-from halfway.world.faults import Crash, Fault, Pause, schedule
+from halfway.world.faults import Churn, Crash, Fault, Pause, schedule
 from halfway.world.outages import NODE_PAUSED, NODE_RESUMED
 from halfway.world.workload.demand import Listed
 from tests.networks import disk, line
@@ -103,3 +103,12 @@ def test_pauses_repeat_and_the_schedule_joins_in_windows() -> None:
 def test_impossible_pauses_are_refused(pause: Pause, what: str) -> None:
     with pytest.raises(Problem, match=what):
         schedule([pause], line(3), 1, 20.0)
+
+
+def test_a_run_refuses_times_of_faults_that_are_not_positive() -> None:
+    for fault, what in (
+        (Pause(node=1, at=1.0, for_=2.0, every_s=0.0), "every_s = 0"),
+        (Churn(mean_up_s=0.0, mean_down_s=0.0), "mean_up_s = 0"),
+    ):
+        with pytest.raises(Problem, match=what):
+            run(fault)
