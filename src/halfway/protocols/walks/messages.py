@@ -142,8 +142,8 @@ OPTIONS = {
     ),
     "search_delay_s": seconds(
         0.5,
-        "from the meeting of a walk or a search to the next search of its member, if it is the root "
-        "of its tree",
+        "from the meeting of a walk or a search to the next search of its member, if it is the "
+        "root of its tree",
     ),
     "trails": count(
         0,
