@@ -26,12 +26,10 @@ DENOMINATORS = {
 }  # fmt: skip
 
 
-Estimate = tuple[float | None, float | None, float | None]  # with its interval
-
-
 def _claimed(
-    figure: str, cell: dict[str, Scalar], metric: str, clause: str, estimate: Estimate,
-    networks: int, interpretation: str, judged: Judged,
+    figure: str, cell: dict[str, Scalar], metric: str, clause: str,
+    estimate: tuple[float | None, float | None, float | None], networks: int,
+    interpretation: str, judged: Judged,
 ) -> Verdict:  # fmt: skip
     """The verdict on a claim about underlay-aware SIENA; with remedies, on a statement of ours."""
     remedy = str(cell["remedy"])
