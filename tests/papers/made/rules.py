@@ -178,6 +178,11 @@ def _delivered(_metric: str, point: Parameters) -> float:
     return 100 - lost * int(point["faults"])
 
 
+def _work(power: float) -> Rule:
+    """The steps of all joins grow with the number of brokers to this power."""
+    return lambda metric, point: 5.0 if metric == "degree" else float(point["brokers"]) ** power
+
+
 def _loads(_metric: str, point: Parameters) -> float:
     aware = 0.8 if point["system"] == "underlay-siena" else 1.0
     return aware * int(point["events"]) / 100
@@ -196,6 +201,7 @@ def _exchanged(rule: Rule) -> Rule:
 # Rules by which claims fail that the general spoilers leave.
 TWINS: dict[str, tuple[Rule, ...]] = {
     "directional-walks/growth": (_growing(0.9, 0.6), _uneven),
+    "underlay-siena/linear-time": (_work(2.0),),
 } | {f"walk-overlay/figure-8{panel}": (_exchanged(_overlays),) for panel in ("", "ab", "cd", "ef")}
 RULES: dict[str, Rule] = {
     "directional-walks/section-3": lambda _metric, _point: 1.0,
@@ -239,6 +245,8 @@ RULES: dict[str, Rule] = {
     "drip/section-5c": _analysis,
     "underlay-siena/lemma": _lemma,
     "underlay-siena/figure-5": _delivered,
+    "underlay-siena/figure-5-readings": _delivered,
+    "underlay-siena/linear-time": _work(1.0),
     "underlay-siena/figure-6": _loads,
     "underlay-siena/figure-7": _loads,
     "underlay-siena/figure-8": _loads,
