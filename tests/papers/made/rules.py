@@ -133,7 +133,7 @@ def _closest(metric: str, point: Parameters) -> float:
 
 def _trees(metric: str, point: Parameters) -> float:
     clients = int(point["clients"])
-    ratio = 0.6 + 0.045 * clients if clients <= 8 else 1 - 0.01 * clients
+    ratio = 0.53 + 0.055 * clients if clients <= 8 else 1 - 0.01 * clients
     return 100 * (ratio if metric == "many" else 1.0)
 
 
