@@ -211,6 +211,7 @@ RULES: dict[str, Rule] = {
     "directional-walks/figure-6-stepped-on": _walk_table,
     "directional-walks/figure-7": _walk_loads,
     "directional-walks/figure-8": _walk_loads,
+    "directional-walks/figures-7-8-readings": _walk_loads,
     "directional-walks/figure-9": _walk_balance,
     "directional-walks/growth": _growing(0.5, 0.6),
     "walk-overlay/section-4": _recipes,
