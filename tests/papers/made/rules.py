@@ -154,6 +154,13 @@ def _drip(metric: str, point: Parameters) -> float:
     return {"drip": 1.0, "sf": 3.0, "random": 2.0}[str(point["system"])] * (5 + 0.1 * k) / m**0.5
 
 
+def _packets(metric: str, point: Parameters) -> float:
+    known = {"subscription": 30.0, "event": 40.0, "repeats": 0.5}
+    if metric == "local":
+        return 0.1 if point["system"] == "random" else 0.5
+    return known.get(metric, 3.0 if point["system"] == "sf" else 1.0)
+
+
 def _drip_pairs(_metric: str, point: Parameters) -> float:
     return 0.5 if point["system"] == "sf" else 0.001
 
@@ -243,6 +250,7 @@ RULES: dict[str, Rule] = {
     "drip/figures-802.11": _drip,
     "drip/limited": _drip,
     "drip/contended": _drip,
+    "drip/packets": _packets,
     "drip/section-5c": _analysis,
     "underlay-siena/lemma": _lemma,
     "underlay-siena/figure-5": _delivered,

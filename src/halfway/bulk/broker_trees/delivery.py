@@ -71,33 +71,24 @@ def _used(overlay: Overlay, root: int) -> npt.NDArray[np.int64]:
 
 
 def delivered_share(
-    overlay: Overlay,
-    system: TreeSystem,
-    content: Content,
-    faults: list[Element],
-    *,
-    tau: float = 0.01,
-    repairs: bool = True,
-    clients: ClientPolicy = "stay",
-    detection: float = 0.0,
-) -> float:
+    overlay: Overlay, system: TreeSystem, content: Content, faults: list[Element], *,
+    tau: float = 0.01, repairs: bool = True, clients: ClientPolicy = "stay", detection: float = 0.0,
+) -> float:  # fmt: skip
     """Return the delivered share of notifications, of all that brute force would deliver.
 
     The faults occur one after another, evenly over the run, and stay. Unmodified SIENA never
     changes; the other system fails over a time `detection` (a share of the run) after each fault,
-    and, with `repairs`, repairs the overlay a time `tau` after it. Until the detection, events on
-    paths that the fault has cut are lost. Events in flight at a fault do not count as lost.
-    Clients of a dead broker stay there, so that both systems lose their notifications, or move
-    with the next repair. The overlay is changed. Raises Problem for an unknown system, and for a
-    detection after the repair or the next fault.
+    loses what it sends on dead paths before, and, with `repairs`, repairs the overlay a time `tau`
+    after the fault. Events in flight at a fault do not count as lost. Clients of a dead broker stay
+    there, so that both systems lose their notifications, or move with the next repair. The overlay
+    is changed. Raises Problem for an unknown system and an impossible detection.
     """
     check_known("system", system, get_args(TreeSystem))
     total = int(content.wanted.sum())
     if total == 0:
         return 1.0
-    moments = _moments(faults, tau if repairs else None, detection)
-    if system == "siena":
-        moments = [one for one in moments if one[1] == FAULT]
+    aware = system == "underlay-siena"
+    moments = _moments(faults, tau if repairs else None, detection, aware)
     rows = {number: broker.row for number, broker in overlay.brokers.items()}
     chosen: dict[int, NextHop] | None = None
     arrived, begun = 0, 0
@@ -106,8 +97,7 @@ def delivered_share(
         arrived += _arrived(overlay, system, content, slice(begun, ended), chosen)
         begun = ended
         if fault is not None:
-            if detection:
-                chosen = {n: next_hop_up(overlay, b) for n, b in overlay.brokers.items()}
+            chosen = _next_hops(overlay) if detection else None
             fail_element(overlay, fault)
         elif what == DETECTED:
             chosen = None
@@ -118,8 +108,11 @@ def delivered_share(
     return arrived / total
 
 
-def _moments(faults: list[Element], tau: float | None, detection: float) -> list[_Moment]:
-    """The faults of a delivery in order, with their detections and repairs; tau: None, no repairs.
+def _moments(
+    faults: list[Element], tau: float | None, detection: float, aware: bool
+) -> list[_Moment]:
+    """The faults of a delivery in order, with the detections and repairs of a tree that is `aware`
+    of its underlay; tau: None, no repairs.
 
     Raises Problem for a detection after the repair or after the next fault.
     """
@@ -129,11 +122,15 @@ def _moments(faults: list[Element], tau: float | None, detection: float) -> list
         raise Problem(f"detection = {detection:g}: expected 0, or more and below {latest:g}")
     found: list[_Moment] = [(spacing * (k + 1), FAULT, fault) for k, fault in enumerate(faults)]
     times = [at for at, *_ in found]
-    if detection:
+    if aware and detection:
         found += [(at + detection, DETECTED, None) for at in times]
-    if tau is not None:
+    if aware and tau is not None:
         found += [(at + tau, REPAIR, None) for at in times]
     return sorted(found, key=lambda moment: moment[0])
+
+
+def _next_hops(overlay: Overlay) -> dict[int, NextHop]:
+    return {number: next_hop_up(overlay, broker) for number, broker in overlay.brokers.items()}
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:

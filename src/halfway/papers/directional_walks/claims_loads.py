@@ -6,7 +6,7 @@ from functools import partial
 from halfway.papers.claims.thresholds import LOAD_TOLERANCE
 from halfway.papers.directional_walks.claims import HERE, judged_maximum, statistic
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.judge import judge_number
 from halfway.pipeline.reproduction.published import published
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -19,6 +19,10 @@ LOAD_READINGS = (
 )
 
 
+def _at(found: Summaries, cell: dict[str, Scalar], metric: str) -> Summary:
+    return found.find(metric, **cell)
+
+
 def judge_load_readings(found: Summaries) -> Iterator[Verdict]:
     """Judge Figures 7 and 8 of directional walks [drw §4.3] under other readings: pairs both ways,
     and raised weights that belong to the nodes."""
@@ -29,7 +33,7 @@ def judge_load_readings(found: Summaries) -> Iterator[Verdict]:
             for row in published(HERE / f"{figure}.csv"):
                 if row.cell["system"] != system or row.metric == "minimum load":
                     continue
-                at = partial(found.find, n=row.cell["n"], system=system, **reading)
+                at = partial(_at, found, {"n": row.cell["n"], "system": system, **reading})
                 if figure == "figure-8":
                     seen = at("largest load")
                     estimate: tuple[float, float | None, float | None] = (seen.maximum, None, None)

@@ -10,7 +10,7 @@ def packets(run: Run) -> Observations:
     """[drip §§IV, V-B] Measure the packets of one network; every value is one for the network.
 
     subscription, event: bytes of a record between brokers; an event is without payload.
-    bytes: of all transmissions. payload: transmissions that carry an event.
+    bytes: of all transmissions.
     repeats: transmissions of a beacon, over the nodes of the network; a flood has 1.
     local: share of the events that a broker detects itself.
     """
@@ -21,12 +21,10 @@ def packets(run: Run) -> Observations:
     brokers = node.is_broker == 1
     published = made.demand.begun_again().take(np.inf, WINDOW).row
     size = {kind: out.kind_bytes.get(kind, 0) / max(n, 1) for kind, n in out.sent.items()}
-    carriers = ("news", "event", "flood")
     found = {
         "subscription": size["subscription"],
         "event": size["event"],
         "bytes": out.bytes_sent,
-        "payload": sum(out.sent.get(kind, 0) for kind in carriers),
         "repeats": out.sent["beacon"] / (node.beacon_sequence[brokers].sum() * run["n"]),
         "local": brokers[published].mean(),
     }
