@@ -1,1 +1,1 @@
-"""Failure detectors over walks: broken paths, and what mends them."""
+"""Failure detectors over walks: broken paths, and what ends the mistakes."""

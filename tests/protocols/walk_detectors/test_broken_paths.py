@@ -28,7 +28,7 @@ def after_death(system: str, seconds: float = 120.0, seed: int = 1, **options: A
 
 
 def wrong(simulation: Simulation) -> set[tuple[int, int]]:
-    """(monitor, member) of the nodes that are up: whom a monitor suspects in the end."""
+    """(monitor, member) of nodes that are up, where the monitor suspects the member in the end."""
     found = views(simulation)
     return {pair for pair in pairs(REST) if not found[pair]}
 
