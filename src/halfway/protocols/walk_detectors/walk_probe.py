@@ -140,10 +140,10 @@ def answer(state, rules, i, step, towards, out):
     begin = np.int64(pick(random_bits(state, i), max(count, 1)))
     for k in range(count):
         known = heard.entry[i, heard.members.place[i, (begin + k) % count]]
-        told = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
+        skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
         for a in range(used):
-            told = told or o.args[a] == known.node_id
-        if used < ENTRIES and not told and known.node_id != step.publisher:
+            skipped = skipped or o.args[a] == known.node_id
+        if used < ENTRIES and not skipped and known.node_id != step.publisher:
             write_counter(o, used, known.node_id, known.epoch, known.counter)
             used += 1
 
