@@ -57,6 +57,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": {"."},
         "broker_trees": {"."},
         "failure_detectors": set(),
+        "walk_detectors": {".", "walks", "failure_detectors"},
     },
     "world": {
         ".": {"graphs"},
