@@ -105,7 +105,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         },
         "trace": {".", "step", "wire", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
-        "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring"},
+        "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring", "trace"},
         "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
         "air": {".", "step", "systems", "link", "runtime"},
