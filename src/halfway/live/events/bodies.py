@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from halfway.live.mesh import Level, Refusal
-from halfway.live.topics import OWN, topic_problem
+from halfway.live.topic_filters import OWN, topic_problem
 
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 

@@ -8,10 +8,10 @@ topic of its first two levels, and a filter that is wild within these levels nee
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, short
+from halfway.live.events.topic_numbers import EVERYTHING, TopicTable, hashed, short
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Face
-from halfway.live.topics import FilterTree, is_wild, matches
+from halfway.live.topic_filters import FilterTree, is_wild, matches
 
 _MATCHED = 256  # topics whose subscriptions are remembered
 _DEPTH = 2  # levels of a topic that a routed system knows

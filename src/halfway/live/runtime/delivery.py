@@ -17,7 +17,7 @@ from halfway.live.histogram import SecondsHistogram
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 from halfway.live.wire.frames import FrameType, frame
 
 _REMEMBERED = 8192  # publications that reached an application, so that none comes twice
