@@ -12,6 +12,7 @@ from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.records import Engine, drain
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.detections import DetectionAccounting
+from halfway.sim.metrics.groups import GroupAccounting
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.publications import PublicationFeed
@@ -21,17 +22,18 @@ class RunLog:
     """The log of a run, which empties the engine's logs.
 
     trace: a file for the trace; None: no trace. journal: received records to keep, 0: only the
-    reports to applications, None: neither. detections: where the system is a failure detector.
+    reports to applications, None: neither. detections, groups: where the system is a
+    failure detector, and where the workload has groups.
     """
 
     def __init__(
         self, kinds: Kinds, publications: PublicationFeed, deliveries: DeliveryAccounting,
         names: list[str], trace: Path | None, journal: int | None,
-        detections: DetectionAccounting | None,
+        detections: DetectionAccounting | None, groups: GroupAccounting | None,
     ) -> None:  # fmt: skip
         delivers = "delivered" in kinds.names.values()
         self._delivered = kinds.number("delivered") if delivers else -1
-        self.detections = detections
+        self.detections, self.groups = detections, groups
         self._publications, self._deliveries = publications, deliveries
         self._trace = None if trace is None else Trace(trace, kinds.names, names)
         self._records = None if journal is None else KeptRecords(journal)
@@ -43,10 +45,14 @@ class RunLog:
         reports, rows = drain(engine.applications)
         chosen = reports["kind"] == self._delivered
         events = reports[chosen]
-        self._deliveries.deliver(
+        delivered = (
             self._publications.events_of(events), rows[chosen], events["at"],
             events["hops"].astype(np.int64),
         )  # fmt: skip
+        self._deliveries.deliver(*delivered)
+        if self.groups is not None:
+            self.groups.follow(changes)
+            self.groups.deliver(*delivered)
         if self.detections is not None:
             self.detections.follow(changes)
             self.detections.report(reports, rows)

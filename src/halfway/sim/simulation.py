@@ -22,6 +22,7 @@ from halfway.sim.hello_exchange import SentHellos, neighbours_of
 from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.detections import detections_of
+from halfway.sim.metrics.groups import groups_of
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
@@ -127,7 +128,9 @@ class Simulation:
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         kinds, names, self._lend = self.instance.kinds, self.environment.names(), Lender()
         found = detections_of(kinds, self.environment.ids, self.demand)
-        self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal, found)
+        self.groups = groups_of(self.demand, context.n, self.seconds)
+        log = kinds, self._publications, deliveries, names, trace, journal
+        self._log = RunLog(*log, found, self.groups)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)
@@ -189,7 +192,7 @@ class Simulation:
             airtime=self.declared.airtime(self.radio, self.engine, self.power),
             radio_counts=self.declared.counted(self.radio),
             up_s=self.at - self.environment.down_s(self.at), batteries=self._batteries,
-            detections=self._log.detections,
+            detections=self._log.detections, groups=self.groups,
         )  # fmt: skip
 
     def energy(self) -> Energy:
