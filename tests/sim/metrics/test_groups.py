@@ -12,7 +12,7 @@ from halfway.world.workload.groups import ANNOUNCES, LEAVES, Groups, Stay
 LIFETIME_S, END_S = 20.0, 100.0
 
 
-class Scene:
+class ByHand:
     """A run by hand: announcements that members (numbers of stays) make, and who hears them."""
 
     def __init__(self, *stays: Stay, start_s: float = 0.0) -> None:
@@ -46,7 +46,7 @@ class Scene:
 
 def test_a_join_and_a_leave_and_the_views_between() -> None:
     # Row 4 joins at 10 and leaves at 60; rows 2 and 3 are there all the time.
-    run = Scene(Stay(2, 0), Stay(3, 0), Stay(4, 0, 10.0, 60.0))
+    run = ByHand(Stay(2, 0), Stay(3, 0), Stay(4, 0, 10.0, 60.0))
     for at in np.arange(0.0, END_S, 10.0).tolist():
         run.hears(at, 0, 3, 4)
         run.hears(at, 1, 2, 4)
@@ -73,7 +73,7 @@ def test_a_join_and_a_leave_and_the_views_between() -> None:
 
 
 def test_a_silent_member_expires_and_a_late_announcement_does_not_bring_it_back() -> None:
-    run = Scene(Stay(1, 0), Stay(5, 0))
+    run = ByHand(Stay(1, 0), Stay(5, 0))
     first = run.hears(1.0, 1, 1)
     run.hears(2.0, 1, 1)
     run.made.settle(21.9)
@@ -94,7 +94,7 @@ def test_a_silent_member_expires_and_a_late_announcement_does_not_bring_it_back(
 
 
 def test_an_announcement_that_arrives_after_the_leave_is_too_late() -> None:
-    run = Scene(Stay(1, 0), Stay(5, 0, 0.0, 10.0))
+    run = ByHand(Stay(1, 0), Stay(5, 0, 0.0, 10.0))
     event = run.hears(9.0, 1)
     run.hears(10.0, 1, 1, leaves=True)
     run.again(11.0, event, 1)
@@ -103,7 +103,7 @@ def test_an_announcement_that_arrives_after_the_leave_is_too_late() -> None:
 
 
 def test_a_crash_is_followed_when_the_announcement_expires() -> None:
-    run = Scene(Stay(1, 0), Stay(5, 0))
+    run = ByHand(Stay(1, 0), Stay(5, 0))
     run.hears(30.0, 1, 1)
     run.turns((40.0, NODE_DOWN, 5, KEPT))
     found = run.quality()
@@ -111,7 +111,7 @@ def test_a_crash_is_followed_when_the_announcement_expires() -> None:
 
 
 def test_a_return_before_the_expiry_is_no_crash_that_converged() -> None:
-    run = Scene(Stay(1, 0), Stay(5, 0), start_s=20.0)
+    run = ByHand(Stay(1, 0), Stay(5, 0), start_s=20.0)
     run.hears(30.0, 1, 1)
     run.hears(30.0, 0, 5)
     run.turns((40.0, NODE_DOWN, 5, KEPT), (42.0, NODE_UP, 5, KEPT))
@@ -124,7 +124,7 @@ def test_a_return_before_the_expiry_is_no_crash_that_converged() -> None:
 
 
 def test_a_node_without_its_memory_lists_no_member() -> None:
-    run = Scene(Stay(1, 0), Stay(5, 0))
+    run = ByHand(Stay(1, 0), Stay(5, 0))
     run.hears(30.0, 0, 5)
     run.turns((40.0, NODE_DOWN, 5, KEPT), (42.0, NODE_UP, 5, LOST))
     run.made.settle(43.0)
@@ -137,7 +137,7 @@ def test_a_node_without_its_memory_lists_no_member() -> None:
 
 
 def test_roles_and_groups_keep_members_apart() -> None:
-    run = Scene(Stay(1, 0, publishes=False), Stay(5, 0, subscribes=False), Stay(6, 1), Stay(1, 1))
+    run = ByHand(Stay(1, 0, publishes=False), Stay(5, 0, subscribes=False), Stay(6, 1), Stay(1, 1))
     run.hears(0.0, 1, 1, 5, 6)  # only row 1 subscribes to group 0
     run.made.settle(1.0)
     assert run.made.view(1, 0) == [5]
@@ -147,7 +147,7 @@ def test_roles_and_groups_keep_members_apart() -> None:
 
 
 def test_values_over_time_are_those_of_the_bins() -> None:
-    run = Scene(Stay(1, 0), Stay(5, 0))
+    run = ByHand(Stay(1, 0), Stay(5, 0))
     run.hears(50.0, 0, 5)
     run.hears(50.0, 1, 1)
     over_time = run.quality().completeness_over_time

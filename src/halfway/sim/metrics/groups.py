@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from halfway.adapters.group_views import group_views
 from halfway.sim.engine.changes import Changes
-from halfway.sim.metrics.group_replay import (
+from halfway.sim.metrics.group_tally import (
     CONVERGED,
     COUNT,
     CRASH,
@@ -28,7 +28,7 @@ from halfway.sim.metrics.group_replay import (
     UP,
     UP_EMPTY,
     Entries,
-    Replay,
+    GroupTally,
     ViewChanges,
     advance,
     room_for,
@@ -82,8 +82,8 @@ class GroupAccounting:
         self._stays_of_row: list[list[int]] = [[] for _ in range(n)]
         for k, stay in enumerate(stays):
             self._stays_of_row[stay.row].append(k)
-        self._replay = _replay_of(groups)
-        self.views = group_views(len(stays), min(self._replay.says.shape[1], _ROOM))
+        self._tally = _tally_of(groups)
+        self.views = group_views(len(stays), min(self._tally.says.shape[1], _ROOM))
         begins = [(stay.from_s, ENTERS, k) for k, stay in enumerate(stays)]
         ends = [(stay.until_s, EXITS, k) for k, stay in enumerate(stays)]
         self._scheduled = sorted(one for one in begins + ends if one[0] < np.inf)
@@ -131,7 +131,7 @@ class GroupAccounting:
         waiting = self._with_room(len(entries.t))
         changes = room_for(waiting + len(entries.t))
         changed = advance(
-            self._replay, self.views, entries, until, self._groups.start_s, self._seconds,
+            self._tally, self.views, entries, until, self._groups.start_s, self._seconds,
             self._groups.lifetime_s, changes,
         )  # fmt: skip
         if changed:
@@ -139,11 +139,11 @@ class GroupAccounting:
 
     def _with_room(self, more: int) -> int:
         """Make room in the queue for more announcements; return how many wait in it."""
-        begin, end = self._replay.queue.tolist()
+        begin, end = self._tally.queue.tolist()
         waiting = end - begin
         names = ("due_at", "due_viewer", "due_member")
-        columns = {name: getattr(self._replay, name)[begin:end] for name in names}
-        self._replay = self._replay._replace(
+        columns = {name: getattr(self._tally, name)[begin:end] for name in names}
+        self._tally = self._tally._replace(
             **{name: np.concatenate((one, np.zeros(more, one.dtype)))
                for name, one in columns.items()},
             queue=np.array([0, waiting]),
@@ -159,7 +159,7 @@ class GroupAccounting:
     def quality(self, at: float) -> GroupQuality:
         """Return the quality of the views up to a time (seconds)."""
         self.settle(at)
-        total, bins, sums = self._replay.total, self._replay.bins, self._replay.sums
+        total, bins, sums = self._tally.total, self._tally.bins, self._tally.sums
         counts = [int(count) for count in sums[:, COUNT]]
         times = [_ratio(sums[kind, SECONDS], sums[kind, CONVERGED]) for kind in range(4)]
         changes = [JOIN, LEAVE, CRASH]
@@ -187,8 +187,8 @@ def _ratio(amount: float, of: float) -> float:
     return float(amount / of) if of > 0.0 else math.nan
 
 
-def _replay_of(groups: Groups) -> Replay:
-    """Return the replay of groups before any member has joined."""
+def _tally_of(groups: Groups) -> GroupTally:
+    """Return the tally of groups before any member has joined."""
     stays = groups.stays
     group = np.array([stay.group for stay in stays], np.int64)
     peer = np.argsort(group, kind="stable").astype(np.int32)
@@ -197,7 +197,7 @@ def _replay_of(groups: Groups) -> Replay:
     place = np.empty(len(stays), np.int32)
     place[peer] = np.arange(len(stays)) - first[peer]
     some, most = len(stays), max(int(count.max(initial=0)), 1)
-    return Replay(
+    return GroupTally(
         peer, first, (first + count[group]).astype(np.int32), place,
         np.array([stay.publishes for stay in stays], np.bool_),
         np.array([stay.subscribes for stay in stays], np.bool_),
