@@ -70,8 +70,8 @@ def outcome(
         digest=digest(instance.state, counters),
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
-        detection=observers.detections and observers.detections.detection(at),
-        groups=observers.groups and observers.groups.quality(at),
+        detection=None if observers.detections is None else observers.detections.detection(at),
+        groups=None if observers.groups is None else observers.groups.quality(at),
     )
 
 
