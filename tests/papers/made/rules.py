@@ -206,12 +206,22 @@ def _exchanged(rule: Rule) -> Rule:
     return exchanged
 
 
+def _detectors(metric: str, point: Parameters) -> float:
+    if metric in ("listed", "detected"):
+        return 1.0
+    if metric == "mistakes" and point["scenario"] == "calm":
+        return 0.0
+    printed = point["system"] == "path-heartbeat" and point["refresh_s"] == 0.0
+    return {"path-gossip": 0.1, "gossip-counters": 0.2}.get(str(point["system"]), 1.0 + 3 * printed)
+
+
 # Rules by which claims fail that the general spoilers leave.
 TWINS: dict[str, tuple[Rule, ...]] = {
     "directional-walks/growth": (_growing(0.9, 0.6), _uneven),
     "underlay-siena/linear-time": (_work(2.0),),
 } | {f"walk-overlay/figure-8{panel}": (_exchanged(_overlays),) for panel in ("", "ab", "cd", "ef")}
 RULES: dict[str, Rule] = {
+    "directional-walks/section-2": _detectors,
     "directional-walks/section-3": lambda _metric, _point: 1.0,
     "directional-walks/section-4": _walk_networks,
     "directional-walks/figure-5": _walk_steps,
