@@ -33,8 +33,17 @@ from halfway.sim.engine.records import (
     append_record,
     id_of,
     is_up,
+    is_withheld,
 )
-from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_PAUSED, NODE_UP
+from halfway.world.outages import (
+    LINK_DOWN,
+    LINK_UP,
+    LOST,
+    NODE_ATTACKS,
+    NODE_DOWN,
+    NODE_PAUSED,
+    NODE_UP,
+)
 
 # The reasons for which `run` returns.
 IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
@@ -56,7 +65,10 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         to = driver.stamp(record, id_of(engine, row), engine.incarnation[row], hops)
         if to == driver.TO_NETWORK:
             add_age(engine, record, -1.0, now)
-        if to == driver.TO_NETWORK and not waits:
+        if to == driver.TO_NETWORK and is_withheld(engine, row, record):
+            engine.flight.phase[slot] = OVER
+            push(engine.queue, now, reserved(engine.queue, 1), slot)
+        elif to == driver.TO_NETWORK and not waits:
             depart(engine, radio, reach, slot)
         else:
             engine.flight.phase[slot] = HELD
@@ -199,6 +211,9 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     starts: whether a node that comes up receives the start event.
     """
     kind, a, b = changes.kind[k], changes.a[k], changes.b[k]
+    if kind >= NODE_ATTACKS:
+        engine.attackers[a] = np.uint8(kind == NODE_ATTACKS)
+        return True
     if kind >= NODE_PAUSED:
         change_pause(engine, kind, a, changes.t[k])
         return True
