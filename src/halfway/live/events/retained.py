@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from halfway.live.events.bodies import EventBody
-from halfway.live.topics import matches
+from halfway.live.topic_filters import matches
 
 Version = tuple[int, int]  # number, node id
 _VERSION = struct.Struct("<QI")

@@ -24,7 +24,7 @@ from halfway.live.kept.outlet import (
 )
 from halfway.live.mesh import Event, Refusal
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.topics import matches
+from halfway.live.topic_filters import matches
 
 BEAT_S = 1.0
 LINGER_S = 5.0  # an event is kept so long in any case: a reader may be about to announce itself

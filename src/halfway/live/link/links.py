@@ -5,10 +5,11 @@ No timer delays them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
@@ -75,8 +76,8 @@ class Links:
         self._limits, self._drops = limits, drops
         self.table = HelloTable(security.node_id, own.rules, limits.neighbours, limits.heard)
         self.endpoint: Endpoint | None = None
-        self.frame: Callable[[int, int, bytes], None] = _ignored
-        self.greeted: Callable[[int], None] = _ignored
+        self.frame: Callable[[int, int, bytes], None] = ignore
+        self.greeted: Callable[[int], None] = ignore
         self.take: Callable[[float, int, bytes, int], int] = _at_once
         self.written: Callable[[], Iterable[tuple[int, bytes]]] = tuple
         self.retained: Callable[[], int] = int
@@ -300,7 +301,3 @@ class Links:
 def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
     """Take no frame."""
     return at
-
-
-def _ignored(*_: Any) -> None:
-    """Take nothing."""

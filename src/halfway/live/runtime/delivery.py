@@ -3,6 +3,7 @@
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 
+from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, decoded, encoded, identity_of
 from halfway.live.events.retained import (
@@ -18,7 +19,7 @@ from halfway.live.limits import Limits
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 from halfway.live.wire.frames import FrameType, frame
 
 REMEMBERED = 8192  # publications that reached an application, so that none comes twice
@@ -80,9 +81,9 @@ class RetainedSpread:
         self._table = RetainedTable(limits.retained, limits.retained_bytes)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
         # Takes a neighbour and the id of a node whose certificate is missing.
-        self.unknown: Callable[[int, int], None] = _ignored
+        self.unknown: Callable[[int, int], None] = ignore
         # Takes each new value: where a node has a journal, it is written there.
-        self.changed: Callable[[Version, EventBody], None] = _ignored
+        self.changed: Callable[[Version, EventBody], None] = ignore
 
     def __len__(self) -> int:
         return len(self._table)
@@ -159,7 +160,3 @@ def event_of(
 
 def _retained_frame(version: Version, body: EventBody, now: float) -> bytes:
     return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))
-
-
-def _ignored(*_: object) -> None:
-    pass

@@ -27,7 +27,7 @@ from halfway.live.step.record_bytes import head_of
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
-from halfway.live.topics import OWN, filter_problem
+from halfway.live.topic_filters import OWN, filter_problem
 from halfway.live.wire.frames import FrameType
 
 AT_ONCE = 64  # publications before the loop has its turn
