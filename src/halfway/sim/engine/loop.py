@@ -22,7 +22,7 @@ from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SEL
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
 from halfway.sim.engine.clocks import elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
-from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
+from halfway.sim.engine.pauses import change_conduct, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import (
     ARRIVED,
@@ -35,15 +35,7 @@ from halfway.sim.engine.records import (
     is_up,
     is_withheld,
 )
-from halfway.world.outages import (
-    LINK_DOWN,
-    LINK_UP,
-    LOST,
-    NODE_ATTACKS,
-    NODE_DOWN,
-    NODE_PAUSED,
-    NODE_UP,
-)
+from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_PAUSED, NODE_UP
 
 # The reasons for which `run` returns.
 IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
@@ -211,11 +203,8 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     starts: whether a node that comes up receives the start event.
     """
     kind, a, b = changes.kind[k], changes.a[k], changes.b[k]
-    if kind >= NODE_ATTACKS:
-        engine.attackers[a] = np.uint8(kind == NODE_ATTACKS)
-        return True
     if kind >= NODE_PAUSED:
-        change_pause(engine, kind, a, changes.t[k])
+        change_conduct(engine, kind, a, changes.t[k])
         return True
     if kind in (NODE_DOWN, NODE_UP):
         if is_up(engine, a) == (kind == NODE_UP):
