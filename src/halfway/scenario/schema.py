@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
@@ -184,7 +183,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
     seconds: Seconds = 60.0
     seed: Seed = 1
     hello: Literal["sent", "given"] = "sent"
-    hello_period_s: Annotated[float, Meta(ge=1e-3, le=1e6)] = HELLO_PERIOD_S
+    hello_period_s: Annotated[float, Meta(ge=1e-3, le=1e6)] = 1.0
     hello_neighbours: Annotated[int, Meta(ge=1, le=65_536)] = 512
     discovery_delay_s: Annotated[float, Meta(ge=0.0)] = 1.0  # inf: never
     window: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
