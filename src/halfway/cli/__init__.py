@@ -22,6 +22,7 @@ from halfway.cli.commands.results import results
 from halfway.cli.commands.schema import schema
 from halfway.cli.commands.simulate import simulate
 from halfway.cli.commands.walk import walk
+from halfway.cli.live.bench import bench
 from halfway.cli.live.doctor import doctor
 from halfway.cli.live.events import pub, spy, sub
 from halfway.cli.live.journal import journal
@@ -108,5 +109,5 @@ app.command()(doctor)
 app.command("testbed", rich_help_panel="Live nodes")(real_nodes)
 app.add_typer(net, name="net", rich_help_panel="Live nodes")
 app.add_typer(journal, name="journal", rich_help_panel="Live nodes")
-for _live in (node, pub, sub, spy, scout, status, ping, route, record, replay):
+for _live in (node, pub, sub, spy, scout, status, ping, route, record, replay, bench):
     app.command(rich_help_panel="Live nodes")(_live)

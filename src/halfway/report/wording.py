@@ -46,6 +46,11 @@ def number(value: float | str | None, places: int | None = None) -> str:
     return f"{value:.{decimals(value) if places is None else places}f}"
 
 
+def short(value: float) -> str:
+    """Return a number in four digits at most; a dash for none."""
+    return NOTHING if math.isnan(value) else f"{value:.4g}"
+
+
 def interval(verdict: Verdict) -> str:
     """The wording of a 95 % interval, to as many digits as the measured value, or a dash."""
     low, high, measured = verdict.low, verdict.high, verdict.measured

@@ -20,7 +20,8 @@ from halfway.scenario.schema import (
     UnitDisk,
     Waypoint,
 )
-from halfway.scenario.workload import NamesAndSeed, demand_of
+from halfway.scenario.workload import AnyDemand, NamesAndSeed, demand_of
+from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.energy import Power
@@ -36,8 +37,7 @@ from halfway.world.mobility.random_waypoint import WaypointMotion
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
-from halfway.world.workload.demand import Drawn, Listed
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.demand import Listed
 from halfway.world.workload.roles import Names
 
 
@@ -46,7 +46,7 @@ class PreparedScenario(NamedTuple):
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
-    demand: Drawn | Listed | Monitoring
+    demand: AnyDemand
     battery_j: float | Sequence[float] | None  # of all nodes, or [n]
 
 
@@ -140,13 +140,23 @@ def _power(power: NodePower) -> Power:
 
 def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
     """The run context that a prepared scenario gives adapters. Problem where no system can run."""
+    return checked_environment(scenario, ready)[1]
+
+
+def checked_environment(
+    scenario: Scenario, ready: PreparedScenario
+) -> tuple[Environment, RunContext]:
+    """Return the environment of a prepared scenario and its run context.
+
+    Raises Problem where no system can run.
+    """
     environment, context = environment_and_context(
         ready.network, ready.motion, ready.demand, scenario.faults,
         seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
         window=scenario.window,
     )  # fmt: skip
     scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)
-    return context
+    return environment, context
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from halfway.scenario.build import network_of, prepared
+from halfway.scenario.build import checked_environment, network_of, prepared
 from halfway.scenario.schema import FromFile, Scenario
-from halfway.sim.run_context import environment_and_context
 from halfway.world.graphs.cut_points import cut_points
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
@@ -78,11 +77,7 @@ def survey(scenario: Scenario) -> Survey:
     Raises Problem for everything that a run would refuse before its start.
     """
     ready = prepared(scenario)
-    environment, _ = environment_and_context(
-        ready.network, ready.motion, ready.demand, scenario.faults, seconds=scenario.seconds,
-        seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
-    )  # fmt: skip
-    scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)
+    environment, _ = checked_environment(scenario, ready)
     names, component = environment.names(), components(environment.start).tolist()
     left_out = {} if ready.network is None else ready.network.left_out
     absent = _left_out_nodes(scenario, names)

@@ -133,7 +133,7 @@ def _completed(
         write_results(folder, completed.results)  # kept if the map is interrupted
         drawn = ""
         if mapped:
-            from halfway.report.comparison.map.kept_map import map_of_comparison
+            from halfway.report.comparison.kept_map import map_of_comparison
 
             tracing = partial(display.count, "tracing", "maps")
             drawn = map_of_comparison(folder, request, completed, tracing)

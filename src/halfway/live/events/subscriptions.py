@@ -8,13 +8,11 @@ topic of its first two levels, and a filter that is wild within these levels nee
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from halfway.live.events.topics import EVERYTHING, TopicTable, hashed, short
+from halfway.live.events.routed_topics import routed_filter, routed_topic
+from halfway.live.events.topic_numbers import EVERYTHING, TopicTable, hashed, short
 from halfway.live.mesh import Event
 from halfway.live.systems.face import Command, Face
-from halfway.live.topics import FilterTree, is_wild, matches
-
-_MATCHED = 256  # topics whose subscriptions are remembered
-_DEPTH = 2  # levels of a topic that a routed system knows
+from halfway.live.topic_filters import FilterTree, is_wild, matches
 
 
 @dataclass(eq=False)
@@ -24,18 +22,6 @@ class LocalSubscription:
     filter: str
     callback: Callable[[Event], None]
     since: float = 0.0  # seconds of the node's clock
-
-
-def routed_topic(topic: str) -> str:
-    """The topic by which a routed system knows an event on a topic."""
-    return "/".join(topic.split("/")[:_DEPTH])
-
-
-def routed_filter(topic_filter: str) -> str:
-    """The topic to which a routed system subscribes for a filter."""
-    first = topic_filter.split("/")[:_DEPTH]
-    # "a/b/#" matches "a/b" too, and "a/#" matches "a": the first is one topic, the second is not.
-    return EVERYTHING if is_wild("/".join(first)) else "/".join(first)
 
 
 class Subscriptions:

@@ -21,7 +21,7 @@ from halfway.live.keys.certificates import (
 )  # fmt: skip
 from halfway.live.keys.identity import Identity, is_signed
 from halfway.live.keys.patterns import any_covers
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 
 MOST_CERTIFICATES = 4096  # of nodes that are not neighbours; the one learnt longest ago goes first
 _FOR_EVER = 2**63

@@ -20,8 +20,8 @@ from typing import Protocol
 
 import msgspec
 
-from halfway.live.mqtt.topics import is_filter
-from halfway.live.topics import covers, matches
+from halfway.live.mqtt.packets.topic_names import is_filter
+from halfway.live.topic_filters import covers, matches
 from halfway.problem import Problem
 
 _COST, _BLOCK, _PARALLEL = 16_384, 8, 1  # of scrypt: about 40 ms and 16 MiB

@@ -8,30 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import around, ratio
+from halfway.pipeline.reproduction import judge
+from halfway.pipeline.reproduction.estimates import around
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 verdict_row = partial(Verdict, "walk-overlay")
+judge_ratio = partial(judge.judge_ratio, "walk-overlay")
 
 Estimate = tuple[float, float, float]  # value and its 95 % interval
 Floats = npt.NDArray[np.float64]
-
-
-def judge_ratio(
-    figure: str, cell: dict[str, Scalar], metric: str, claim: str | None, one: Summary,
-    other: Summary,
-    interpretation: str,
-) -> Verdict:  # fmt: skip
-    """Judge by a paired estimate of their ratio that the mean of `one` is less than `other`'s.
-
-    claim: the paper's clause; None for a statement of ours.
-    """
-    share = ratio(one, other, "mean")
-    opinion = judge_order(*share) if claim else ours(judge_order(*share))
-    return verdict_row(figure, cell, metric, claim, *share, one.networks, interpretation, *opinion)
 
 
 def with_replicates(summary: Summary) -> Floats:

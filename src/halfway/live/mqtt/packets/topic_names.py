@@ -1,6 +1,6 @@
 """What the MQTT door adds to topics and filters: a limit of levels, and shared subscriptions."""
 
-from halfway.live.topics import filter_problem, topic_problem
+from halfway.live.topic_filters import filter_problem, topic_problem
 
 LEVELS_MAXIMUM = 128  # of a topic or filter; deeper ones are refused
 SHARE = "$share/"

@@ -16,6 +16,7 @@ from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.plots.system_marks import mark_numbers
 
 _ASSETS = ("map.css", *SCRIPTS)
+_FOLDER = "halfway.report.comparison.map"  # of the assets
 _NAME = ".map"  # the first line is the key, the rest is HTML
 Progress = Callable[[int, int], None]  # systems traced, of how many
 
@@ -41,7 +42,7 @@ def map_key(completed: Completed) -> str:
     """The digest of all that a comparison's map depends on: scenario, systems, runs and code."""
     digest = hashlib.sha256(code_digest(__name__).encode())
     for name in _ASSETS:
-        digest.update(files(__package__).joinpath(name).read_bytes())
+        digest.update(files(_FOLDER).joinpath(name).read_bytes())
     results = completed.results
     first = [run for run in completed.runs if (run.point, run.replicate) == (0, 0)]
     runs = [(run.system, run.seed, run.status, run.digest) for run in first]
