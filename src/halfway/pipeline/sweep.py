@@ -47,7 +47,7 @@ class SweepReport(msgspec.Struct, frozen=True):
     compiling_seconds: float  # of kernels, before the first run; all cores wait
 
     def shares(self) -> dict[str, float]:
-        """Fractions of the cores' time in a sweep, which sum to 1; empty if nothing was run.
+        """Return fractions of the cores' time in a sweep, which sum to 1; empty if nothing was run.
 
         The phases: simulating, networks, Python (the rest of the runs), compiling, starting Spark,
         and Spark: scheduling tasks, and cores that wait for the last task of a batch.
@@ -134,7 +134,7 @@ class _Count:
 
 
 def _are_recorded(store: Store, studies: Plans) -> bool:
-    """Whether a sweep's studies have been requested before, with the same runs."""
+    """Return whether a sweep's studies have been requested before, with the same runs."""
     with store.reading():
         known = {one.name: (set(one.keys), one.identity) for one in read_requests(store.studies)}
     return all(
@@ -195,7 +195,7 @@ def _made_by_spark(
 
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:
-    """The number of a sweep's runs that failed, and the first error in one line."""
+    """Return the number of a sweep's runs that failed, and the first error in one line."""
     table = store.rows("key", "status", "parameters", "replicate", "error")
     wrong = table.filter(pc.not_equal(table["status"], "ok")).to_pylist()
     planned = set(plan["key"].to_pylist()) if wrong else set()

@@ -101,9 +101,9 @@ def delivered_share(
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the content workload under faults with all clients of dead brokers at another one: the
-    nearest in hops to the dead one (`rows`: its row) that reaches the root; without such a broker
-    they stay."""
+    """Return the content workload under faults with all clients of dead
+    brokers at another one: the nearest in hops to the dead one (`rows`:
+    its row) that reaches the root; without such a broker they stay."""
     # We let these clients attach elsewhere, because the paper does not mention them.
     served = sorted(connected(overlay))
     goes = np.arange(content.wanted.shape[1])

@@ -69,7 +69,8 @@ class Walkers:
         k: int = 1,
         interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Steps of both bulk walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
+        """Return steps of both bulk walks together [P] and meeting rows
+        [P] (-1: none) for pairs [P, 2].
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """
@@ -85,7 +86,8 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Paths of bulk walks through each row [n], ends included; the number of unmet pairs."""
+        """Return paths of bulk walks through each row [n], ends
+        included; the number of unmet pairs."""
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
         unmet = kernels.path_loads(

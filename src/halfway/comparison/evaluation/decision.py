@@ -63,7 +63,10 @@ class DecisionRule(NamedTuple):
     minimise: str = ""
 
     def tested(self, usual: Need) -> tuple[Need, ...]:
-        """The needs of a decision, and the usual one if none of its metric is stated."""
+        """Return the needs of the decision.
+
+        The usual need is added unless a stated need has the same metric.
+        """
         stated = any(need.metric == usual.metric for need in self.needs)
         return self.needs if stated else (usual, *self.needs)
 
@@ -71,7 +74,7 @@ class DecisionRule(NamedTuple):
 def decide(
     point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule
 ) -> Decision:
-    """The decision at a point of a comparison, from the values in its cells."""
+    """Return the decision at a point of a comparison, from the values in its cells."""
     by_name = {metric.name: metric for metric in metrics}
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
@@ -115,7 +118,7 @@ def decide(
 def _sorted_out(
     against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str]
 ) -> tuple[set[str], set[str]]:
-    """The systems that meet all needs of a decision, and those that fail one of them."""
+    """Return the systems that meet all needs of a decision, and those that fail one of them."""
     against_failing = {
         system: max(of[system].failing for of in against.values()) for system in systems
     }
@@ -133,7 +136,7 @@ def _sorted_out(
 
 
 def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int | None:
-    """The replicates after which a decision's open system would meet all needs, or fail one.
+    """Return the replicates after which a decision's open system would meet all needs, or fail one.
 
     An estimate, one of _COUNTS; None if it is more, or without evidence.
     """
@@ -151,7 +154,7 @@ def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int 
 
 
 def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | None:
-    """The candidate with the least mean cost, over the replicates in which all have one."""
+    """Return the candidate with the least mean cost, over the replicates in which all have one."""
     if not candidates:
         return None
     table = np.array([costs[system] for system in candidates])
@@ -161,7 +164,7 @@ def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | N
 
 
 def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats]) -> set[str]:
-    """The systems that cost significantly more than some candidate of a decision."""
+    """Return the systems that cost significantly more than some candidate of a decision."""
     with_cost = [system for system, column in costs.items() if np.isfinite(column).any()]
     level = FALSELY_DEARER / max(len(with_cost) - 1, 1)
     return {
@@ -174,7 +177,7 @@ def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Float
 def _extra_cost(
     cost: Metric, costs: Mapping[str, Floats], system: str, chosen: str | None
 ) -> MeanInterval | None:
-    """What a system costs more than the chosen one, in pairs of runs."""
+    """Return what a system costs more than the chosen one, in pairs of runs."""
     if chosen is None or system == chosen:
         return None
     between = paired(costs[system], costs[chosen])

@@ -20,7 +20,8 @@ def _read(value: Callable[[Detection], float]) -> Callable[[Outcome], float]:
 
 
 def _each(amount: Callable[[Outcome], float]) -> Callable[[Outcome], float]:
-    """A cost of the whole run for each member and second; nan for a system that is no detector."""
+    """Return a cost of the whole run for each member and second; nan
+    for a system that is no detector."""
     return lambda o: math.nan if o.detection is None else amount(o) / (o.nodes * o.seconds)
 
 

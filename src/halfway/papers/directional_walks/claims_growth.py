@@ -55,14 +55,14 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
 
 
 def exponent(sizes: Sequence[Summary]) -> _Estimate:
-    """The exponent of n in the medians of summaries of growing directional walks' networks: the
-    least squares slope of the logarithms, with its 95 % interval over networks."""
+    """Return the exponent of n in the medians of summaries:
+    the least squares slope of the logarithms, with its 95 % interval over networks."""
     value, boot = _slopes(sizes)
     return value, *around(value, boot, min(one.networks for one in sizes))
 
 
 def _slopes(sizes: Sequence[Summary]) -> tuple[float, npt.NDArray[np.float64]]:
-    """The slope of directional walks' medians, and of each bootstrap resample of them."""
+    """Return the slope of the medians, and of each bootstrap resample of them."""
     x = np.log([float(one.parameters["n"]) for one in sizes])
     weight = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     medians = np.array([one.median for one in sizes])
@@ -74,13 +74,14 @@ def _slopes(sizes: Sequence[Summary]) -> tuple[float, npt.NDArray[np.float64]]:
 
 
 def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
-    """The summaries of a metric of growing directional walks' networks, in the order of n."""
+    """Return the summaries of a metric of growing directional walks'
+    networks, in the order of n."""
     rows = found.select(metric, **where)
     return sorted(rows, key=lambda row: float(row.parameters["n"]))
 
 
 def _spans(sizes: list[Summary]) -> Iterator[tuple[list[Summary], str]]:
-    """All sizes of directional walks' networks, and those of the last two decades."""
+    """Yield all sizes of the networks, and those of the last two decades."""
     for some in (sizes, sizes[-_DECADES:]):
         first, last = (math.log10(float(one.parameters["n"])) for one in (some[0], some[-1]))
         yield some, f"10^{first:.0f} to 10^{last:.0f}"
@@ -90,7 +91,7 @@ def _expected(
     sizes: list[Summary], degree: int, system: str, what: str, least: float, most: float,
     meaning: str,
 ) -> Verdict:  # fmt: skip
-    """Our expectation of an exponent of directional walks or a rival, as a verdict."""
+    """Return our expectation of an exponent of directional walks or a rival, as a verdict."""
     slope = exponent(sizes)
     return _row(
         {"degree": degree, "system": system}, f"exponent of n, {what}", None, *slope,
@@ -100,7 +101,7 @@ def _expected(
 
 
 def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]:
-    """Our expectation that state and messages of directional walks grow as the steps do."""
+    """Yield our expectation that state and messages of directional walks grow as the steps do."""
     steps, boot_steps = _slopes(_sizes(found, "steps", degree=degree, system=system))
     for metric in ("state", "messages"):
         sizes = _sizes(found, metric, degree=degree, system=system)
@@ -117,8 +118,8 @@ def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]
 
 
 def _joined(found: Summaries, degree: int) -> Verdict:
-    """Our expectation that cell routing, a rival of directional walks, joins pairs on the largest
-    network."""
+    """Return our expectation that cell routing, a rival of directional
+    walks, joins pairs on the largest network."""
     lost = _sizes(found, "unmet", degree=degree, system=CELLS)[-1]
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
     n = lost.parameters["n"]
