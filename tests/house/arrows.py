@@ -59,6 +59,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": {"."},
         "broker_trees": {"."},
         "failure_detectors": set(),
+        "walk_detectors": {".", "walks", "failure_detectors"},
     },
     "protocols/broker_trees": {
         ".": {"paths", "tables"},
@@ -111,7 +112,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         },
         "trace": {".", "step", "wire", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
-        "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring"},
+        "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring", "trace"},
         "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
         "air": {".", "step", "systems", "link", "runtime"},

@@ -1,6 +1,13 @@
 """The adapter of failure detectors: no application publishes, and every node is a member."""
 
-from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    Adapter,
+    Commands,
+    RunContext,
+    SystemInstance,
+    commands,
+    limits_of,
+)
 from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
 from halfway.world.workload.demand import Demand, Publications
 
@@ -18,13 +25,20 @@ class DetectorAdapter(Adapter):
         module, values = self.module, self.values
         rules = module.rules(values)
         members = min(int(values["members"]), context.n)
-        room = {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
-        state = module.state(context.node_ids, members, context.seed, **room)
+        sizes = self.sizes(context, members)
+        state = module.state(context.node_ids, members, context.seed, **sizes)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
             shortfalls=lambda state: _shortfalls(_index_of(state)),
-            most_beside=module.MOST_BESIDE,
+            most_beside=module.MOST_BESIDE, limits=limits_of(module, state, rules),
         )  # fmt: skip
+
+    def sizes(self, context: RunContext, members: int) -> dict[str, int]:
+        """Return the sizes of a failure detector's state beside its
+        members: of φ's window, if any."""
+        del context, members
+        values = self.values
+        return {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return no commands: a failure detector starts with its node."""

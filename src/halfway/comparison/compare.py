@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
@@ -48,10 +49,12 @@ def compare(
     *,
     compiling: CompileProgress | None = None,
     partitions: int | None = None,
+    event_log: Path | None = None,
 ) -> Completed:
     """Run a comparison: make the runs that the store lacks, and compute the results.
 
     compiling: receives the progress of compiling systems that never ran on this machine.
+    event_log: the folder for Spark's log, which `account_of` reads.
     Raises Problem if the store or the master does not work; finished runs are kept.
     """
     begun = perf_counter()
@@ -60,7 +63,7 @@ def compare(
     every = [(point, one) for point in request.points for one in request.systems]
     points = [point_of(point.scenario, one) for point, one in every]
     metrics = metrics_for([point.scenario for point in request.points])
-    with OnDemand(master) as spark:
+    with OnDemand(master, event_log) as spark:
         while True:
             table = plan(points, replicates, root)
             _compile(request, store, table, master, compiling)

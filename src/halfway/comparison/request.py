@@ -64,8 +64,7 @@ def read_request(
     _check_changes(changes or {})
     sources = [read_user_system(one) for one in user_systems]
     of_user = {source.name: user_system(source) for source in sources}
-    chosen = _chosen(systems)
-    chosen += [SystemSource(*source) for source in sources]
+    chosen = [*_chosen(systems), *(SystemSource(*source) for source in sources)]
     _check_names([one.name for one in chosen])
     _check_replicates(replicates, None if until is None else max_replicates)
     base, points = read_sweep(scenario, changes, sweeps, of_user)
@@ -75,12 +74,12 @@ def read_request(
     rule = stopping_rule(until, known[0])
     supported, unsupported, remarks = _sorted_out(points, chosen)
     reference = _baseline(baseline, supported, unsupported)
-    able, wanted = list(supported.values()), {**(base.decision.need or {}), **(needs or {})}
+    wanted = {**(base.decision.need or {}), **(needs or {})}
     decision = decision_rule(wanted, minimise or base.decision.minimise)
     _check_decision(decision, known)
     return Request(
-        base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
-        decision,
+        base, points, list(supported.values()), reference, unsupported, remarks, replicates, rule,
+        max_replicates, decision,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ A table may name the ranges of its places and reused fields; `Kind.parts` has th
 [('topic', '<u4'), ('rounds made', '<u4')]
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partialmethod
 from types import MappingProxyType
@@ -178,8 +178,8 @@ class Kinds:
         """Declare the message kind of the start event for this protocol; return its number."""
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
-    def include(self, other: "Kinds") -> None:
-        """Declare all message kinds of another table as well."""
+    def include(self, other: Iterable[Kind]) -> None:
+        """Declare message kinds of another table as well: all of them, or some."""
         for kind in other:
             self._add(kind)
 

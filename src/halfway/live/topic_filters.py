@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 MOST_BYTES = 65_535  # of a topic's text in UTF-8
 OWN = "$halfway/"  # the topics below it belong to the runtime, and all members may use them
-_REMEMBERED = 1024  # topics whose entries a tree remembers
+REMEMBERED = 1024  # topics whose entries a tree remembers
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -116,7 +116,7 @@ class FilterTree(Generic[_K, _V]):
         """Return the entries of all filters that match a topic. The list is not the caller's."""
         found = self._found.get(topic)
         if found is None:
-            if len(self._found) >= _REMEMBERED:
+            if len(self._found) >= REMEMBERED:
                 self._found.clear()
             found = self._found[topic] = self._matching(topic)
         return found

@@ -63,7 +63,8 @@ def run_beside(
         live = asyncio.run(_live(air, settings, scenario, ready, progress, keeping))
         live = live._replace(queue=air.close())
     records = keeping.records
-    replayed = [replay(path) for path in sorted(records.glob("*.trace"))] if records else []
+    paths = sorted(records.glob("*.trace")) if records else []
+    replayed = [one for path in paths for one in replay(path)]
     rows = beside(simulated, live.measured)
     sums = account(context.n, live.datagrams, live.air, live.queue)
     return SideBySide(system, context.n, rows, simulated, live, replayed, sums)

@@ -7,7 +7,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, UnderlayPath, connected
+from halfway.bulk.broker_trees.overlay import (
+    NO_BROKER,
+    Broker,
+    Overlay,
+    UnderlayPath,
+    connected,
+    linked,
+)
 from halfway.problem import Problem
 from halfway.protocols.broker_trees.decisions import is_nearer
 from halfway.world.underlays.disjoint import disjoint_pair
@@ -121,6 +128,8 @@ def _choose_alternate(
         with avoided(overlay, [*inner, broker.row]):
             last = shortest(network, overlay.hop, parent, overlay.closed)
     near = first.weight
+    if overlay.rules.proximity == "hops":
+        near = shortest(network, overlay.hop, broker.row, overlay.closed).weight
     for number in some:
         hops, best = near[overlay[number].row], broker.alternate
         if best != NO_BROKER and not is_nearer(hops, number, near[overlay[best].row], best):
@@ -139,11 +148,14 @@ def _choose_alternate(
 
 def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
     """Return the rows alternate … parent under the overlay link for a join; none if it is down."""
-    upwards = alternate == overlay[broker.parent].parent
-    link = overlay[broker.parent if upwards else alternate].direct
-    if link is None or not link.is_open(overlay.closed):
-        return np.empty(0, np.int32)
-    return link.rows[::-1].copy() if upwards else link.rows
+    for one, other in ((alternate, broker.parent), (broker.parent, alternate)):
+        for end, rows in linked(overlay[one]):
+            in_tree = end == overlay[one].parent
+            if end == other and (in_tree or overlay.rules.neighbours == "links"):
+                route = overlay.route(rows)
+                if route is not None and route.is_open(overlay.closed):
+                    return rows if one == alternate else rows[::-1].copy()
+    return np.empty(0, np.int32)
 
 
 def _choose_bare(overlay: Overlay, broker: Broker, direct: UnderlayPath) -> None:

@@ -3,7 +3,7 @@
 The whole overlay in one place, for experiments in bulk. `join` and `repair` change it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, get_args
@@ -20,6 +20,12 @@ NO_BROKER = -1
 # How the alternate path may run [uas §3.1]. tested: the routers' own routes, kept only if they are
 # disjoint by chance; around: the leg to the alternate avoids the direct path; free: both legs do.
 PathInterpretation = Literal["tested", "around", "free"]
+# What the nearest alternate is nearest by [uas §4]. leg: the hops of the leg of y to it, as led
+# around x; hops: the fewest hops to it, as printed.
+Proximity = Literal["leg", "hops"]
+# The list that Neighbors() gives [uas §4]. tree: parent and children; links: the other ends of all
+# links that Join creates, also to alternates and grandparents.
+Neighbours = Literal["tree", "links"]
 # [uas §4.1] after τ the child joins its grandparent or its alternate.
 Fallback = Literal["grandparent", "alternate"]
 
@@ -40,6 +46,9 @@ class UnderlayPath(NamedTuple):
         return len(self.places)
 
 
+NextHop = tuple[int, UnderlayPath] | None  # the next broker up, and the path to it; None: cut off
+
+
 class Rules(NamedTuple):
     """How a bulk overlay is built and repaired. We add two remedies: `retry` and `bare_path`."""
 
@@ -51,6 +60,8 @@ class Rules(NamedTuple):
     # guarantees of all brokers below it depend on its own.
     bare_path: bool = True
     fallback: Fallback = "grandparent"
+    proximity: Proximity = "leg"
+    neighbours: Neighbours = "tree"
 
 
 @dataclass
@@ -84,6 +95,8 @@ class Overlay:
     def __post_init__(self) -> None:
         check_known("interpretation", self.rules.interpretation, get_args(PathInterpretation))
         check_known("fallback", self.rules.fallback, get_args(Fallback))
+        check_known("proximity", self.rules.proximity, get_args(Proximity))
+        check_known("neighbours", self.rules.neighbours, get_args(Neighbours))
 
     @cached_property
     def closed(self) -> Closed:
@@ -128,10 +141,18 @@ class Overlay:
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:
-        """Return the overlay neighbours of a broker in the tree [uas
-        §4]: its parent and its children."""
-        parent = self.brokers[number].parent
-        return ([parent] if parent != NO_BROKER else []) + self.children(number)
+        """Return the overlay neighbours of a broker [uas §4]: its parent and its children; with the
+        rule "links" also the ends of its links to alternates and grandparents, ascending."""
+        if self.rules.neighbours == "tree":
+            parent = self.brokers[number].parent
+            return ([parent] if parent != NO_BROKER else []) + self.children(number)
+        mine = {end for end, _ in linked(self.brokers[number])}
+        theirs = {
+            other.number
+            for other in self.brokers.values()
+            if any(end == number for end, _ in linked(other))
+        }
+        return sorted((mine | theirs) & self.brokers.keys())
 
     def ancestors(self, number: int) -> Iterator[int]:
         """Yield a broker's parent, grandparent … root in the overlay; RuntimeError on a cycle."""
@@ -148,7 +169,17 @@ class Overlay:
         return number == above or above in self.ancestors(number)
 
 
-def next_hop_up(overlay: Overlay, broker: Broker) -> tuple[int, UnderlayPath] | None:
+def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
+    """Yield the overlay links that a broker's Join created: the other end, and the rows to it."""
+    if broker.direct is not None:
+        yield broker.parent, broker.direct.rows
+    if broker.second is not None and broker.alternate != NO_BROKER:
+        yield broker.alternate, broker.second.rows[: broker.bend + 1]
+    if broker.upper is not None:
+        yield broker.grandparent, broker.upper.rows
+
+
+def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
     """Return the overlay's next broker from a broker up to the root,
     and the path to it; None if cut off.
 
@@ -180,16 +211,20 @@ def is_served(overlay: Overlay, broker: Broker) -> bool:
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
 
-def tops(overlay: Overlay, *, aware: bool = True) -> dict[int, int]:
+def tops(
+    overlay: Overlay, *, aware: bool = True, chosen: Mapping[int, NextHop] | None = None
+) -> dict[int, int]:
     """Return the highest broker of the overlay that each live one reaches; connected ones share it.
 
     Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
+    chosen: the next hops of brokers that have not detected the latest failure.
     """
     next_up: dict[int, int] = {}
     for number, broker in overlay.brokers.items():
         if overlay.is_up(number) and aware:
-            hop = next_hop_up(overlay, broker)
-            next_up[number] = NO_BROKER if hop is None else hop[0]
+            hop = next_hop_up(overlay, broker) if chosen is None else chosen[number]
+            works = hop is not None and overlay.is_up(hop[0]) and hop[1].is_open(overlay.closed)
+            next_up[number] = hop[0] if hop is not None and works else NO_BROKER
         elif overlay.is_up(number):
             next_up[number] = broker.parent if is_served(overlay, broker) else NO_BROKER
     found: dict[int, int] = {}

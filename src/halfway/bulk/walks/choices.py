@@ -33,6 +33,12 @@ class DirectionalMemory(NamedTuple):
     row: npt.NDArray[np.float32]  # [2 Σ deg²] all weights, valid from the second passage on
 
 
+class NodeMemory(NamedTuple):
+    """The state of bulk directional walks that share the raised weights of the nodes they cross."""
+
+    own: DirectionalMemory  # as that of one walk which never ends
+
+
 class LazyMemory(NamedTuple):
     """The state of one pair of bulk directional walks on a lazy graph: the raised weights, in a
     hash table of the links passed."""
@@ -61,6 +67,11 @@ def directional_memory(table: WeightTable) -> DirectionalMemory:
         np.empty(2 * links, np.float32),
         np.empty(2 * len(table.base), np.float32),
     )
+
+
+def node_memory(table: WeightTable) -> NodeMemory:
+    """Return the state of bulk directional walks with weights that belong to the nodes."""
+    return NodeMemory(directional_memory(table))
 
 
 def pure_memory() -> PureMemory:
@@ -123,6 +134,11 @@ def _directional(memory, graph, stamp, w, e, x, value):
     p = np.uint32(nth(row, minimum, pick(value, ties)))
     row[p] += raise_by
     return p
+
+
+@inlined
+def _of_nodes(memory, graph, stamp, w, e, x, value):
+    return _directional(memory.own, graph, np.uint32(1), np.uint32(0), e, x, value)
 
 
 @inlined
@@ -195,5 +211,7 @@ def _copy(memory, larger):
             larger.link[onto], larger.first[onto] = memory.link[place], memory.first[place]
 
 
-_CHOICES = {DirectionalMemory: _directional, LazyMemory: _lazy, PureMemory: _pure}
+_CHOICES = {
+    DirectionalMemory: _directional, NodeMemory: _of_nodes, LazyMemory: _lazy, PureMemory: _pure,
+}  # fmt: skip
 chosen_by_type(next_position, 0, _CHOICES)

@@ -51,6 +51,14 @@ Partitions = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Spark tasks per batch. N does not change the results."),
 ]
+AccountFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--account",
+        metavar="FILE",
+        help="Print where the time of Spark went, and write every stage to FILE (.csv).",
+    ),
+]
 RootSeed = Annotated[
     int | None,
     typer.Option(

@@ -95,23 +95,21 @@ def decide(
     dearer = _dearer(cost, candidates, costs)
     ranked = []
     for system in systems:
+        met, many = system in meeting, len(systems)
         results = tuple(
-            _need_result(need, against[need][system], here[system, need.metric], system in meeting,
-                         len(needs), len(systems))
-            for need in needs
-        )  # fmt: skip
+            _need_result(one, against[one][system], here[system, one.metric], met, len(needs), many)
+            for one in needs
+        )
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         extra = _extra_cost(cost, costs, system, chosen)
         own = [of[system] for of in found.values() if verdict == "open"]
-        needed = None if system in meeting else _needed(own, replicates, len(systems))
+        needed = None if met else _needed(own, replicates, many)
         mean = here[system, minimise].mean
         one = RankedSystem(system, verdict, results, mean, extra, "", needed)
-        reason = reason_of(one, chosen, needs, by_name, cost, replicates)
-        ranked.append(replace(one, reason=reason))
+        ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    decision = Decision(
-        point, needs, minimise, bool(rule.needs or rule.minimise), chosen, "", tuple(ranked)
-    )
+    asked = bool(rule.needs or rule.minimise)
+    decision = Decision(point, needs, minimise, asked, chosen, "", tuple(ranked))
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 

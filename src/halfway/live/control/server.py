@@ -38,7 +38,9 @@ from halfway.live.runtime.status import status_of
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 
-_QUEUE = 1024  # events that wait for one connection
+QUEUE = 1024  # events that wait for one connection
+MOST_CONNECTIONS = 256  # at a time; a further one is refused
+_TOO_MANY = f"this process serves {MOST_CONNECTIONS} commands already"
 _PING_S = 2.0
 _POLL_S = 0.02
 _MOST_RECORD_S = 86_400.0
@@ -90,7 +92,10 @@ class ControlServer:
         try:
             # The client may go at any time, and a node that ends cancels this task.
             with contextlib.suppress(ConnectionError, asyncio.CancelledError):
-                await self._serve(reader, writer)
+                if len(self._connections) <= MOST_CONNECTIONS:
+                    await self._serve(reader, writer)
+                else:
+                    await _answer(writer, RefusedAnswer(_TOO_MANY, "end other commands"))
         finally:
             self._connections.discard(task)
             writer.close()
@@ -143,7 +148,7 @@ class ControlServer:
         self, node: MeshNode, request: SubscribeRequest, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:  # fmt: skip
-        queue: asyncio.Queue[Event] = asyncio.Queue(_QUEUE)
+        queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
 
         def take(event: Event) -> None:
             if queue.full():

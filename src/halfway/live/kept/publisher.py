@@ -161,8 +161,8 @@ class KeptPublisher:
             acked[event.publisher] = max(through, acked.get(event.publisher, 0))
             for number in asked:
                 kept = self._kept.kept_event(topic, number)
-                if kept is None:
+                if kept is None and topic in self._texts:
                     self._asked_for_gone.add(topic)
-                elif again < MOST_AGAIN:
+                elif kept is not None and again < MOST_AGAIN:
                     again += 1
                     self._outlet.spread(self._form.kept_body(kept))

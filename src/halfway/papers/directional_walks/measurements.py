@@ -10,7 +10,7 @@ from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.underlays.paths import breadth_first_tree, shortest_path_loads, tree_path_loads
-from halfway.world.workload.pairs import derangements, distinct_pairs
+from halfway.world.workload.pairs import derangements, distinct_pairs, involutions
 
 
 @lru_cache(maxsize=2)
@@ -89,6 +89,24 @@ def loads(run: Run) -> Observations:
         "unmet": unmet,
         "draws": np.array([draw.draws]),
     }
+
+
+def loads_read(run: Run) -> Observations:
+    """[drw §4.3] Measure permutations routed under other readings; a unit is a node under a
+    permutation.
+
+    pairing: "both ways" routes each of n / 2 pairs there and back. weights: as `Walkers`.
+    """
+    with run.timed("network"):
+        network = kept_draw(run["n"], run["radius"], run.network_seed).network
+        walks = Walkers(network, run["system"], run["weights"])
+    draw = involutions if run["pairing"] == "both ways" else derangements
+    load = np.empty((run["permutations"], network.n), np.int64)
+    with run.timed("run"):
+        for p, targets in enumerate(draw(network.n, len(load), run.workload_seed)):
+            pairs = np.column_stack([np.arange(network.n), targets])
+            load[p], _ = walks.path_loads(pairs, seed=(run.random_seed + p) % 2**64)
+    return {"load": load.ravel(), "largest load": load.max(axis=1)}
 
 
 def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -27,6 +27,9 @@ FAIR_SIZES = (600, 1000, 2000, 3000)
 SLACKS = (0.25, 0.5, 1.0)
 FEW_SUBSCRIBERS = "With less than 8 subscribers, it is better to have multiple rendezvous"
 MANY_SUBSCRIBERS = "increasingly better than having only 1"
+# The ticks of Figure 3 that the text has: the axis of (c) begins at 1.05, that of (d)
+# goes from 0.55 to 1, by 0.05.
+AXIS_C, AXIS_D, TICK = 1.05, (0.55, 1.0), 0.05
 INTERPRETATIONS = {
     "known": "the home knows that it is the home: a notification ends on reaching it",
     "toured": "every message traverses the home perimeter",
@@ -168,6 +171,9 @@ def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
         "figure-3c", {"tried": 2}, "path by the 2 closest of 8 / by 2 alone", None, against, seen,
         f"{INTERPRETATIONS['known']}; expected below 1", ours(judge_order(*against)),
     )  # fmt: skip
+    shown = [_overhead(found, n=600, points=8, tried=tried)[0] for tried in range(1, 9)]
+    yield _on_axis("figure-3c", "least overhead", AXIS_C, AXIS_C, min(shown), seen,
+                   INTERPRETATIONS["known"])  # fmt: skip
 
 
 def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
@@ -199,6 +205,28 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
         yield row({"clients": 32}, "tree ratio at 32 / at 8", MANY_SUBSCRIBERS,
                   _later(at[32], at[8]))  # fmt: skip
         yield row({"clients": 32}, metric, MANY_SUBSCRIBERS, ratio(*at[32], "mean"))
+        shown = [ratio(*pair, "mean") for pair in at.values()]
+        for what, end, least, extreme in (
+            ("least tree ratio", AXIS_D[0], AXIS_D[0], min(shown)),
+            ("greatest tree ratio", AXIS_D[1], AXIS_D[1] - TICK, max(shown)),
+        ):
+            yield _on_axis("figure-3d", what, end, least, extreme, at[8][0], interpretation)
+
+
+def _on_axis(
+    figure: str, metric: str, end: float, least: float, estimate: _Estimate, seen: Summary,
+    interpretation: str,
+) -> Verdict:  # fmt: skip
+    """Return the verdict on an extreme of a curve, which the axis of
+    GeoRendezvous's figure encloses.
+
+    end: the tick at the end of the axis; the curve comes within one tick of it, from `least` on.
+    """
+    return Verdict(
+        "georendezvous", figure, {"reading": interpretation}, metric, end, *estimate,
+        seen.networks, f"{interpretation}; an axis encloses its curve and ends within a tick of it",
+        *judge_range(least, least + TICK, *estimate, rounding=0.0),
+    )  # fmt: skip
 
 
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:

@@ -178,7 +178,7 @@ PAPER = Paper(
         ),
         _figure(
             "beyond-systems",
-            "Beyond the paper: path lengths of a single point and of directional walks",
+            "Path lengths against shortest paths, also of a single point and of directional walks",
             [rival_point(system) for system in claims_beyond.SYSTEMS],
             claims_beyond.judge_rivals, (UNIFORM, CELLS, POINTS_READ, INTERVALS),
         ),

@@ -65,13 +65,16 @@ def summaries(spark: "SparkSession", store: Store, wanted: Wanted) -> dict[Named
     """Summarise the wanted runs of a folder by Spark: one per metric, metrics in order."""
     from pyspark.sql.functions import broadcast
 
+    from halfway.pipeline.spark.batch import named_jobs
+
     tables = [
         pa.table({"key": list(keys), "replicates": pa.array([count] * len(keys), pa.int32())})
         for count, keys in wanted.items()
     ]
     chosen = broadcast(spark.createDataFrame(pa.concat_tables(tables)))
     runs = frame_of_runs(spark, store).join(chosen, "key")
-    return _by_name(summarised(runs).toArrow().to_pylist())
+    with named_jobs(spark, "summaries"):
+        return _by_name(summarised(runs).toArrow().to_pylist())
 
 
 def frame_of_runs(spark: "SparkSession", store: Store) -> "DataFrame":

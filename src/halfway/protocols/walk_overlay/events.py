@@ -6,7 +6,7 @@ chunks that differ are sent, so removing a subscription costs the same as adding
 lacks nothing once its chunks have arrived.
 
 A node buffers the last events and sends them where a filter begins to admit them: to subscribers
-that the overlay had not reached yet, or had lost.
+that the overlay had not reached yet, or had lost. It sends none to a neighbour that has it already.
 """
 
 import numpy as np
@@ -17,6 +17,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
+from halfway.protocols.walk_overlay.holders import forget_holders, held_events, note_holder
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.state import SEARCHING
 from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
@@ -164,6 +165,7 @@ def buffer_event(state, rules, i, message, published):
     buffer[i, k].topic = message.topic
     copy_event_id(message, buffer[i, k])
     buffer[i, k].unsent = published
+    forget_holders(state, i, k)
     members.buffered[i] += 1
     return k
 
@@ -222,6 +224,7 @@ def receive_event(state, rules, i, message, out):
     if record_if_new(state.seen, i, message):
         deliver(state, rules.catalogue, i, message, out)
         spread_event(state, rules, i, message, message.source, out)
+    note_holder(state, i, message.source, message.incarnation, message)
 
 
 @apart
@@ -255,6 +258,7 @@ def receive_chunk(state, rules, i, p, message, out):
     for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):
         state.received[i, p, word] = np.uint32(message.args[messages.WORDS + word - begin])
     due = before & ~withheld(state, rules, i, p, message.at)
+    due &= ~held_events(state, i, message.source, message.incarnation)
     for k in range(state.buffer.shape[1]):
         if (due >> np.int64(k)) & np.int64(1):
             send_buffered(state, rules, i, p, k, out)

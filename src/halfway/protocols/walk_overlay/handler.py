@@ -20,6 +20,7 @@ from halfway.protocols.reliable_hop import (
 )
 from halfway.protocols.walk_overlay import events, founding, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.ending import leave
+from halfway.protocols.walk_overlay.holders import note_holder
 from halfway.protocols.walk_overlay.launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
@@ -248,6 +249,8 @@ def on_ack(state, rules, i, message, out):
         return
     record = state.hops.record[i, place]
     kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
+    if kind == messages.EVENT:
+        note_holder(state, i, message.source, message.incarnation, record)
     reliable_hop.release(state.hops, i, place)
     p = link_of(state, i, message.source)
     if kind == messages.LINK and p >= 0:

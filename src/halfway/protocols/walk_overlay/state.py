@@ -96,6 +96,13 @@ BUFFERED = np.dtype(
         ("unsent", "<i4"),  # 1: published here, and sent to no overlay neighbour so far
     ]
 )
+HOLDER = np.dtype(
+    [
+        ("events", "<i8"),  # the buffered events that the neighbour has, a bit a place
+        ("node_id", "<i4"),  # of the neighbour; -1 free
+        ("incarnation", "<u4"),  # of the neighbour when it had them
+    ]
+)
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 
@@ -113,6 +120,7 @@ class OverlayState(NamedTuple):
     advertised: npt.NDArray[np.uint32]  # [n, links, words] filter last sent over each link
     seen: EventWindows  # the newest events received of each publisher
     buffer: npt.NDArray[np.void]  # [n, events] BUFFERED: the last events
+    holders: npt.NDArray[np.void]  # [n, links] HOLDER: neighbours that have buffered events
     hops: ReliableHops
 
 
@@ -148,6 +156,8 @@ def state(
         walk_trails[field] = NONE
     overlay = np.zeros((n, most), OVERLAY_LINK).view(np.recarray)
     overlay.node_id = NONE
+    holders = np.zeros((n, most), HOLDER).view(np.recarray)
+    holders.node_id = NONE
     return OverlayState(
         members=members,
         links=overlay,
@@ -160,6 +170,7 @@ def state(
         advertised=np.zeros((n, most, words), np.uint32),
         seen=empty_windows(n, publishers),
         buffer=np.zeros((n, buffered_events), BUFFERED).view(np.recarray),
+        holders=holders,
         hops=reliable_hops(node_ids, tracked_hops, _ACCEPTED * tracked_hops),
     )
 

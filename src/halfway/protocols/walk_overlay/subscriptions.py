@@ -47,8 +47,7 @@ class Catalogue(NamedTuple):
 def catalogue(
     subscriptions: Sequence[Subscription], events: Sequence[tuple[int, Sequence[float]]], key: int
 ) -> Catalogue:
-    """Return the catalogue of overlay subscriptions and events (topic,
-    values); `key` keys every hash.
+    """Return the catalogue of subscriptions and events (topic, values); `key` keys every hash.
 
     Raises Problem for different numbers of attributes, values that are not finite, or an empty
     interval.
@@ -68,6 +67,21 @@ def catalogue(
                 remedy="give [low, high) with low below high",
             )
         items.append(_items(subscription, key))
+    return Catalogue(
+        np.array([s.topic for s in subscriptions], np.int32),
+        low,
+        high,
+        np.cumsum([0, *map(len, items)]).astype(np.int64),
+        np.array([item for one in items for item in one], np.uint64),
+        np.array([topic for topic, _ in events], np.int32),
+        _values(events, attributes),
+    )
+
+
+def _values(
+    events: Sequence[tuple[int, Sequence[float]]], attributes: int
+) -> npt.NDArray[np.float64]:
+    """Return [events, attributes]: the values of events, checked."""
     value = np.zeros((len(events), attributes))
     for e, (_, values) in enumerate(events):
         if len(values) != attributes or not np.isfinite(values).all():
@@ -76,15 +90,7 @@ def catalogue(
                 remedy=f"give {attributes} finite values",
             )
         value[e] = values
-    return Catalogue(
-        np.array([s.topic for s in subscriptions], np.int32),
-        low,
-        high,
-        np.cumsum([0, *map(len, items)]).astype(np.int64),
-        np.array([item for one in items for item in one], np.uint64),
-        np.array([topic for topic, _ in events], np.int32),
-        value,
-    )
+    return value
 
 
 def _items(subscription: Subscription, key: int) -> list[int]:
