@@ -14,6 +14,7 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
+    ends_of_publishing,
     ends_of_subscriptions,
     joined,
     limits_of,
@@ -21,7 +22,7 @@ from halfway.adapters.interface import (
 from halfway.core.options import Value
 from halfway.protocols.application import SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.georendezvous import handler
-from halfway.protocols.georendezvous.messages import ADVERTISE
+from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.workload.demand import Demand
@@ -86,9 +87,13 @@ class GeorendezvousAdapter(Adapter):
         ))  # fmt: skip
         at = (1.25 + np.linspace(0.0, 0.5, len(row))) * self.values["join_listen_s"]
         begin = SubscribedPeriods(demand.periods, demand.topics).begin(row, topic)
-        at = np.where(kind == SUBSCRIBE, np.maximum(at, begin), at)
-        ends = ends_of_subscriptions(demand, int(UNSUBSCRIBE))
-        return joined((commands(at, row, kind, topic), ends))
+        publishing = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(row, topic)
+        at = np.maximum(at, np.where(kind == SUBSCRIBE, begin, publishing))
+        ends = (
+            ends_of_subscriptions(demand, int(UNSUBSCRIBE)),
+            ends_of_publishing(demand, int(UNADVERTISE)),
+        )
+        return joined((commands(at, row, kind, topic), *ends))
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:

@@ -20,7 +20,7 @@ from halfway.problem import Problem
 from halfway.protocols.event_window import FORGOTTEN, EventWindows
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
-from halfway.world.workload.roles import SubscribedPeriods
+from halfway.world.workload.roles import Period, SubscribedPeriods
 
 
 class Commands(NamedTuple):
@@ -57,9 +57,31 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
 
 def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
     """Return an adapter's commands of `kind`, one for each subscription that ends."""
-    ends = [(until_s, *pair) for pair, (_, until_s) in demand.periods.items()]
+    return _ends(demand.periods, kind)
+
+
+def ends_of_publishing(demand: Demand, kind: int) -> Commands:
+    """Return an adapter's commands of `kind`, one for each role of a publisher that ends."""
+    return _ends(demand.publishing_periods, kind)
+
+
+def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
+    ends = [(until_s, *pair) for pair, (_, until_s) in periods.items()]
     at, row, topic = np.array([one for one in ends if np.isfinite(one[0])]).reshape(-1, 3).T
     return commands(at, row, kind, topic)
+
+
+def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
+    """Return an adapter's commands of the kinds `begins` and `ends`,
+    one for each publisher of each topic.
+
+    at: seconds before which no role begins.
+    """
+    rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers])
+    topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
+    begin = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
+    first = commands(np.maximum(begin, at), rows, begins, topic)
+    return joined((first, ends_of_publishing(demand, ends)))
 
 
 def joined(some: Iterable[Commands]) -> Commands:

@@ -17,9 +17,10 @@ from halfway.adapters.interface import (
 from halfway.core.bloom import Size, sized
 from halfway.core.options import Value
 from halfway.protocols.reliable_hop import TABLE_FULL
-from halfway.protocols.walk_overlay.messages import JOIN, UNSUBSCRIBE
+from halfway.protocols.walk_overlay.messages import JOIN, WITHDRAW
 from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.world.workload.demand import Demand
+from halfway.world.workload.roles import ALWAYS, Period
 
 _TRAILS = 16  # most trails of walks that a node has room for
 _TRACKED_HOPS = 24  # reliable hops that a node has in flight
@@ -56,6 +57,10 @@ class WalkOverlayAdapter(Adapter):
         """Return why the walk overlay cannot run there: only where its filters are too large."""
         size = 8.0 * context.n * self._links(context) * self._size(context.demand).words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
+
+    def ends_subscriptions(self) -> bool:
+        """Return whether the walk overlay learns that a subscription ends: always."""
+        return True
 
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance of the walk overlay on a network."""
@@ -97,16 +102,27 @@ class WalkOverlayAdapter(Adapter):
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return the walk overlay's commands: subscriptions, their
         ends, and the roles of publishers."""
-        ended = [(row, t, end) for (row, t), (_, end) in demand.periods.items() if end < np.inf]
-        rows, topics, ends = np.array(ended).reshape(-1, 3).T
-        publishers = np.unique(np.concatenate([np.zeros(0, np.int32), *demand.publishers]))
+        publish = _publishing(demand)
+        some, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
+        left = np.isfinite(until_s)
         parts = (
             super().start_up_commands(demand),
-            commands(ends, rows.astype(int), UNSUBSCRIBE, topics.astype(int)),
-            commands(0.0, publishers, JOIN, -1),
+            commands([begin for begin, _ in publish.values()], some, JOIN, -1),
+            commands(until_s[left], some[left], WITHDRAW, -1),
         )
         columns: Any = zip(*parts, strict=True)
         return Commands(*map(np.concatenate, columns))
+
+
+def _publishing(demand: Demand) -> dict[int, Period]:
+    """Row -> when the walk overlay's node begins to publish, on any topic, and when it ends."""
+    found: dict[int, Period] = {}
+    for topic, rows in enumerate(demand.publishers):
+        for row in rows.tolist():
+            begin, end = demand.publishing_periods.get((row, topic), ALWAYS)
+            known = found.get(row, (begin, end))
+            found[row] = min(begin, known[0]), max(end, known[1])
+    return dict(sorted(found.items()))
 
 
 def _shortfalls(state: Any) -> dict[str, int]:

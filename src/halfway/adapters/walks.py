@@ -13,13 +13,13 @@ from halfway.adapters.interface import (
     Commands,
     RunContext,
     SystemInstance,
-    commands,
     joined,
     limits_of,
+    publishing_roles,
 )
 from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
-from halfway.protocols.walks.messages import ADVERTISE, KINDS, Rules, rules_of
+from halfway.protocols.walks.messages import ADVERTISE, KINDS, WITHDRAW, Rules, rules_of
 from halfway.protocols.walks.state import (
     BRANCHES,
     DIED,
@@ -61,13 +61,11 @@ class WalkAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the walk adapter's start-up commands: subscriptions, their ends, and half a step
-        later the publishers' roles."""
-        empty = np.zeros(0, np.int32)
-        rows = np.concatenate([empty, *demand.publishers])
-        topics = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
+        """Return the walk adapter's start-up commands: subscriptions, publishers' roles, and their
+        ends. No publisher begins before half a step."""
         after = 0.5 * float(self.values["step_delay_s"])
-        return joined((super().start_up_commands(demand), commands(after, rows, ADVERTISE, topics)))
+        roles = publishing_roles(demand, int(ADVERTISE), int(WITHDRAW), after)
+        return joined((super().start_up_commands(demand), roles))
 
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:

@@ -8,7 +8,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from halfway.adapters.interface import System
-from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
+from halfway.comparison.evaluation.metrics import (
+    EVENTS,
+    LATE,
+    METRICS,
+    SATURATED,
+    SHORTFALL,
+    guard_of,
+    metrics_for,
+    purpose_of,
+)
 from halfway.comparison.evaluation.results import ResultCell
 from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.option_notes import option_notes
@@ -16,6 +25,7 @@ from halfway.scenario.schema import (
     AnyWorkload,
     FailureDetection,
     FromFile,
+    GroupWorkload,
     Recorded,
     Scenario,
     Workload,
@@ -77,14 +87,14 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
 
 def _on_comparable(scenario: Scenario) -> str:
     """Return the note on which systems are compared by their costs."""
-    detects = isinstance(scenario.workload, FailureDetection)
-    share = "detected share" if detects else "delivery ratio"
+    purpose = purpose_of([metric.name for metric in metrics_for([scenario])])
+    share = purpose.label
     text = (
         f"Costs are compared only among systems whose {share} is within {COMPARABLE:g} of the best "
         f"{share}."
     )
     other = " For the recovery time, the recovery rate counts instead of the delivery ratio."
-    return text if detects else text + other
+    return text + other if purpose == EVENTS else text
 
 
 def _on_hellos(scenario: Scenario) -> str:
@@ -252,10 +262,18 @@ def _depends_on_few(cell: ResultCell) -> bool:
     return 2 * equal > len(values) and (equal < len(values) or guard_of(cell.metric) is None)
 
 
+def _drawn_roles(scenario: Scenario) -> tuple[str, ...]:
+    """Return what the workload of the noted scenario draws."""
+    if isinstance(scenario.workload, FailureDetection):
+        return ()
+    if isinstance(scenario.workload, GroupWorkload):
+        return ("announcements",) if scenario.workload.members else ("members", "announcements")
+    return "roles", "publications"
+
+
 def _drawn_parts(scenario: Scenario) -> str:
     fixed = isinstance(scenario.network, FromFile | Recorded)
-    detects = isinstance(scenario.workload, FailureDetection)
-    drawn = [*(() if fixed else ("network",)), *(() if detects else ("roles", "publications"))]
+    drawn = [*(() if fixed else ("network",)), *_drawn_roles(scenario)]
     drawn += ["losses"]
     drawn += ["faults"] if scenario.faults else []
     return f"{', '.join(drawn[:-1])} and {drawn[-1]}" if len(drawn) > 1 else drawn[0]

@@ -11,7 +11,7 @@ from halfway.adapters.registry import TABLE, named
 from halfway.adapters.user_protocol import read_user_system, user_system
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
 from halfway.comparison.evaluation.decision import DecisionRule
-from halfway.comparison.evaluation.metrics import METRICS, metrics_for
+from halfway.comparison.evaluation.metrics import METRICS, metrics_for, purpose_of
 from halfway.comparison.evaluation.results import Metric, Need
 from halfway.comparison.evaluation.statistics import StoppingRule
 from halfway.comparison.plan import SystemSource
@@ -71,7 +71,7 @@ def read_request(
     chosen = chosen if systems else _of_purpose(chosen, points[0].scenario)
     base = msgspec.structs.replace(base, title=printable(base.title) or file_of(scenario).stem)
     known = [metric.name for metric in metrics_for([point.scenario for point in points])]
-    rule = stopping_rule(until, known[0])
+    rule = stopping_rule(until, purpose_of(known).share)
     supported, unsupported, remarks = _sorted_out(points, chosen)
     reference = _baseline(baseline, supported, unsupported)
     wanted = {**(base.decision.need or {}), **(needs or {})}

@@ -28,7 +28,14 @@ from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
-from halfway.scenario.schema import AnyWorkload, FailureDetection, Scenario, UnitDisk, Workload
+from halfway.scenario.schema import (
+    AnyWorkload,
+    FailureDetection,
+    GroupWorkload,
+    Scenario,
+    UnitDisk,
+    Workload,
+)
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 
@@ -121,6 +128,8 @@ def small(scenario: Scenario) -> Scenario:
     )  # fmt: skip
     if isinstance(scenario.workload, FailureDetection):
         workload = scenario.workload
+    if isinstance(scenario.workload, GroupWorkload):
+        workload = GroupWorkload(members_each=6)
     return msgspec.structs.replace(
         scenario, network=UnitDisk(n=_NODES, degree=_DEGREE), radio=IdealRadio(), faults=[],
         seconds=min(scenario.seconds, _SECONDS), workload=workload, stretch=False,

@@ -20,7 +20,7 @@ from halfway.scenario.schema import (
     UnitDisk,
     Waypoint,
 )
-from halfway.scenario.workload import NamesAndSeed, demand_of
+from halfway.scenario.workload import AnyDemand, NamesAndSeed, demand_of
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
@@ -37,8 +37,7 @@ from halfway.world.mobility.random_waypoint import WaypointMotion
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
-from halfway.world.workload.demand import Drawn, Listed
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.demand import Listed
 from halfway.world.workload.roles import Names
 
 
@@ -47,7 +46,7 @@ class PreparedScenario(NamedTuple):
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
-    demand: Drawn | Listed | Monitoring
+    demand: AnyDemand
     battery_j: float | Sequence[float] | None  # of all nodes, or [n]
 
 

@@ -9,7 +9,13 @@ import msgspec
 from halfway.adapters.interface import System
 from halfway.problem import Problem
 from halfway.scenario.build import PreparedScenario
-from halfway.scenario.schema import FailureDetection, Recorded, RecordedWorkload, Scenario
+from halfway.scenario.schema import (
+    FailureDetection,
+    GroupWorkload,
+    Recorded,
+    RecordedWorkload,
+    Scenario,
+)
 from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio
 from halfway.world.faults import Churn
 from halfway.world.importers.link_quality import is_one_way, repeated_links
@@ -82,7 +88,7 @@ def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
     if isinstance(work, RecordedWorkload):
         yield from _on_recorded_events(ready, seconds)
         return
-    if isinstance(work, FailureDetection):
+    if isinstance(work, FailureDetection | GroupWorkload):
         if work.start_s >= seconds:
             what = f"workload.start_s = {work.start_s:g}, and the run ends at seconds = {seconds:g}"
             yield f"no metric counts: {what}"

@@ -7,9 +7,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from halfway.problem import Problem
+from halfway.scenario.groups import groups_of
 from halfway.scenario.schema import (
     AnyWorkload,
     FailureDetection,
+    GroupWorkload,
     Member,
     Publishers,
     RecordedWorkload,
@@ -18,6 +20,7 @@ from halfway.scenario.schema import (
 )
 from halfway.world.workload.demand import Drawn, Listed, drawn_order
 from halfway.world.workload.event_files import RecordedEvents, read_events, read_roles
+from halfway.world.workload.groups import Groups
 from halfway.world.workload.monitoring import Monitoring
 from halfway.world.workload.roles import (
     GivenRoles,
@@ -29,6 +32,7 @@ from halfway.world.workload.roles import (
     topic_names,
 )
 
+AnyDemand = Drawn | Listed | Monitoring | Groups
 _STREAM = 2**30  # of the nodes for the names of files; topics have smaller numbers
 
 
@@ -39,18 +43,20 @@ class NamesAndSeed(NamedTuple):
     seed: int
 
 
-def demand_of(workload: AnyWorkload, known: NamesAndSeed) -> Drawn | Listed | Monitoring:
+def demand_of(workload: AnyWorkload, known: NamesAndSeed) -> AnyDemand:
     """Build the demand of a scenario's workload. Raises Problem naming the field."""
     if isinstance(workload, RecordedWorkload):
         return _recorded(workload, known)
     if isinstance(workload, FailureDetection):
         return Monitoring(workload.start_s)
+    if isinstance(workload, GroupWorkload):
+        return groups_of(workload, known.names, known.seed)
     return _drawn_demand(workload, known)
 
 
 def files_of(workload: AnyWorkload) -> list[str]:
     """Return the files that a scenario's workload, as it was read, refers to."""
-    if isinstance(workload, FailureDetection):
+    if isinstance(workload, FailureDetection | GroupWorkload):
         return []
     given: list[object] = [workload.subscribers]
     files: list[str] = []
@@ -63,7 +69,7 @@ def files_of(workload: AnyWorkload) -> list[str]:
 
 def with_other_files(workload: AnyWorkload, other: Callable[[str], str]) -> AnyWorkload:
     """Return a scenario's workload with other paths for its `files_of`."""
-    if isinstance(workload, FailureDetection):
+    if isinstance(workload, FailureDetection | GroupWorkload):
         return workload
     if isinstance(workload, RecordedWorkload):
         path = workload.path

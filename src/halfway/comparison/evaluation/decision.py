@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from halfway.comparison.evaluation import detection
 from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
 from halfway.comparison.evaluation.evidence import (
     NO_EVIDENCE,
@@ -33,6 +32,7 @@ from halfway.comparison.evaluation.evidence import (
     evidence_on,
     p_of,
 )
+from halfway.comparison.evaluation.metrics import purpose_of
 from halfway.comparison.evaluation.results import (
     Decision,
     MeanInterval,
@@ -48,9 +48,6 @@ from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
 from halfway.pipeline.reproduction.estimates import mean_interval
 
 FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
-DEFAULT_COST = "messages-per-notification"
-DELIVERY = Need("delivery-ratio", COMPARABLE, of_best=True)  # where no delivery ratio is needed
-DETECTION = Need(detection.DETECTED_SHARE, COMPARABLE, of_best=True)  # of failure detectors
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
 _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
@@ -79,9 +76,9 @@ def decide(
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
     replicates = max((len(cell.values) for cell in here.values()), default=0)
-    detects = DELIVERY.metric not in by_name
-    needs = rule.tested(DETECTION if detects else DELIVERY)
-    minimise = rule.minimise or (detection.COST if detects else DEFAULT_COST)
+    purpose = purpose_of(by_name)
+    needs = rule.tested(Need(purpose.share, COMPARABLE, of_best=True))
+    minimise = rule.minimise or purpose.cost
     found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
     against = {
         need: {one: of[one].against() if replicates > 1 else NO_EVIDENCE for one in systems}

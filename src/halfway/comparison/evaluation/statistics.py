@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.evaluation import detection
-from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of
+from halfway.comparison.evaluation.metrics import LATENCY, SHARES, guard_of, purpose_of
 from halfway.comparison.evaluation.results import Curve, MeanInterval, Metric, ResultCell, Timeline
-from halfway.comparison.evaluation.timelines import OVER_TIME, decoded
+from halfway.comparison.evaluation.timelines import ALL_OVER_TIME, decoded
 from halfway.pipeline.reproduction.estimates import mean_interval
 
 Floats = npt.NDArray[np.float64]
@@ -48,7 +47,7 @@ def cells_of_runs(
 ) -> list[ResultCell]:
     """Return statistics of every cell, point x metric x system in that order; `runs` likewise."""
     cells: list[ResultCell] = []
-    detects = detection.DETECTED_SHARE in [metric.name for metric in metrics]
+    purpose = purpose_of([metric.name for metric in metrics])
     for point, at_point in groupby(runs, key=lambda run: run.point):
         values = {}
         for system, of_system in groupby(at_point, key=lambda run: run.system):
@@ -59,7 +58,7 @@ def cells_of_runs(
             values[system] = by_metric
         for metric in metrics:
             columns = {system: of[metric.name] for system, of in values.items()}
-            guard = guard_of(metric.name, detects)
+            guard = guard_of(metric.name, purpose)
             shares = {system: of[guard] for system, of in values.items()} if guard else None
             cells += cells_of(point, metric, columns, baseline, shares)
     return cells
@@ -177,7 +176,7 @@ def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> 
     """
     for (point, system), of_system in groupby(runs, key=lambda run: (run.point, run.system)):
         whole = list(of_system)
-        for metric in OVER_TIME:
+        for metric in ALL_OVER_TIME:
             column = np.array([decoded(run.observed, metric) for run in whole])
             known = np.isfinite(column)
             if known.any():

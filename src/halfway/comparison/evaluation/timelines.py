@@ -9,18 +9,23 @@ from halfway.comparison.evaluation.results import Results
 from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.groups import BINS, GroupQuality
 from halfway.sim.simulation import Simulation
 
 Floats = npt.NDArray[np.float64]
-BINS = 60
 # Metric -> its label with its unit. The first two count at the time of the publication.
 OVER_TIME = {
     "delivery-ratio-over-time": "delivery ratio",
     "latency-p50-over-time": "latency p50 [s]",
     "messages-over-time": "messages / s",
 }
+OF_GROUPS = {
+    "view-completeness-over-time": "view completeness",
+    "view-accuracy-over-time": "view accuracy",
+}
+ALL_OVER_TIME = OF_GROUPS | OVER_TIME
 # Observations of a run that describe bins, beside those of the metrics with one value.
-OF_BINS = {name for metric in OVER_TIME for name in (metric, metric + STARTS, metric + ENDS)}
+OF_BINS = {name for metric in ALL_OVER_TIME for name in (metric, metric + STARTS, metric + ENDS)}
 COLUMNS = ("system", "metric", "t0_s", "t1_s", "mean", "networks")
 
 
@@ -78,6 +83,12 @@ def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Float
     for k in np.unique(of):
         median[k] = np.median(latency[of == k])
     return {"delivery-ratio-over-time": ratio, "latency-p50-over-time": median}
+
+
+def groups_over_time(groups: GroupQuality) -> dict[str, Floats]:
+    """Completeness and accuracy of a run's views over time; nan for bins without a value."""
+    values = groups.completeness_over_time, groups.accuracy_over_time
+    return {name: np.array(value) for name, value in zip(OF_GROUPS, values, strict=True)}
 
 
 def timeline_rows(results: Results) -> Iterator[dict[str, object]]:
