@@ -96,7 +96,7 @@ class Audit(msgspec.Struct, frozen=True):
 
 
 def results_in(folder: Path) -> Store:
-    """The result folder to audit: `folder`, or its subfolder `runs`, as `--out` has it.
+    """Return the result folder to audit: `folder`, or its subfolder `runs`, as `--out` has it.
 
     Raises Problem if there are none.
     """
@@ -143,7 +143,7 @@ def audit(store: Store) -> Audit:
 
 
 def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
-    """The small columns of an audited batch's files; adds to `damage` and `times`."""
+    """Return the small columns of an audited batch's files; adds to `damage` and `times`."""
     bad: dict[Path, str] = {}
     when = manifest.timestamp((batch / "_SUCCESS").stat().st_mtime)
     try:
@@ -219,5 +219,5 @@ def _failures(rows: RunRows, requests: list[StudyRequest]) -> tuple[Failure, ...
 
 
 def audit_json(found: Audit) -> str:
-    """The audit of a result folder as one line of JSON."""
+    """Return the audit of a result folder as one line of JSON."""
     return json.dumps(msgspec.to_builtins(found), ensure_ascii=False)

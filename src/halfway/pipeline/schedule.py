@@ -36,7 +36,7 @@ class Batches:
         return int(self.pending.num_rows)
 
     def next(self) -> tuple[pa.Table, npt.NDArray[np.int32]]:
-        """The plan rows of the next scheduled batch and their task numbers."""
+        """Return the plan rows of the next scheduled batch and their task numbers."""
         cost = self.pending["cost_ms"].to_numpy() / 1000.0
         budget = self.budget * (1.0 if self.seconds else _FIRST_BATCH)
         size = max(1, int(np.searchsorted(np.cumsum(cost), budget + 1e-6, "right")))
@@ -66,7 +66,7 @@ class Batches:
 
 
 def with_costs(pending: pa.Table, cost_ms: npt.ArrayLike) -> pa.Table:
-    """The schedule's plan rows with other costs."""
+    """Return the schedule's plan rows with other costs."""
     at = pending.column_names.index("cost_ms")
     return pending.set_column(at, "cost_ms", pa.array(np.asarray(cost_ms, np.float64)))
 

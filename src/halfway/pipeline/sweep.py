@@ -47,7 +47,7 @@ class SweepReport(msgspec.Struct, frozen=True):
     compiling_seconds: float  # of kernels, before the first run; all cores wait
 
     def shares(self) -> dict[str, float]:
-        """Fractions of the cores' time in a sweep, which sum to 1; empty if nothing was run.
+        """Return fractions of the cores' time in a sweep, which sum to 1; empty if nothing was run.
 
         The phases: simulating, networks, Python (the rest of the runs), compiling, starting Spark,
         and Spark: scheduling tasks, and cores that wait for the last task of a batch.
@@ -133,7 +133,7 @@ class _Count:
 
 
 def _are_recorded(store: Store, studies: Plans) -> bool:
-    """Whether a sweep's studies have been requested before, with the same runs."""
+    """Return whether a sweep's studies have been requested before, with the same runs."""
     with store.reading():
         requests = read_requests(store.studies)
         known = {one.name: ({key for key, _ in one.runs}, one.identity) for one in requests}
@@ -195,7 +195,7 @@ def _made_by_spark(
 
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:
-    """The number of a sweep's runs that failed, and the first error in one line."""
+    """Return the number of a sweep's runs that failed, and the first error in one line."""
     states = store.rows("key", "status")
     wrong = states.filter(pc.not_equal(states["status"], "ok"))["key"]
     wrong = wrong.filter(pc.is_in(wrong, value_set=plan["key"]))

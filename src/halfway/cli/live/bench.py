@@ -70,7 +70,7 @@ async def _run(settings: "BenchSettings", as_json: bool) -> None:
 
 
 def _row(phase: "Phase") -> dict[str, object]:
-    """The measures of a phase as plain values; null where nothing arrived."""
+    """Return the measures of a phase as plain values; null where nothing arrived."""
     arrived = phase.delivered > 0
     return {
         "phase": phase.phase,

@@ -77,7 +77,7 @@ def _home(words: str) -> str:
 
 
 def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:
-    """The key of a planned run: 32 hex digits over all that determines its result.
+    """Return the key of a planned run: 32 hex digits over all that determines its result.
 
     parameters: canonical JSON; run: replicate and the network, workload and random seeds as
     signed words; code: `code_digest` of the measurement.
@@ -87,19 +87,19 @@ def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -
 
 
 def together(plans: Sequence[pa.Table]) -> pa.Table:
-    """Several plans of sweeps as one; a run that is in two of them occurs once."""
+    """Return several plans of sweeps as one; a run that is in two of them occurs once."""
     table = pa.concat_tables([SCHEMA.empty_table(), *plans])
     _, first = np.unique(table["key"].to_numpy(), return_index=True)
     return table.take(np.sort(first))
 
 
 def canonical(parameters: Mapping[str, Scalar]) -> str:
-    """A plan's parameters as JSON with sorted names: equal parameters give equal text."""
+    """Return a plan's parameters as JSON with sorted names: equal parameters give equal text."""
     return msgspec.json.encode(dict(parameters), order="deterministic").decode()
 
 
 def kinds(plan: pa.Table) -> list[str]:
-    """[rows] kind of a plan's rows: measurement, text and boolean parameters as one string.
+    """Return [rows]: kind of a plan's rows: measurement, text and boolean parameters as one string.
 
     These select the kernels of a run, and the error of its declared cost.
     """
@@ -124,7 +124,7 @@ def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
 
 
 def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
-    """[rows] task numbers 0, 1, … of a plan's rows, their costs as `sizes` (see `guided`).
+    """Return [rows]: task numbers 0, 1, … of a plan's rows, their costs as `sizes` (see `guided`).
 
     Runs on one network stay in one task if its cost allows, as a worker keeps its last network.
     The rows must be in the order of `by_network`. A task may be empty.
@@ -147,7 +147,7 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
 
 
 def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
-    """Sizes of a plan's tasks that sum to `seconds`, by guided self-scheduling.
+    """Return sizes of a plan's tasks that sum to `seconds`, by guided self-scheduling.
 
     Large tasks come first, as each has an overhead of about 50 ms; small ones come last, so that
     no worker waits long for another.
@@ -162,7 +162,7 @@ def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) 
 
 
 def by_network(plan: pa.Table) -> pa.Table:
-    """The plan's rows ordered by replicate, the rows of a network in sequence.
+    """Return the plan's rows ordered by replicate, the rows of a network in sequence.
 
     Every consecutive range is then a fair sample of the costs of a sweep.
     """
@@ -172,7 +172,8 @@ def by_network(plan: pa.Table) -> pa.Table:
 
 
 def _seeds(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:
-    """[count] independent seeds of a plan's replicates; the first do not depend on `count`."""
+    """Return [count]: independent seeds of a plan's replicates; the
+    first do not depend on `count`."""
     digest = hashlib.sha256(f"{seed}\n{axis}\n{which}".encode()).digest()
     entropy = [int(word) for word in np.frombuffer(digest, "<u4")]
     return np.random.SeedSequence(entropy).generate_state(count, np.uint64).view(np.int64)

@@ -11,7 +11,8 @@ from halfway.pipeline.store.store import Store
 
 
 def digest(store: Store, keys: set[str] | None = None) -> str:
-    """The canonical digest of a store, over sorted (key, status, run digest); keys: only these.
+    """Return the canonical digest of a store, over sorted (key, status,
+    run digest); keys: only these.
 
     Equal for equal plans and code, on any number of cores and partitions, after any interruption.
     """

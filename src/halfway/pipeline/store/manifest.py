@@ -73,7 +73,7 @@ def read_manifest(batch: Path) -> BatchManifest | None:
 
 
 def changed_files(batch: Path, manifest: BatchManifest) -> Iterator[tuple[Path, str]]:
-    """Files of a batch that differ from the batch's manifest, each with the difference."""
+    """Yield files of a batch that differ from the batch's manifest, each with the difference."""
     present = {file.name for file in batch.glob("*.parquet")}
     for name, expected in sorted(manifest.files.items()):
         file = batch / name
@@ -88,13 +88,13 @@ def changed_files(batch: Path, manifest: BatchManifest) -> Iterator[tuple[Path, 
 
 
 def file_checksum(file: Path) -> FileChecksum:
-    """Size and checksum of a file, as a batch's manifest states them."""
+    """Return size and checksum of a file, as the manifest of a batch states them."""
     with file.open("rb") as opened:
         return FileChecksum(file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest())
 
 
 def lines_digest(keys: Texts, statuses: Texts, digests: Texts) -> str:
-    """The digest of a batch's manifest: 16 hex digits over the sorted (key, status, run digest)."""
+    """Return a manifest's digest: 16 hex digits over the sorted (key, status, run digest)."""
     names = ("key", "status", "digest")
     columns = [
         one if isinstance(one, pa.ChunkedArray) else pa.array(one, pa.string())
@@ -113,6 +113,7 @@ def lines_digest(keys: Texts, statuses: Texts, digests: Texts) -> str:
 
 
 def timestamp(seconds: float | None = None) -> str:
-    """A manifest's time: seconds since 1970 (default: now) in UTC, ISO 8601, whole seconds."""
+    """Return a manifest's time: seconds since 1970 (default: now) in
+    UTC, ISO 8601, whole seconds."""
     when = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

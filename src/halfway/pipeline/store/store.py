@@ -109,12 +109,12 @@ class Store:
         return _file_errors(self.folder, "read")
 
     def made_by(self) -> str:
-        """The version that made the result folder; "" if the folder does not exist yet."""
+        """Return the version that made the result folder; "" if the folder does not exist yet."""
         with self.reading():
             return _manifest(self._mark).halfway if self._mark.exists() else ""
 
     def last_writer(self) -> str:
-        """Process and host of the result folder's last writer, dead or alive; "" for none."""
+        """Return process and host of the last writer, dead or alive; "" for none."""
         lock = self.folder / "lock"
         with self.reading():
             return _holder(lock.read_text()) if lock.exists() else ""
@@ -132,23 +132,24 @@ class Store:
         lock.flush()
 
     def next_batch(self) -> Path:
-        """The result folder's subfolder of the next batch, which does not exist yet."""
+        """Return the result folder's subfolder of the next batch, which does not exist yet."""
         taken = [int(path.name) for path in self.batches.iterdir() if path.name.isdigit()]
         return self.batches / f"{max(taken, default=0) + 1:05d}"
 
     def finished_batches(self) -> list[Path]:
-        """The result folder's finished batches, oldest first."""
+        """Return the result folder's finished batches, oldest first."""
         if not self.batches.is_dir():
             return []
         return sorted(batch for batch in self.batches.iterdir() if (batch / "_SUCCESS").exists())
 
     def files(self) -> list[Path]:
-        """The result folder's Parquet files of finished batches, oldest batch first."""
+        """Return the result folder's Parquet files of finished batches, oldest batch first."""
         batches = self.finished_batches()
         return [file for batch in batches for file in sorted(batch.glob("*.parquet"))]
 
     def rows(self, *columns: str) -> pa.Table:
-        """Columns of every run in the folder, one row per key, sorted; read without Spark.
+        """Return the columns of every run in the folder, one row per
+        key, sorted; read without Spark.
 
         If the observations are among the columns, they are compared with the digest of each run.
         Raises Problem for a damaged file.
@@ -166,7 +167,7 @@ class Store:
         return table.take(chosen(table["key"], table["status"])).select(list(columns) or wanted)
 
     def finished_keys(self, *, errors: bool = True) -> set[str]:
-        """Keys of the result folder's finished runs; `errors`: include those that failed."""
+        """Return keys of the result folder's finished runs; `errors`: include those that failed."""
         return set(self._finished(errors).to_pylist())
 
     def has(self, keys: pa.ChunkedArray, *, errors: bool = True) -> pa.ChunkedArray:
@@ -186,7 +187,7 @@ def _manifest(path: Path) -> FolderManifest:
 
 
 def _holder(lock: str) -> str:
-    """The process that wrote a result folder's lock."""
+    """Return the process that wrote a result folder's lock."""
     holder: dict[str, Any] = {}
     with contextlib.suppress(ValueError):
         holder = json.loads(lock)
@@ -194,7 +195,7 @@ def _holder(lock: str) -> str:
 
 
 def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
-    """The result folder's rows to use, in the order of keys, as a key may occur repeatedly.
+    """Return the result folder's rows to use, in the order of keys, as a key may occur repeatedly.
 
     A success is preferred to an error, then the first row: that of the older batch.
     """
@@ -207,7 +208,8 @@ def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
 
 
 def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
-    """Keys of stored runs (key, digest, observations) whose observations fail their digest."""
+    """Return keys of stored runs (key, digest, observations) whose
+    observations fail their digest."""
     found = []
     keys, digests = rows["key"].to_pylist(), rows["digest"].to_pylist()
     for key, digest, items in zip(keys, digests, rows["observations"], strict=True):
@@ -219,13 +221,14 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
-    """The Problem of a result folder's file with runs that fail their digest."""
+    """Return the Problem of a result folder's file with runs that fail their digest."""
     what = f"runs that do not match their digest: {len(keys):,} (first {keys[0]})"
     return Problem(what, where=str(file), remedy=_REPAIR)
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
-    """Some columns of a result folder's file. Raises Problem if it is damaged or has no runs."""
+    """Return some columns of a result folder's file. Raises Problem if
+    it is damaged or has no runs."""
     with _file_errors(file, "read"), pq.ParquetFile(file) as opened:
         if missing := sorted(set(schema.names) - set(opened.schema_arrow.names)):
             raise Problem(f"is not a file of runs: no column {missing[0]}", where=str(file))

@@ -90,7 +90,7 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
 
 
 def _read(file: Path) -> StudyRequest:
-    """A requested study in a file; ValueError if its content does not match its digest."""
+    """Return a requested study in a file; ValueError if its content does not match its digest."""
     table = pq.read_table(file)
     request = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=StudyRequest)
     keys = table["key"].to_pylist()
@@ -103,6 +103,6 @@ def _read(file: Path) -> StudyRequest:
 
 
 def _digest(request: StudyRequest, runs: Sequence[tuple[str, str]]) -> str:
-    """The digest of a requested study and its runs."""
+    """Return the digest of a requested study and its runs."""
     whole = msgspec.structs.replace(request, digest="", runs=tuple(map(tuple, runs)))
     return hashlib.sha256(msgspec.json.encode(whole)).hexdigest()[:16]

@@ -272,7 +272,7 @@ def receive_at_router(catalogue, own, message, out):
 
 @handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of SIENA's tree receive one message."""
+    """Handle one message at a node of SIENA's tree."""
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)
