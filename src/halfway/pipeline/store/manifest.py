@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -19,7 +20,7 @@ from halfway.problem import Problem
 
 NAME = "_manifest.json"
 _LINES = 1 << 14  # of a digest, in memory as Python's texts at once
-Texts = pa.ChunkedArray | Sequence[str]
+Texts: TypeAlias = pa.ChunkedArray | Sequence[str]
 
 
 class FileChecksum(msgspec.Struct, frozen=True):
