@@ -7,11 +7,12 @@ from itertools import product
 
 import numpy as np
 
-from halfway.papers.claims.thresholds import NEAR, percent
+from halfway.papers.claims.thresholds import LINEAR, NEAR, percent
 from halfway.papers.underlay_siena import points
 from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around, difference, ratio
+from halfway.pipeline.reproduction.exponents import exponent
 from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.judge import Judged, judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
@@ -77,44 +78,69 @@ def judge_lemma(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
-    """Judge Figure 5 [uas §5]: underlay-aware SIENA delivers more; the gap grows with faults."""
-    for remedy in points.SYSTEM_REMEDIES:
-        for where in points.WHERE:
-            for repair in points.repairs(where):
-                yield from _deliveries(found, remedy, where, repair)
-
-
-def _deliveries(found: Summaries, remedy: str, where: str, repair: str) -> Iterator[Verdict]:
-    """The rows of Figure 5 for one repair.
+    """Judge Figure 5 [uas §5]: underlay-aware SIENA delivers more; the gap grows with faults.
 
     A tree that only fails over has all paths of the plain tree, so only its gap can be judged.
     """
+    for remedy in points.SYSTEM_REMEDIES:
+        for where in points.WHERE:
+            for repair in points.repairs(where):
+                cell: dict[str, Scalar] = {"remedy": remedy, "where": where, "repair": repair}
+                rows = _deliveries(found, "figure-5", cell, repair)
+                yield from list(rows)[-1:] if repair == "fails over only" else rows
+
+
+def judge_readings(found: Summaries) -> Iterator[Verdict]:
+    """Judge Figure 5 [uas §5] under other readings, with Algorithm 1 as printed."""
+    for words in points.OPEN:
+        for where in points.BROKERS_FAIL:
+            cell: dict[str, Scalar] = {"remedy": "none", "where": where, "open": words}
+            yield from _deliveries(found, "figure-5-readings", cell, words)
+
+
+def _deliveries(
+    found: Summaries, figure: str, cell: dict[str, Scalar], words: str
+) -> Iterator[Verdict]:
+    """The rows of Figure 5 for the runs of a cell: one for each number of faults, and the gap."""
     gaps = []
-    words = f"faults on {where}; {repair}"
+    words = f"faults on {cell['where']}; {words}"
     for faults in FAULTS:
-        at = partial(found.find, "delivered", where=where, faults=faults, remedy=remedy)
-        plain, aware = at(repair="unmodified"), at(repair=repair)
+        at = partial(found.find, "delivered", faults=faults)
+        plain = at(system="siena", remedy=cell["remedy"], where=cell["where"])
+        aware = at(system="underlay-siena", **cell)
         gaps.append((plain, aware))
-        if repair == "fails over only":
-            continue
         gap = difference(plain, aware, "mean")
-        cell: dict[str, Scalar] = {
-            "remedy": remedy, "where": where, "repair": repair, "faults": faults,
-        }  # fmt: skip
         opinion, reason = judge_order(*gap, equal=0.0)
         shown = f"{aware.mean:.2f} % against {plain.mean:.2f} %; {reason}"
         yield _claimed(
-            "figure-5", cell, "delivered, unmodified − underlay-aware %",
+            figure, {**cell, "faults": faults}, "delivered, unmodified − underlay-aware %",
             "delivery percentage is higher in underlay aware SIENA", gap, plain.networks, words,
             (opinion, shown),
         )  # fmt: skip
     fall = _widening(gaps[0], gaps[-1])
     yield _claimed(
-        "figure-5", {"remedy": remedy, "where": where, "repair": repair},
-        f"gap at {FAULTS[0]} − gap at {FAULTS[-1]} faults %",
+        figure, cell, f"gap at {FAULTS[0]} − gap at {FAULTS[-1]} faults %",
         "the difference between them increases", fall, gaps[0][0].networks, words,
         judge_order(*fall, equal=0.0),
     )  # fmt: skip
+
+
+def judge_growth(found: Summaries) -> Iterator[Verdict]:
+    """Judge [uas abstract] "linear time algorithm" by the steps of all joins of an overlay."""
+    for metric, what in (
+        ("probes", "neighbours of the chosen broker that all joins ask for a path"),
+        ("hops", "links of the underlay that the messages of all joins cross"),
+    ):
+        rows = [found.find(metric, brokers=brokers) for brokers in points.GROWING]
+        slope = exponent(rows, "brokers", "mean")
+        few, most = (found.find("degree", brokers=n).mean for n in points.GROWING[:: len(rows) - 1])
+        opinion, reason = judge_order(*slope, equal=LINEAR, what="exponent")
+        yield _row(
+            "linear-time", {"steps": metric}, f"exponent of the brokers, {what}",
+            "linear time algorithm", *slope, rows[0].networks,
+            f"Algorithm 1 as printed; n: the brokers; linear: an exponent below {LINEAR:g}",
+            opinion, f"{reason}; the greatest degree grows from {few:.1f} to {most:.1f}",
+        )  # fmt: skip
 
 
 def _widening(

@@ -13,6 +13,17 @@ REPAIRS = ("repairs", "fails over only")
 SYSTEM_REMEDIES = ("none", "both")  # of the overlays of Figures 5 to 8
 BROKERS_FAIL = ("used", "brokers")  # fault models in which clients often lose their broker
 TAU = 0.01  # of the run; the paper leaves τ open
+# Of the run, if τ is 10 s: the longest mean time of examples/tree_recovery.py, PINGs each second.
+DETECTION = 0.00424
+# Readings of what the paper leaves open, of Figure 5 with Algorithm 1 as printed: what it says, the
+# name of its rules, whether failures are detected late.
+OPEN = {
+    "the alternate nearest in hops": ("nearest in hops", False),
+    "neighbours by all links": ("all links", False),
+    "alternate before grandparent": ("alternate before grandparent", False),
+    "failures detected by PINGs": ("around", True),
+}
+GROWING = (25, 50, 100, 200, 400)  # brokers
 EVENT_COUNTS = (1000, 4000, 7000, 10_000)  # [uas §5] "from 1000 to 10000"
 BALANCES = ("halves", "least-wait", "earliest")
 CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without and with queues
@@ -20,6 +31,7 @@ MODELS = (("selective", CALM_S), ("selective", RUSH_S), ("everybody", RUSH_S))
 VARIANTS = (  # interpretation of the paths, remedy
     ("tested", "none"), ("around", "none"), ("free", "none"), ("around", "retry"),
     ("around", "bare path"), ("tested", "both"), ("around", "both"),
+    ("nearest in hops", "none"), ("all links", "none"),
 )  # fmt: skip
 
 _OVERLAY: dict[str, Scalar] = {"n": NODES, "brokers": BROKERS, "reading": "around"}
@@ -60,6 +72,39 @@ def delivery_point(where: str, faults: int, system: str, repair: str, remedy: st
     given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "where": where, "faults": faults}
     given |= {"system": system, "repair": repair, "tau": TAU, "remedy": remedy}
     return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
+
+
+def figure_5_readings(_scale: Scale) -> list[Point]:
+    """The points of Figure 5 [uas] under other readings, with Algorithm 1 as printed."""
+    plain = [
+        delivery_point(where, faults, "siena", "unmodified", "none")
+        for where in BROKERS_FAIL
+        for faults in FAULTS
+    ]
+    return plain + [
+        open_point(where, faults, words)
+        for words in OPEN
+        for where in BROKERS_FAIL
+        for faults in FAULTS
+    ]
+
+
+def open_point(where: str, faults: int, words: str) -> Point:
+    """One point of Figure 5 [uas] under a reading that `OPEN` names."""
+    rules, late = OPEN[words]
+    point = delivery_point(where, faults, "underlay-siena", REPAIRS[0], "none")
+    given: dict[str, Scalar] = {**point.parameters, "reading": rules, "open": words}
+    if late:
+        given["detection"] = DETECTION
+    return Point(point.measurement, given, NETWORK, point.cost_ms)
+
+
+def growth(_scale: Scale) -> list[Point]:
+    """The points of the work of Algorithm 1 [uas §4], by the number of brokers."""
+    return [
+        Point(f"{_ROOM}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
+        for brokers in GROWING
+    ]
 
 
 def figure_6(_scale: Scale) -> list[Point]:

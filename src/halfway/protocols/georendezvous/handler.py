@@ -27,7 +27,12 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
-from halfway.protocols.georendezvous.rendezvous_cell import notify, store_entry, store_replica
+from halfway.protocols.georendezvous.rendezvous_cell import (
+    forget_home,
+    notify,
+    store_entry,
+    store_replica,
+)
 from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
 from halfway.protocols.georendezvous.routing import copy_of, forward, hop, reroute, to_client
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
@@ -64,6 +69,9 @@ OPTIONS = {
     "retries": RETRIES_OPTION,
     "ack_timeout_s": ACK_TIMEOUT_OPTION._replace(low=1e-6),
     "ack_backoff": ACK_BACKOFF_OPTION,
+    "home_memory_s": seconds(
+        20.0, "that a home knows to be the home. 0 means that each message searches it again", 0.0
+    ),
     "reach_margin": Option(
         0.0,
         0.0,
@@ -116,6 +124,7 @@ def arrived(state, rules, i, message, out):
         notify(state, rules, i, message, out)
     elif kind == messages.REHOME:
         x, y = state.cell[i, 0], state.cell[i, 1]
+        forget_home(state, rules, i, topic, point, message.at, out)
         membership.rehome(state, rules, i, topic, point, x, y, message.at, out)
     elif message.target != state.node_id[i]:
         return  # the client has left; its entries will expire
@@ -182,6 +191,7 @@ def on_ack_timeout(state, rules, i, message, out):
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of GeoRendezvous."""
     kind = message.kind
+    state.clock[i] = message.at
     if messages.ADVERT <= kind <= messages.NOTIFY_CLIENT or kind == messages.REPLICATE:
         if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
             return

@@ -69,6 +69,7 @@ def drop_entries(state, i):
     """Empty the store of a GeoRendezvous node whose membership ends."""
     for e in range(state.store.until.shape[1]):
         state.store.until[i, e] = -1.0
+    state.home_until[i] = -1.0
 
 
 @apart

@@ -38,6 +38,7 @@ CELL_X, CELL_Y = 0, 1  # the sender's cell
 ENTRY_KIND = 2  # of a REPLICATE: ADVERT, INTEREST or PRUNE
 # In `flags` of a REPLICATE:
 IS_WANTED, NOTIFIED = np.uint8(1), np.uint8(2)
+IS_HOME, NOT_HOME = np.uint8(4), np.uint8(8)  # a tour has ended in the cell; the home may move
 INCARNATION = 0  # in `args` of timers: the incarnation that started them
 
 _CELLS = ("cell", "client", "goal", "entry")

@@ -193,7 +193,26 @@ def store_entry(state, rules, i, message, out):
         state.store.reported[i, e] = _NOTHING
     reports = report_changes(state, rules, i, topic, point, now, out)
     notified = messages.NOTIFIED if reports > 0 else np.uint8(0)
+    # Nodes on the perimeter remember an ADVERT or INTEREST, and warn the home of a filled cell.
+    if message.kind != messages.PRUNE and message["flags"] & messages.PERIMETER:
+        state.home_until[i, topic, point] = now + rules.home_memory_s
+        notified |= messages.IS_HOME
     replicate(state, rules, i, e, notified, EVERYONE, now, out)
+
+
+@apart
+def forget_home(state, rules, i, topic, point, now, out):
+    """Forget, in the whole rendezvous cell, that it is the home: another cell may be closer."""
+    if state.home_until[i, topic, point] <= now:
+        return
+    state.home_until[i, topic, point] = -1.0
+    store = state.store
+    for e in range(store.kind.shape[1]):
+        key = store.topic[i, e] == topic and store.point[i, e] == point
+        if key and store.until[i, e] > now:
+            told = messages.NOTIFIED | messages.NOT_HOME
+            replicate(state, rules, i, e, told, EVERYONE, now, out)
+            return
 
 
 @apart
@@ -209,6 +228,9 @@ def store_replica(state, rules, i, message, out):
     until, stamp = now + message.reals[messages.LIFETIME], message.reals[messages.VERSION]
     if kind == messages.ADVERT:
         stamp = now - message.reals[messages.AGE]
+    if message["flags"] & (messages.IS_HOME | messages.NOT_HOME):
+        known = message["flags"] & messages.IS_HOME
+        state.home_until[i, topic, point] = now + rules.home_memory_s if known else -1.0
     e = put_received(state, i, message, kind, until, stamp)
     if e < 0:
         return

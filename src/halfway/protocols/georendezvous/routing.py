@@ -115,6 +115,8 @@ def next_direction(state, rules, i, o):
     direction, on_perimeter, new_x, new_y, new_first = decide(
         mask, x, y, goal_x, goal_y, np.int64(traverses), entry_x, entry_y, first, back
     )
+    if on_perimeter == 1 and new_x == x and new_y == y and knows_home(state, i, o):
+        direction, on_perimeter = np.int64(HOME), np.int64(0)
     same = on_perimeter == 1 and new_x == entry_x and new_y == entry_y and new_first == first
     if not (traverses and same):
         o.reals[messages.MARK] = 0.0
@@ -125,6 +127,14 @@ def next_direction(state, rules, i, o):
     o["flags"] = (np.int64(o["flags"]) & _KEPT) | mode
     o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y] = new_x, new_y
     return direction
+
+
+@apart
+def knows_home(state, i, o):
+    """Whether a routed message has reached the known home of its point: [geo §2.1, footnote 1]
+    nodes may "assume that h is the home cell of d before they send the message"."""
+    for_point = o.kind <= messages.NOTIFY
+    return for_point and state.home_until[i, o.topic, o.args[messages.POINT]] > state.clock[i]
 
 
 @apart

@@ -33,6 +33,7 @@ class Rules(NamedTuple):
     retries: int = 0  # retransmissions of an unacknowledged hop; 0: no acknowledgements
     ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
     ack_backoff: float = 1.0  # of ack_timeout_s, by each retransmission
+    home_memory_s: float = 0.0  # [geo §2.1, footnote 1] a home knows so long that it is the home
 
 
 def rules(
@@ -70,6 +71,12 @@ def _check(made: Rules) -> None:
             f"renewal_interval_s = {made.renewal_interval_s:g}, lifetime_s = {made.lifetime_s:g}: "
             "expected a lifetime longer than the renewal interval",
             remedy="take at least twice the renewal interval",
+        )
+    if not 0.0 <= made.home_memory_s < made.lifetime_s:
+        raise Problem(
+            f"home_memory_s = {made.home_memory_s:g}, lifetime_s = {made.lifetime_s:g}: "
+            "expected a home memory shorter than the lifetime",
+            remedy="take at most half of the lifetime",
         )
     if not 0.0 < made.join_listen_s < made.beacon_interval_s:
         raise Problem(

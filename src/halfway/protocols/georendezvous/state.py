@@ -65,6 +65,7 @@ class CellState(NamedTuple):
     incarnation: npt.NDArray[np.int32]  # [n] starts and leaves; timers of an earlier one are void
     version: npt.NDArray[np.float64]  # [n] changes of its subscriptions so far
     fresh_until: npt.NDArray[np.float64]  # [n] a cell just populated waits for its entries
+    clock: npt.NDArray[np.float64]  # [n] its own clock at the record that it handles
     lost: npt.NDArray[np.int64]  # [n, 2] messages without a route; entries without room
     neighbours: npt.NDArray[np.void]  # [n, neighbours] NEIGHBOUR
     store: npt.NDArray[np.void]  # [n, entries] ENTRY
@@ -72,6 +73,7 @@ class CellState(NamedTuple):
     advertised: npt.NDArray[np.uint8]  # [n, T]
     subscribed: npt.NDArray[np.uint8]  # [n, T]
     wanted_until: npt.NDArray[np.float64]  # [n, T, I] the point has subscribers for this publisher
+    home_until: npt.NDArray[np.float64]  # [n, T, I] its cell is known to be the home of the point
     seen: EventWindows  # the newest events received of each publisher
     # [n, places, WINDOW] RECEIVED, at the place of the publisher in `seen`, by event modulo WINDOW
     received: npt.NDArray[np.void]
@@ -110,6 +112,7 @@ def state(
         incarnation=np.zeros(n, np.int32),
         version=np.zeros(n),
         fresh_until=np.full(n, never),
+        clock=np.zeros(n),
         lost=np.zeros((n, 2), np.int64),
         neighbours=_empty(n, neighbours, NEIGHBOUR),
         store=_empty(n, entries, ENTRY),
@@ -117,6 +120,7 @@ def state(
         advertised=np.zeros((n, topics), np.uint8),
         subscribed=np.zeros((n, topics), np.uint8),
         wanted_until=np.full((n, topics, points), never),
+        home_until=np.full((n, topics, points), never),
         seen=seen,
         received=received.view(np.recarray),
         pruned=_empty(n, pruned, PRUNED),

@@ -19,7 +19,7 @@ from halfway.sim.engine.records import (
     volume_of,
 )
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
-from halfway.sim.metrics.detections import DetectionAccounting
+from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
 from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
@@ -28,7 +28,7 @@ def outcome(
     run: RunId, at: float, *, instance: SystemInstance, engine: Engine,
     deliveries: DeliveryAccounting, airtime: Airtime, radio_counts: Mapping[str, int],
     energy: Energy, up_s: npt.NDArray[np.float64], batteries: Batteries | None,
-    detections: DetectionAccounting | None,
+    observers: Observers,
 ) -> Outcome:  # fmt: skip
     """Summarize the counters of a run as its outcome up to a time (seconds).
 
@@ -70,7 +70,8 @@ def outcome(
         digest=digest(instance.state, counters),
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
-        detection=None if detections is None else detections.detection(at),
+        detection=None if observers.detections is None else observers.detections.detection(at),
+        groups=None if observers.groups is None else observers.groups.quality(at),
     )
 
 
