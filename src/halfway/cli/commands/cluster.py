@@ -98,12 +98,11 @@ def pack(folder: PackFolder) -> None:
     """
     import shutil
 
-    from halfway.cli import submitted
     from halfway.pipeline.spark.shipping import packed
 
     folder.mkdir(parents=True, exist_ok=True)
     driver = folder / "halfway_driver.py"
-    shutil.copyfile(submitted.__file__, driver)
+    shutil.copyfile(Path(__file__).parents[1] / "submitted.py", driver)
     for written in (packed(folder), driver):
         typer.echo(str(written))
 
