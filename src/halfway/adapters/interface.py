@@ -201,6 +201,7 @@ class Adapter:
 
     # Whether the system detects failures. Other systems spread events.
     detects_failures = False
+    lists_members = False  # whether members with both roles learn the others from the system itself
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
