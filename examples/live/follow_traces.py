@@ -1,6 +1,6 @@
 """Follow a growing folder of live traces with Structured Streaming: delivery, latency and drops.
 
-    halfway testbed examples/scenarios/mesh-on-the-air.toml --traces traces
+    halfway node --trace traces
     python examples/live/follow_traces.py traces
 
 Prints, for windows of some seconds and each node: notifications, their latency, and drops.

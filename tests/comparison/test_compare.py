@@ -228,7 +228,7 @@ def test_studies_of_two_scenarios_never_replace_each_other(
     def refuse(*_arguments: object) -> None:
         raise AssertionError("a map was drawn again")
 
-    monkeypatch.setattr("halfway.report.comparison.map.kept_map.record_replays", refuse)
+    monkeypatch.setattr("halfway.report.comparison.kept_map.record_replays", refuse)
     path = tmp_path / "1" / "scenario.toml"
     assert cli.main(["compare", str(path), *command]) == 0
     assert 'id="map"' in (out / folders[1] / "comparison.html").read_text("utf-8")

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from halfway.pipeline.plan.provenance import sources_of
-from halfway.report.comparison.map import kept_map
+from halfway.report.comparison import kept_map
 from tests.report.comparison_specimens import results
 
 MAP = "halfway.report.comparison.map"
@@ -40,11 +40,12 @@ def test_needs_draw_no_other_map() -> None:
 
 
 def test_the_code_that_draws_the_map_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawing = {f"{MAP}.{name}" for name in ("kept_map", "map_section", "packing")} | {
+    here = "halfway.report.comparison.kept_map"
+    drawing = {here, f"{MAP}.map_section", f"{MAP}.packing"} | {
         "halfway.comparison.replay.replay", "halfway.report.comparison.plots.system_marks",
         "halfway.report.document", "halfway.report.pictures.layout", "halfway.comparison.plan",
     }  # fmt: skip
-    assert drawing <= set(sources_of(f"{MAP}.kept_map"))
+    assert drawing <= set(sources_of(here))
     before = _key()
     monkeypatch.setattr(kept_map, "code_digest", lambda module: f"other code of {module}")
     assert _key() != before

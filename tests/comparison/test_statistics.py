@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from halfway.comparison.evaluation.metrics import METRICS, guard_of
+from halfway.comparison.evaluation import detection, groups
+from halfway.comparison.evaluation.metrics import METRICS, guard_of, purpose_of
 from halfway.comparison.evaluation.results import Metric
 from halfway.comparison.evaluation.statistics import (
     StoppingRule,
@@ -154,7 +155,6 @@ def test_no_system_is_best_by_delivering_nothing() -> None:
 
 def test_costs_are_guarded_by_delivery_and_recovery_time_by_the_recovery_rate() -> None:
     others = {"delivery-ratio": None, "recovery-rate": None, "recovery-time": "recovery-rate"}
-    others["detected-share"] = None
     assert {one.name: guard_of(one.name) for one in METRICS if one.better} == {
         one.name: others.get(one.name, "delivery-ratio")
         for one in METRICS
@@ -163,10 +163,16 @@ def test_costs_are_guarded_by_delivery_and_recovery_time_by_the_recovery_rate() 
 
 
 def test_costs_of_failure_detectors_are_guarded_by_the_detected_share() -> None:
-    assert guard_of("detected-share", detects=True) is None
-    assert {guard_of(name, detects=True) for name in ("energy", "mistake-rate")} == {
-        "detected-share"
-    }
+    purpose = purpose_of(detection.NAMES)
+    assert guard_of("detected-share", purpose) is None
+    assert {guard_of(name, purpose) for name in ("energy", "mistake-rate")} == {"detected-share"}
+
+
+def test_costs_of_groups_are_guarded_by_the_completeness_of_views() -> None:
+    purpose = purpose_of(groups.NAMES)
+    assert (purpose.label, purpose.cost) == ("view completeness", "messages-per-member")
+    assert guard_of("view-completeness", purpose) is None
+    assert guard_of("energy", purpose) == "view-completeness"
 
 
 def test_a_stopping_rule_asks_for_narrow_intervals_of_systems_with_a_value() -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.core.filters import above, below, covering, filters, matching
+from halfway.core.filters import above, below, filters, matching
 from halfway.problem import Problem
+from tests.core.filter_covering import covering
 
 ATTRIBUTES = 3
 VALUES = (0.0, 1.0, 2.0, 3.0)

@@ -5,7 +5,8 @@ A row that grows is a decision: write the reason in `docs/decisions/`.
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import networkx as nx
@@ -37,8 +38,9 @@ ROOMS: dict[str, set[str]] = {
     "api": {"adapters", "sim", "scenario", "pipeline", "comparison", "report"},
     "__init__": {"api"},  # only when `halfway.compare` or `halfway.simulate` is asked for
 }  # fmt: skip
-# The second level: room -> its folders -> what else of the room a folder may import. "." are the
-# modules that stand directly in the room. A room that is not listed has no folders.
+# The levels below: room or folder -> the folders in it -> what else of it a folder may import.
+# "." are the modules that stand directly in it, and `__init__` is its own file. What is not listed
+# has no folders.
 FOLDERS: dict[str, dict[str, set[str]]] = {
     "core": {
         "compiler": set(),
@@ -57,6 +59,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "drip": {"."},
         "broker_trees": {"."},
         "failure_detectors": set(),
+        "walk_detectors": {".", "walks", "failure_detectors"},
+    },
+    "protocols/broker_trees": {
+        ".": {"paths", "tables"},
+        "paths": {".", "tables"},
+        "tables": {".", "paths"},
     },
     "world": {
         ".": {"graphs"},
@@ -82,7 +90,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         ".": {"engine", "radio", "environment", "metrics", "workload", "trace"},
     },
     "live": {
-        ".": {"interface"},  # only when `halfway.live.node` is asked for
+        "__init__": {"interface"},  # only when `halfway.live.node` is asked for
         "step": {"wire"},
         "wire": set(),
         "systems": {".", "step"},
@@ -104,12 +112,13 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         },
         "trace": {".", "step", "wire", "systems", "link", "runtime"},
         "control": {".", "trace", "runtime"},
-        "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring"},
+        "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring", "trace"},
         "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
         "air": {".", "step", "systems", "link", "runtime"},
         "doctor": {".", "air", "control", "keys", "link", "runtime"},
     },
+    "live/mqtt": {".": {"packets", "sessions"}, "packets": set(), "sessions": {".", "packets"}},
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),
@@ -126,8 +135,15 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "comparison": {".", "pictures"},
         "notebook": {".", "comparison"},
     },
+    "report/comparison": {"plots": set(), "map": {"plots"}, ".": {"plots", "map"}},
     "papers": {
-        ".": {"directional_walks", "walk_overlay", "georendezvous", "drip", "underlay_siena"},
+        "__init__": {
+            "directional_walks",
+            "walk_overlay",
+            "georendezvous",
+            "drip",
+            "underlay_siena",
+        },
         "claims": set(),
         "directional_walks": {"claims"},
         "walk_overlay": {"claims"},
@@ -139,8 +155,17 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "terminal": set(),
         "commands": {"terminal"},
         "live": {"terminal"},
-        ".": {"commands", "live", "terminal"},
+        ".": {"terminal"},
+        "__init__": {"commands", "live", "terminal"},
     },
+}
+# Folders that import each other, in order of name -> the reason. No other folders may.
+FOLDER_CIRCLES = {
+    "live/mqtt: . sessions": "`server.py` is above the sessions, the other modules are below",
+    "protocols/broker_trees: . paths tables": (
+        "messages, decisions and roles are below, the handlers are above; the ids of rows are in "
+        "tables, and the circuits that tables name are in paths"
+    ),
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {
@@ -183,19 +208,33 @@ def crossed_arrows(root: Path) -> list[str]:
 
 
 def crossed_folders(root: Path) -> list[str]:
-    """Imports of a folder by another folder of its room that may not import it."""
+    """Imports of a folder by another folder of its room, or of its folder, that may not import it.
+
+    An import crosses one border: in the innermost folder that contains both of its ends.
+    """
     found = []
     for source, used in _imports(root):
-        here, there = _place_of_file(source.path), _place_of_import(used, root)
-        if there is None or here[0] != there[0] or here[1] == there[1]:
+        border = _border(source, used, root)
+        if border is None:
             continue
-        folders = FOLDERS.get(here[0], {})
-        if here[1] not in folders:
-            what = f"`{here[0]}/{here[1]}` is not a folder; tests/house/arrows.py lists them"
+        outer, here, there = border
+        folders = FOLDERS.get(outer, {})
+        if here not in folders:
+            what = f"`{outer}/{here}` is not a folder; tests/house/arrows.py lists them"
             found.append(f"{source.path}: {what}")
-        elif there[1] not in folders[here[1]]:
-            found.append(f"{source.path}:{used.line}: {here[1]} may not import {there[1]}")
+        elif there not in folders[here]:
+            found.append(f"{source.path}:{used.line}: {here} may not import {there}")
     return sorted(set(found))
+
+
+def folder_circles(folders: Mapping[str, Mapping[str, Iterable[str]]]) -> list[str]:
+    """Folders of one room or folder that may import each other, directly or not: `room: a b`."""
+    found = []
+    for outer, table in folders.items():
+        graph = nx.DiGraph((here, there) for here, rights in table.items() for there in rights)
+        parts = nx.strongly_connected_components(graph)
+        found += [f"{outer}: {' '.join(sorted(part))}" for part in parts if len(part) > 1]
+    return sorted(found)
 
 
 def circles(root: Path) -> list[str]:
@@ -250,15 +289,15 @@ def unused_rights(root: Path) -> list[str]:
     """Rooms, folders and libraries that may be imported and are not; a planned room may wait."""
     met: dict[str, set[str]] = {}
     for source, used in _imports(root):
-        here, folder = _place_of_file(source.path)
-        met.setdefault(here, set()).update((_room_of(used, root), used.top))
-        met.setdefault(f"{here}/{folder}", set())
-        there = _place_of_import(used, root)
-        if there is not None and there[0] == here and there[1] != folder:
-            met.setdefault(f"{here}/{folder}", set()).add(there[1])
+        met.setdefault(room(source.path), set()).update((_room_of(used, root), used.top))
+        for outer, inner in pairwise(_folders_of_file(source.path)):
+            met.setdefault(f"{outer}/{inner}", set())
+        if border := _border(source, used, root):
+            outer, here, there = border
+            met.setdefault(f"{outer}/{here}", set()).add(there)
     folders = {
-        f"{here}/{folder}": rights
-        for here, table in FOLDERS.items()
+        f"{outer}/{folder}": rights
+        for outer, table in FOLDERS.items()
         for folder, rights in table.items()
     }
     rights = [
@@ -310,11 +349,10 @@ def _dotted(path: str) -> str:
     return ".".join(below[:-1] if below[-1] == "__init__" else below)
 
 
-def _place_of_file(path: str) -> tuple[str, str]:
-    """Room and folder of a file of the package; "." for a file directly in its room."""
-    parts = _dotted(path).split(".")
-    inside = len(parts) > 3 or (len(parts) == 3 and path.endswith("__init__.py"))
-    return room(path), parts[2] if inside else "."
+def _folders_of_file(path: str) -> list[str]:
+    """The room of a file, each folder below it, and `__init__` or "." for the file itself."""
+    here = Path(path)
+    return [*here.parent.parts[2:], "__init__" if here.stem == "__init__" else "."]
 
 
 def _module_of(used: Import, root: Path) -> str | None:
@@ -329,14 +367,24 @@ def _module_of(used: Import, root: Path) -> str | None:
     return None
 
 
-def _place_of_import(used: Import, root: Path) -> tuple[str, str] | None:
-    """Room and folder that an import reaches into; None outside the package and for a room."""
+def _border(source: Source, used: Import, root: Path) -> tuple[str, str, str] | None:
+    """The folder that contains both ends of an import, and the folder of each end in it.
+
+    None if both ends are in one folder or in two rooms, and for libraries.
+    """
     module = _module_of(used, root)
-    parts = (module or "").split(".")
-    if len(parts) < 3:
+    if module is None:
         return None
-    is_folder = (root / "src" / Path(*parts[:3])).is_dir()
-    return parts[1], parts[2] if is_folder else "."
+    here, parts = _folders_of_file(source.path), module.split(".")[1:]
+    there = (
+        [*parts, "."] if (root / "src" / PACKAGE / Path(*parts)).is_dir() else [*parts[:-1], "."]
+    )
+    shared = 0
+    while here[shared] == there[shared] and shared + 1 < min(len(here), len(there)):
+        shared += 1
+    if shared == 0 or here[shared] == there[shared]:
+        return None
+    return "/".join(here[:shared]), here[shared], there[shared]
 
 
 def _random_names(node: ast.AST) -> list[str]:

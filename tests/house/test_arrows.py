@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.house.arrows import (
+    FOLDER_CIRCLES,
+    FOLDERS,
     circles,
     crossed_arrows,
     crossed_folders,
+    folder_circles,
     foreign_libraries,
     hidden_imports,
     unseeded_random_numbers,
@@ -32,6 +35,10 @@ def test_rooms_import_only_the_rooms_below() -> None:
 
 def test_folders_import_only_the_folders_below() -> None:
     assert "\n".join(crossed_folders(REPOSITORY)) == ""
+
+
+def test_no_folders_import_each_other_but_for_a_stated_reason() -> None:
+    assert folder_circles(FOLDERS) == sorted(FOLDER_CIRCLES)
 
 
 def test_no_modules_import_each_other() -> None:
@@ -169,6 +176,9 @@ def test_an_unused_right_is_seen(tmp_path: Path) -> None:
         ("protocols/drip/a.py", "protocols/walks/b.py", "1: drip may not import walks"),
         ("protocols/gossip.py", "protocols/walks/b.py", "1: . may not import walks"),
         ("pipeline/plan/plan.py", "pipeline/sweep.py", "1: plan may not import ."),
+        ("live/mqtt/packets/a.py", "live/mqtt/b.py", "1: packets may not import ."),
+        ("report/comparison/map/a.py", "report/comparison/b.py", "1: map may not import ."),
+        ("live/mqtt/packets/a.py", "live/step/b.py", "1: mqtt may not import step"),
         ("sim/attic/box.py", "sim/simulation.py", ""),
     ],
 )
@@ -188,6 +198,11 @@ def test_an_arrow_with_the_grain_inside_a_room_passes(tmp_path: Path) -> None:
     package(tmp_path, "sim/radio/wired.py", "from halfway.sim.engine.loop import x")
     package(tmp_path, "sim/radio/csma.py", "from halfway.sim.radio import wired")
     assert crossed_folders(tmp_path) == []
+
+
+def test_folders_that_may_import_each_other_are_seen() -> None:
+    table = {"sim": {"a": {"b"}, "b": {"."}, ".": {"a"}, "c": {"a"}}, "sim/a": {"x": {"."}}}
+    assert folder_circles(table) == ["sim: . a b"]
 
 
 def test_a_circle_is_seen_even_through_a_third_module_and_inside_a_function(

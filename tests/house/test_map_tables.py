@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.house.map_tables import false_folders, listed_folders
+from tests.house.map_tables import false_folders, false_modules, listed_folders, listed_modules
 from tests.house.sources import REPOSITORY
 
 PAGE = """# The map
@@ -10,10 +10,13 @@ PAGE = """# The map
 | `sim/` | The simulator. |
 | `live/` | |
 
-The room `sim` has these folders:
+The room `sim` has these folders and modules:
 
 | `engine/` | The loop. |
 | `radio/csma/` | The contended radio. |
+| `memory.py` | Lost memory. |
+| `gone.py` | Nothing. |
+| `empty.py` | |
 
 The room `live` has these folders:
 
@@ -29,6 +32,20 @@ def test_every_folder_has_one_row() -> None:
     page = (REPOSITORY / "docs" / "map.md").read_text("utf-8")
     assert len(listed_folders(page)) > 50
     assert "\n".join(false_folders(REPOSITORY, page)) == ""
+
+
+def test_every_module_beside_folders_has_one_row() -> None:
+    page = (REPOSITORY / "docs" / "map.md").read_text("utf-8")
+    assert len(listed_modules(page)) > 40
+    assert "\n".join(false_modules(REPOSITORY, page)) == ""
+
+
+def test_a_missing_module_and_a_false_module_are_seen(tmp_path: Path) -> None:
+    for name in ("sim/__init__.py", "sim/memory.py", "sim/empty.py", "api/display.py"):
+        (tmp_path / "src" / "halfway" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src" / "halfway" / name).touch()
+    assert listed_modules(PAGE) == ["sim/memory.py", "sim/gone.py"]
+    assert false_modules(tmp_path, PAGE) == ["sim/empty.py: 0 rows", "sim/gone.py: no such module"]
 
 
 def test_rows_without_a_text_and_other_tables_do_not_count() -> None:

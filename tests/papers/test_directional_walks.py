@@ -20,8 +20,7 @@ from halfway.pipeline.plan.run import Point, Run
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.verdict import Verdict
-from halfway.protocols.walks.directional_walk import away, commonality
-from halfway.protocols.walks.directional_walk import state as fresh
+from halfway.protocols.walks.directional_walk import away, commonality, unmarked
 from halfway.protocols.walks.messages import DATA, MATCHED, STEP
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import unit_disk
@@ -138,7 +137,7 @@ def test_a_node_decides_by_two_hops_alone() -> None:
     choices = []
     for beyond in ([(4, 6), (6, 7)], [(5, 6), (6, 7), (4, 7), (7, 8)]):
         network = from_links(9, near + beyond)
-        state = fresh(np.arange(9, dtype=np.int32), 4, 1, seed=0)
+        state = unmarked(9, 4, 64)
         value = np.uint64(0x123456789ABCDEF0)
         choices.append(away(state, network.neighbourhood(), 1, 0, 0, value, NONE))
     assert choices[0] == choices[1]
@@ -151,9 +150,7 @@ def test_the_next_node_is_not_a_neighbour_of_the_previous_one_if_possible() -> N
     near = [set(map(int, network.neighbours(i))) for i in range(network.n)]
     for y in range(network.n):
         for p, x in enumerate(map(int, network.neighbours(y))):
-            state = fresh(
-                np.arange(network.n, dtype=np.int32), int(network.degree.max()), 1, seed=0
-            )
+            state = unmarked(network.n, int(network.degree.max()), 64)
             z = int(away(state, neighbourhood, y, x, 0, np.uint64(77), NONE))
             away_from_x = near[y] - near[x] - {x}
             if away_from_x:
@@ -168,7 +165,7 @@ def test_the_next_node_is_not_a_neighbour_of_the_previous_one_if_possible() -> N
 def test_ties_are_broken_uniformly() -> None:
     """[drw Fig. 3, line 3] "breaks the ties with uniform probability": four leaves of a star."""
     network = from_links(6, [(0, i) for i in range(1, 6)])
-    state = fresh(np.arange(6, dtype=np.int32), 5, 3000, seed=0)
+    state = unmarked(6, 5, 1024)
     rng = np.random.default_rng(1)
     chosen = Counter(
         int(
@@ -194,7 +191,7 @@ def test_a_second_passage_chooses_another_way() -> None:
     # From 0 through 1: neighbours 2 and 3 tie; the weight of the one taken is higher afterwards.
     network = from_links(4, [(0, 1), (1, 2), (1, 3), (0, 2), (0, 3)])
     for seed in range(20):
-        state = fresh(np.arange(4, dtype=np.int32), 4, 1, seed=0)
+        state = unmarked(4, 4, 64)
         rng = np.random.default_rng(seed)
         values = rng.integers(2**64, size=40, dtype=np.uint64)
         taken = [

@@ -7,6 +7,7 @@ import pytest
 
 from halfway.papers.drip import analysis, contacts, grid_walks
 from halfway.papers.drip.measurements import pairwise, simulation
+from halfway.papers.drip.packets import packets
 from halfway.pipeline.plan.run import Run
 from halfway.world.workload.number_intervals import NumberIntervals
 
@@ -182,3 +183,16 @@ def test_no_broker_of_many_networks_gets_a_copy_later(
         found = pairwise(Run(whole, 0, network_seed=seed, workload_seed=seed + 100, random_seed=5))
         assert found["broker later"].sum() == 0
         assert len(found["broker later"]) > 500
+
+
+def test_packets_have_the_sizes_and_the_repeats_of_their_kinds() -> None:
+    """[drip §IV-B] a beacon goes on at nodes that list its broker: about l of k of the nodes."""
+    near = {name: value[0] for name, value in packets(run(system="drip", **SMALL)).items()}
+    nearer = {
+        name: value[0] for name, value in packets(run(system="drip", **{**SMALL, "l": 2})).items()
+    }
+    random = packets(run(system="random", **SMALL))
+    assert 0.1 < nearer["repeats"] < near["repeats"] < 0.8
+    assert near["subscription"] > nearer["subscription"] > 0  # the list of nearest brokers
+    assert near["event"] > 0
+    assert near["local"] > random["local"][0]

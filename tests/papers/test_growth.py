@@ -5,11 +5,12 @@ import pytest
 
 from halfway.bulk.georendezvous.lazy import LazyCellRoutes
 from halfway.bulk.walks.walks import Walkers
-from halfway.papers.directional_walks.claims_growth import exponent, judge_growth
+from halfway.papers.directional_walks.claims_growth import judge_growth
 from halfway.papers.directional_walks.growth import MOST_HOPS_A_COLUMN, growth
 from halfway.papers.directional_walks.growth_points import DEGREES, growth_point, growth_points
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.pipeline.reproduction.estimates import estimate
+from halfway.pipeline.reproduction.exponents import exponent
 from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
@@ -82,7 +83,7 @@ def test_the_exponent_is_that_of_the_data_with_an_honest_interval() -> None:
     for noise in (0.0, 0.5, 1.0):
         rows = [row for row in grown("steps", "directional-walk", 0.8, noise)
                 if row.parameters["degree"] == 12]  # fmt: skip
-        value, low, high = exponent(rows)
+        value, low, high = exponent(rows, "n", "median")
         assert abs(value - 0.8) < 0.08
         assert low <= value <= high
         inside += low - 1e-9 <= 0.8 <= high + 1e-9

@@ -8,6 +8,7 @@ import json
 import sys
 
 from halfway.pipeline.plan.plan import plan
+from halfway.pipeline.spark.batch import context_of
 from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.session import session
 from halfway.pipeline.store.digest import digest
@@ -18,15 +19,25 @@ from tests.pipeline.toys import points
 
 def main() -> None:
     """Sweep the toys."""
-    folder, master, given_json = sys.argv[1:]
+    folder, master, given_json = sys.argv[1:]  # no master: SPARK_REMOTE
     given = json.loads(given_json)
     store = Store(folder)
-    with session(master) as spark:
+    counts: list[int] = []  # finished runs
+    with session(master or None) as spark:
         if "modules" in given:
-            spark.sparkContext.addPyFile(given["modules"])
+            if context_of(spark) is None:
+                spark.addArtifacts(given["modules"], pyfile=True)
+            else:
+                spark.sparkContext.addPyFile(given["modules"])
         planned = plan(points(**given["parameters"]), given["replicates"])
-        report = sweep(spark, store, planned, batch_seconds=given["batch_seconds"])
-    found = {"digest": digest(store), "made": report.made, "java": find_java().origin}
+        report = sweep(
+            spark, store, planned, lambda done, _: counts.append(done),
+            batch_seconds=given["batch_seconds"],
+        )  # fmt: skip
+    found = {
+        "digest": digest(store), "made": report.made, "java": find_java().origin,
+        "progress": sorted(set(counts)), "cores": report.cores,
+    }  # fmt: skip
     json.dump(found, sys.stdout)
 
 

@@ -18,12 +18,11 @@ OWN = {
 }
 
 
-DETECTION = "who-is-alive"
+DETECTION, GROUPS = "who-is-alive", "who-is-in"
+OF_EVENTS = {file.stem for file in FOLDER.glob("*.toml")} - {DETECTION, GROUPS}
 
 
-@pytest.mark.parametrize(
-    "name", sorted(file.stem for file in FOLDER.glob("*.toml") if file.stem != DETECTION)
-)
+@pytest.mark.parametrize("name", sorted(OF_EVENTS))
 def test_an_example_scenario_runs(name: str, tmp_path: Path) -> None:
     path = FOLDER / f"{name}.toml"
     changes = SMALLER | OWN.get(name, {})
@@ -49,3 +48,26 @@ def test_the_example_of_failure_detection_runs(tmp_path: Path) -> None:
     assert completed.first_error == ""
     assert completed.results.cell(0, "swim", "detected-share").mean.value > 0.5
     assert f"halfway compare examples/scenarios/{DETECTION}.toml" in path.read_text("utf-8")
+
+
+def test_the_example_of_groups_runs(tmp_path: Path) -> None:
+    path = FOLDER / f"{GROUPS}.toml"
+    changes = {
+        "seconds": "60",
+        "network.n": "30",
+        "network.degree": "7",
+        "workload.join_s[1]": "20",
+    }
+    request = read_request(path, ["flooding"], replicates=1, changes=changes)
+    store = Store(tmp_path / "runs")
+    fill(store, request)
+    completed = compare(request, store)
+    assert completed.first_error == ""
+    found = completed.results
+    assert found.cell(0, "flooding", "view-completeness").mean.value > 0.7
+    assert found.cell(0, "flooding", "messages-per-member").mean.value > 0.1
+    assert {line.metric for line in found.timelines} == {
+        "view-completeness-over-time", "view-accuracy-over-time", "messages-over-time"
+    }  # fmt: skip
+    assert "delivery-ratio" not in [metric.name for metric in found.metrics]
+    assert f"halfway compare examples/scenarios/{GROUPS}.toml" in path.read_text("utf-8")

@@ -1,6 +1,13 @@
 """The adapter of failure detectors: no application publishes, and every node is a member."""
 
-from halfway.adapters.interface import Adapter, Commands, RunContext, SystemInstance, commands
+from halfway.adapters.interface import (
+    Adapter,
+    Commands,
+    RunContext,
+    SystemInstance,
+    commands,
+    limits_of,
+)
 from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
 from halfway.world.workload.demand import Demand, Publications
 
@@ -14,31 +21,38 @@ class DetectorAdapter(Adapter):
     detects_failures = True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of a failure detector on a network."""
+        """Return the instance of a failure detector on a network."""
         module, values = self.module, self.values
         rules = module.rules(values)
         members = min(int(values["members"]), context.n)
-        room = {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
-        state = module.state(context.node_ids, members, context.seed, **room)
+        sizes = self.sizes(context, members)
+        state = module.state(context.node_ids, members, context.seed, **sizes)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,
             shortfalls=lambda state: _shortfalls(_index_of(state)),
-            most_beside=module.MOST_BESIDE,
+            most_beside=module.MOST_BESIDE, limits=limits_of(module, state, rules),
         )  # fmt: skip
 
+    def sizes(self, context: RunContext, members: int) -> dict[str, int]:
+        """Return the sizes of a failure detector's state beside its
+        members: of φ's window, if any."""
+        del context, members
+        values = self.values
+        return {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
+
     def start_up_commands(self, demand: Demand) -> Commands:
-        """No commands: a failure detector starts with its node."""
+        """Return no commands: a failure detector starts with its node."""
         del demand
         return commands([], [], 0, 0)
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """No commands: a failure detector spreads no events."""
+        """Return no commands: a failure detector spreads no events."""
         del publications
         return commands([], [], 0, 0)
 
 
 def _index_of(state: tuple[object, ...]) -> MemberIndex:
-    """The index of members in a failure detector's state, in one of its tuples."""
+    """Return the index of members in a failure detector's state, in one of its tuples."""
     parts = (part for one in state if isinstance(one, tuple) for part in (one, *one))
     return next(part for part in parts if isinstance(part, MemberIndex))
 

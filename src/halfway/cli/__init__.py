@@ -12,6 +12,7 @@ import typer
 
 import halfway
 from halfway.cli.commands.check import check
+from halfway.cli.commands.cluster import cluster
 from halfway.cli.commands.compare import compare
 from halfway.cli.commands.describe import list_options, list_papers
 from halfway.cli.commands.film import film
@@ -21,6 +22,7 @@ from halfway.cli.commands.results import results
 from halfway.cli.commands.schema import schema
 from halfway.cli.commands.simulate import simulate
 from halfway.cli.commands.walk import walk
+from halfway.cli.live.bench import bench
 from halfway.cli.live.doctor import doctor
 from halfway.cli.live.events import pub, spy, sub
 from halfway.cli.live.journal import journal
@@ -88,6 +90,7 @@ def _halfway(
     halfway check scenario.toml                  what a comparison would run
     halfway compare scenario.toml                all systems on your scenario
     halfway results halfway-results              check a folder of results
+    halfway cluster start                        a Spark cluster on this machine
     halfway doctor                               what this machine has, what to do
     halfway net                                  keys of a live network
     halfway testbed mesh.toml                    real nodes on a scenario
@@ -101,9 +104,10 @@ app.command("list")(list_papers)
 app.command("options")(list_options)
 for _command in (init, check, compare, reproduce, walk, simulate, film, results, schema):
     app.command()(_command)
+app.add_typer(cluster, name="cluster")
 app.command()(doctor)
 app.command("testbed", rich_help_panel="Live nodes")(real_nodes)
 app.add_typer(net, name="net", rich_help_panel="Live nodes")
 app.add_typer(journal, name="journal", rich_help_panel="Live nodes")
-for _live in (node, pub, sub, spy, scout, status, ping, route, record, replay):
+for _live in (node, pub, sub, spy, scout, status, ping, route, record, replay, bench):
     app.command(rich_help_panel="Live nodes")(_live)

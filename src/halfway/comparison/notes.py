@@ -8,7 +8,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from halfway.adapters.interface import System
-from halfway.comparison.evaluation.metrics import LATE, METRICS, SATURATED, SHORTFALL, guard_of
+from halfway.comparison.evaluation.metrics import (
+    EVENTS,
+    LATE,
+    METRICS,
+    SATURATED,
+    SHORTFALL,
+    guard_of,
+    metrics_for,
+    purpose_of,
+)
 from halfway.comparison.evaluation.results import ResultCell
 from halfway.comparison.evaluation.statistics import COMPARABLE, FinishedRun, StoppingRule, too_wide
 from halfway.scenario.option_notes import option_notes
@@ -16,6 +25,7 @@ from halfway.scenario.schema import (
     AnyWorkload,
     FailureDetection,
     FromFile,
+    GroupWorkload,
     Recorded,
     Scenario,
     Workload,
@@ -31,7 +41,8 @@ def notes_of(
     cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
     remarks: Sequence[str] = (),
 ) -> tuple[str, ...]:  # fmt: skip
-    """The notes under a comparison's tables; scenarios: of all points, systems: those that ran.
+    """Return the notes under a comparison's tables; scenarios: of all
+    points, systems: those that ran.
 
     remarks: what the reading of the scenario's files left out or decided; they come first.
     """
@@ -45,13 +56,14 @@ def notes_of(
 def notes_before_runs(
     scenarios: Sequence[Scenario], systems: Sequence[System]
 ) -> tuple[str, ...]:  # fmt: skip
-    """The notes of `notes_of` that depend on no run: on the systems and on their options."""
+    """Return the notes of `notes_of` that depend on no run: on the systems and on their options."""
     names = [one.name for one in systems]
     return (*_on_systems(scenarios, names), *option_notes(scenarios, systems))
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
-    """The notes on how the numbers were made; first: the replicates before a stopping rule."""
+    """Return the notes on how the numbers were made; first: the
+    replicates before a stopping rule."""
     added = (
         "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
         "narrower than intervals of a fixed number of replicates.",
@@ -74,19 +86,19 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
 
 
 def _on_comparable(scenario: Scenario) -> str:
-    """The note on which systems are compared by their costs."""
-    detects = isinstance(scenario.workload, FailureDetection)
-    share = "detected share" if detects else "delivery ratio"
+    """Return the note on which systems are compared by their costs."""
+    purpose = purpose_of([metric.name for metric in metrics_for([scenario])])
+    share = purpose.label
     text = (
         f"Costs are compared only among systems whose {share} is within {COMPARABLE:g} of the best "
         f"{share}."
     )
     other = " For the recovery time, the recovery rate counts instead of the delivery ratio."
-    return text if detects else text + other
+    return text + other if purpose == EVENTS else text
 
 
 def _on_hellos(scenario: Scenario) -> str:
-    """The note on how nodes of the noted scenario learn their neighbours."""
+    """Return the note on how nodes of the noted scenario learn their neighbours."""
     if scenario.hello == "sent":
         return (
             f"Nodes learn their neighbours from hellos, which they send every "
@@ -102,7 +114,7 @@ def _on_hellos(scenario: Scenario) -> str:
 
 
 def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
-    """The note that a system with failed runs has values of some networks only."""
+    """Yield the note that a system with failed runs has values of some networks only."""
     failed = Counter((run.point, run.system) for run in runs if run.status != "ok")
     for (_, system), count in failed.items():
         yield (
@@ -112,7 +124,8 @@ def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
 
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
-    """The note that measures of deliveries are not comparable where systems deliver unequally."""
+    """Yield the note that measures of deliveries are not comparable
+    where systems deliver unequally."""
     ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.replicates]
     for point in {cell.point for cell in ratios}:
         means = [cell.mean.value for cell in ratios if cell.point == point]
@@ -125,7 +138,8 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
 
 
 def _publishers(workload: AnyWorkload) -> float:
-    """The most publishers that a topic of a noted scenario may have; inf where they have names."""
+    """Return the most publishers that a topic of a noted scenario may
+    have; inf where they have names."""
     if not isinstance(workload, Workload) or workload.publishers is not None:
         return math.inf
     return workload.publishers_each
@@ -172,7 +186,7 @@ def _lossy(scenario: Scenario) -> bool:
 
 
 def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
-    """The notes on what a comparison's runs counted beside the metrics."""
+    """Yield the notes on what a comparison's runs counted beside the metrics."""
     if late := _listed(_totals(runs, LATE)):
         yield (
             f"Late notifications ({late}) came after `window` newer events and do not count as "
@@ -192,7 +206,7 @@ def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
 
 
 def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
-    """System -> the total of a noted count over all its runs, where it is above 0."""
+    """Return system -> the total of a noted count over all its runs, where it is above 0."""
     totals: dict[str, float] = {}
     for run in runs:
         for value in run.observed.get(name, ()):
@@ -201,7 +215,7 @@ def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
 
 
 def _listed(totals: Mapping[str, float]) -> str:
-    """The systems' counts in a note, such as "gossip: 12, drip: 3"; "" for none."""
+    """Return the systems' counts in a note, such as "gossip: 12, drip: 3"; "" for none."""
     return ", ".join(f"{system}: {total:,.0f}" for system, total in totals.items())
 
 
@@ -236,7 +250,7 @@ def _on_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
 
 
 def _depends_on_few(cell: ResultCell) -> bool:
-    """Whether to note that most replicates have the same value of a metric that is judged.
+    """Return whether to note that most replicates have the same value of a metric that is judged.
 
     A value that all replicates share is constant by design (a table's size), except for shares: a
     rare loss may have been missed.
@@ -248,10 +262,18 @@ def _depends_on_few(cell: ResultCell) -> bool:
     return 2 * equal > len(values) and (equal < len(values) or guard_of(cell.metric) is None)
 
 
+def _drawn_roles(scenario: Scenario) -> tuple[str, ...]:
+    """Return what the workload of the noted scenario draws."""
+    if isinstance(scenario.workload, FailureDetection):
+        return ()
+    if isinstance(scenario.workload, GroupWorkload):
+        return ("announcements",) if scenario.workload.members else ("members", "announcements")
+    return "roles", "publications"
+
+
 def _drawn_parts(scenario: Scenario) -> str:
     fixed = isinstance(scenario.network, FromFile | Recorded)
-    detects = isinstance(scenario.workload, FailureDetection)
-    drawn = [*(() if fixed else ("network",)), *(() if detects else ("roles", "publications"))]
+    drawn = [*(() if fixed else ("network",)), *_drawn_roles(scenario)]
     drawn += ["losses"]
     drawn += ["faults"] if scenario.faults else []
     return f"{', '.join(drawn[:-1])} and {drawn[-1]}" if len(drawn) > 1 else drawn[0]

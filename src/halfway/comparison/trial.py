@@ -28,7 +28,14 @@ from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.pipeline.plan.plan import plan
 from halfway.problem import Problem
 from halfway.scenario.build import simulation_of
-from halfway.scenario.schema import AnyWorkload, FailureDetection, Scenario, UnitDisk, Workload
+from halfway.scenario.schema import (
+    AnyWorkload,
+    FailureDetection,
+    GroupWorkload,
+    Scenario,
+    UnitDisk,
+    Workload,
+)
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 
@@ -69,7 +76,7 @@ def _mark(scenario: Scenario, one: SystemSource) -> Path:
 
 
 def started(module: str, row: object, **environment: str) -> "subprocess.Popen[str]":
-    """A Python process that runs a module with a trial's plan row on its stdin.
+    """Return a Python process that runs a module with a trial's plan row on its stdin.
 
     The process imports nothing from the current folder.
     """
@@ -113,13 +120,16 @@ def answering() -> Iterator[None]:
 
 
 def small(scenario: Scenario) -> Scenario:
-    """The scenario of a trial: a few nodes and events; the options are those of the scenario."""
+    """Return the scenario of a trial: a few nodes and events; the
+    options are those of the scenario."""
     width = scenario.workload.width if isinstance(scenario.workload, Workload) else 1
     workload: AnyWorkload = Workload(
         topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS, width=width
     )  # fmt: skip
     if isinstance(scenario.workload, FailureDetection):
         workload = scenario.workload
+    if isinstance(scenario.workload, GroupWorkload):
+        workload = GroupWorkload(members_each=6)
     return msgspec.structs.replace(
         scenario, network=UnitDisk(n=_NODES, degree=_DEGREE), radio=IdealRadio(), faults=[],
         seconds=min(scenario.seconds, _SECONDS), workload=workload, stretch=False,

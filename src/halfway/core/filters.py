@@ -1,8 +1,8 @@
-"""Filters on the content of events: conjunctions of intervals, and which filter covers which.
+"""Filters on the content of events: conjunctions of intervals.
 
 [Carzaniga, Rosenblum & Wolf 2001, §3] a filter is a set of constraints on attributes, all of which
 must hold. A constraint here is a closed interval of doubles: x = 3 is [3, 3], x < 3 ends at the
-double below 3, words are numbered by the caller. So both relations below are exact.
+double below 3, words are numbered by the caller. So it is exact whether an event passes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,12 +50,14 @@ def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filter
 
 
 def below(value: float) -> float:
-    """The greatest double below a value: where a content filter's interval for `x < value` ends."""
+    """Return the greatest double below a value: where a content
+    filter's interval for `x < value` ends."""
     return float(np.nextafter(value, -np.inf))
 
 
 def above(value: float) -> float:
-    """The least double above a value: where a content filter's interval for `x > value` begins."""
+    """Return the least double above a value: where a content filter's
+    interval for `x > value` begins."""
     return float(np.nextafter(value, np.inf))
 
 
@@ -73,7 +75,8 @@ def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> t
 
 @inlined
 def matches(filters, f, values):
-    """Whether an event's values [attributes] (NaN: it has none) pass all of content filter f."""
+    """Return whether an event's values [attributes] (NaN: it has none)
+    pass all of content filter f."""
     for c in range(filters.first[f], filters.first[f + 1]):
         a = filters.attribute[c]
         if a >= values.shape[0] or not filters.low[c] <= values[a] <= filters.high[c]:
@@ -81,50 +84,12 @@ def matches(filters, f, values):
     return True
 
 
-@inlined
-def is_empty(filters, f):
-    """Whether content filter f admits no event."""
-    for c in range(filters.first[f], filters.first[f + 1]):
-        if filters.low[c] > filters.high[c]:
-            return True
-    return False
-
-
-@inlined
-def covers(filters, f, g):
-    """[Carzaniga et al., §3.3] whether every event that content filter g passes passes f. Exact."""
-    if is_empty(filters, g):
-        return True
-    k, last = filters.first[g], filters.first[g + 1]
-    for c in range(filters.first[f], filters.first[f + 1]):
-        a = filters.attribute[c]
-        while k < last and filters.attribute[k] < a:
-            k += 1
-        # If g does not constrain the attribute, an event without it passes g and fails f.
-        if k == last or filters.attribute[k] != a:
-            return False
-        if filters.low[k] < filters.low[c] or filters.high[k] > filters.high[c]:
-            return False
-    return True
-
-
 @kernel
 def matching(filters, values):
-    """bool [events, filters]: whether a content filter passes values [events, attributes]."""
+    """Return [events, filters]: whether a content filter passes values [events, attributes]."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
     filters, values = borrowed(filters), borrowed(values)
     for e in range(found.shape[0]):
         for f in range(found.shape[1]):
             found[e, f] = matches(filters, f, values[e])
-    return found
-
-
-@kernel
-def covering(filters):
-    """bool [filters, filters]: [f, g] where content filter f covers g."""
-    many = filters.first.shape[0] - 1
-    found = np.empty((many, many), np.bool_)
-    for f in range(many):
-        for g in range(many):
-            found[f, g] = covers(filters, f, g)
     return found

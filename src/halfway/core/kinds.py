@@ -21,7 +21,7 @@ A table may name the ranges of its places and reused fields; `Kind.parts` has th
 [('topic', '<u4'), ('rounds made', '<u4')]
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partialmethod
 from types import MappingProxyType
@@ -113,7 +113,8 @@ class Kind(NamedTuple):
     age: str = ""  # the place in `reals` that the driver ages, see `Kinds.ages`
 
     def parts(self) -> list[Part]:
-        """The parts of a record that a message kind fills: header fields in order, then places."""
+        """Return the parts of a record that a message kind fills:
+        header fields in order, then places."""
         found = []
         for field in sorted(self.fields, key=(MESSAGE.names or ()).index):
             name = self.reused.get(field, field)
@@ -127,7 +128,8 @@ class Kind(NamedTuple):
         return found
 
     def places(self, array: str) -> dict[str, range]:
-        """The indices of a message kind's places in "args" or "reals", by name without length."""
+        """Return the indices of a message kind's places in "args" or
+        "reals", by name without length."""
         firsts: Mapping[str, int] = getattr(self, array)
         found = {}
         for name, first in firsts.items():
@@ -176,8 +178,8 @@ class Kinds:
         """Declare the message kind of the start event for this protocol; return its number."""
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
-    def include(self, other: "Kinds") -> None:
-        """Declare all message kinds of another table as well."""
+    def include(self, other: Iterable[Kind]) -> None:
+        """Declare message kinds of another table as well: all of them, or some."""
         for kind in other:
             self._add(kind)
 
@@ -206,7 +208,7 @@ class Kinds:
         return found if found.max() >= 0 else found[:0]
 
     def number(self, name: str) -> int:
-        """The number of the message kind of that name. Raises KeyError if there is none."""
+        """Return the number of the message kind of that name. Raises KeyError if there is none."""
         for kind in self:
             if kind.name == name:
                 return kind.number

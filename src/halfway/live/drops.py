@@ -30,7 +30,9 @@ class Drop(StrEnum):
     NOT_HEARD = "too many nodes heard"
     SEARCHES = "too many searches"  # for the way to a node
     FRAGMENTS = "fragments incomplete"
+    RETAINED_FULL = "retained values full"
     NOT_KEPT = "journal refused"  # a kept event of another node; it comes again
+    TRACE = "trace not written"  # rows that the disk did not take
     DUPLICATE = "duplicate"  # an application has the event already
 
 

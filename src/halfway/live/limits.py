@@ -17,12 +17,15 @@ class Limits(NamedTuple):
     held: int = 256  # records that wait for the body of their event
     queue: int = 1024  # datagrams that wait for the socket
     retained: int = 1024  # retained values
+    retained_bytes: int = 16 << 20  # of all of them
     overlay_links: int = 16  # of a node of the walk overlay
     mtu: int = 1232  # bytes of a datagram
 
     def with_door(self) -> "Limits":
         """Return the limits of a node with a door, which has many clients."""
-        return self._replace(subscriptions=10_000, retained=10_000, topics=16_384)
+        return self._replace(
+            subscriptions=10_000, retained=10_000, retained_bytes=64 << 20, topics=16_384
+        )
 
 
 DEFAULT = Limits()

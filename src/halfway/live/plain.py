@@ -9,7 +9,7 @@ from halfway.live.security import Address, Opened, Refused
 LABEL = "UNSAFE development network on loopback"
 _HEAD = struct.Struct("<2sBBII")  # mark, version, flags, network, node id
 _MARK, VERSION = b"hw", 1
-_MOST_PEERS = 4096
+MOST_PEERS = 4096
 _BEACON = 1  # flag: the datagram announces its sender, and has no frames
 
 
@@ -65,14 +65,14 @@ class Plain:
         return Opened(node_id, b"" if flags & _BEACON else datagram[_HEAD.size :])
 
     def _why_not(self, address: Address, network: int, node_id: int) -> str:
-        """Why a sender is not believed; "" if it is."""
+        """Return why a sender is not believed; "" if it is."""
         if network != self._network:
             return "other network"
         if node_id == self.node_id:
             return "own datagram"
         if not self._trusted(address):
             return self._away
-        is_full = node_id not in self._peers and len(self._peers) >= _MOST_PEERS
+        is_full = node_id not in self._peers and len(self._peers) >= MOST_PEERS
         return "too many nodes" if is_full else ""
 
     def pending(self) -> list[tuple[Address, bytes]]:

@@ -19,13 +19,14 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from halfway.pipeline.plan.plan import SCHEMA, kinds
-from halfway.pipeline.spark.batch import context_of, run_batch
+from halfway.pipeline.spark.batch import context_of, named_jobs, run_batch
 from halfway.pipeline.spark.daemon import WARM_UP_ROWS, WARM_UP_SECONDS
 from halfway.pipeline.spark.masters import is_local
 from halfway.problem import Problem
 
 _MOST_MS = 3000.0  # total cost of the runs that are made twice
 _MOST_BYTES = 100_000  # Linux limits an environment variable to 128 KB
+WARM_UP = "warm-up"  # the name of its jobs
 _KNOWN = "HALFWAY_KNOWN_KERNELS"
 
 
@@ -63,13 +64,16 @@ def warm_up_sweep(spark: SparkSession, pending: pa.Table) -> WarmUp:
     threading.Thread(target=_start_daemon, args=(spark,), daemon=True).start()
     batch = pa.Table.from_pylist(list(rows.values()), SCHEMA)
     with contextlib.suppress(Problem):  # the first batch meets the same error and reports it
-        run_batch(spark, batch, np.zeros(len(rows), np.int32), scratch / "batch", lambda _: None)
+        run_batch(
+            spark, batch, np.zeros(len(rows), np.int32), scratch / "batch", lambda _: None, WARM_UP
+        )
     compiling = float(seconds.read_text()) if seconds.exists() else 0.0
     return WarmUp(max(0.0, perf_counter() - begun - compiling), compiling)
 
 
 def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
-    """The warm-up's rows: kind of run -> one plan row, cheapest first, to a total cost and size."""
+    """Return the warm-up's rows: kind of run -> one plan row, cheapest
+    first, to a total cost and size."""
     rows: dict[str, dict[str, object]] = {}
     spent, size = 0.0, 0
     named = kinds(pending)
@@ -87,7 +91,7 @@ def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
 
 def _start_daemon(spark: SparkSession) -> None:
     """Start the workers' daemon while the JVM loads the classes of the warm-up batch."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception), named_jobs(spark, WARM_UP):
         spark.range(1, numPartitions=1).mapInArrow(_nothing, "id bigint").collect()
 
 

@@ -25,6 +25,9 @@ SYSTEMS = {
     "gossip-counters": "halfway.protocols.failure_detectors.gossip_counters",
     "swim": "halfway.protocols.failure_detectors.swim",
     "lifeguard": "halfway.protocols.failure_detectors.lifeguard",
+    "path-heartbeat": "halfway.protocols.walk_detectors.path_heartbeat",
+    "walk-probe": "halfway.protocols.walk_detectors.walk_probe",
+    "path-gossip": "halfway.protocols.walk_detectors.path_gossip",
 }
 
 
@@ -96,5 +99,17 @@ ABOUT = {
     "lifeguard": About(
         "SWIM with local health: a slow node doubts itself before it suspects others.",
         "Dadgar, Phillips & Currey 2018",
+    ),
+    "path-heartbeat": About(
+        "A failure detector: heartbeats follow the paths that directional walks leave.",
+        "Leone & Muñoz 2013, §2",
+    ),
+    "walk-probe": About(
+        "A failure detector: each period, a directional walk looks for the trails of members.",
+        "Leone & Muñoz 2013, §2",
+    ),
+    "path-gossip": About(
+        "A failure detector: gossip of counters on paths of walks, and around broken paths.",
+        "Leone & Muñoz 2013, §2 and §5: their further work",
     ),
 }

@@ -20,7 +20,8 @@ from halfway.scenario.schema import (
     UnitDisk,
     Waypoint,
 )
-from halfway.scenario.workload import NamesAndSeed, demand_of
+from halfway.scenario.workload import AnyDemand, NamesAndSeed, demand_of
+from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.energy import Power
@@ -36,8 +37,7 @@ from halfway.world.mobility.random_waypoint import WaypointMotion
 from halfway.world.mobility.trace_files import read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.waxman import Waxman, waxman
-from halfway.world.workload.demand import Drawn, Listed
-from halfway.world.workload.monitoring import Monitoring
+from halfway.world.workload.demand import Listed
 from halfway.world.workload.roles import Names
 
 
@@ -46,7 +46,7 @@ class PreparedScenario(NamedTuple):
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
-    demand: Drawn | Listed | Monitoring
+    demand: AnyDemand
     battery_j: float | Sequence[float] | None  # of all nodes, or [n]
 
 
@@ -94,7 +94,7 @@ def prepared(scenario: Scenario) -> PreparedScenario:
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
-    """The batteries of a scenario's nodes in joules: one for all, or [n]; None for none."""
+    """Return the batteries of a scenario's nodes in joules: one for all, or [n]; None for none."""
     if not isinstance(power.battery_j, str):
         return power.battery_j
     known, nodes = read_node_values(power.battery_j, "battery_j"), Names("node", names)
@@ -105,7 +105,7 @@ def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float
 
 
 def _names(network: Network | None, motion: Motion | None) -> list[str]:
-    """The names of a scenario's nodes: those of its file, or their rows."""
+    """Return the names of a scenario's nodes: those of its file, or their rows."""
     if network is not None:
         return [network.label(row) for row in range(network.n)]
     assert motion is not None
@@ -127,30 +127,41 @@ def simulation_on(
 
 
 def _hello(scenario: Scenario) -> SentHellos | None:
-    """The hellos of a scenario's nodes; None where neighbours are given."""
+    """Return the hellos of a scenario's nodes; None where neighbours are given."""
     if scenario.hello == "given":
         return None
     return SentHellos(scenario.hello_period_s, scenario.hello_neighbours)
 
 
 def _power(power: NodePower) -> Power:
-    """The power of a scenario's nodes, without their batteries."""
+    """Return the power of a scenario's nodes, without their batteries."""
     return Power(power.tx_w, power.rx_w, power.idle_w, power.bit_rate)
 
 
 def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
-    """The run context that a prepared scenario gives adapters. Problem where no system can run."""
+    """Return the run context that a prepared scenario gives adapters.
+    Problem where no system can run."""
+    return checked_environment(scenario, ready)[1]
+
+
+def checked_environment(
+    scenario: Scenario, ready: PreparedScenario
+) -> tuple[Environment, RunContext]:
+    """Return the environment of a prepared scenario and its run context.
+
+    Raises Problem where no system can run.
+    """
     environment, context = environment_and_context(
         ready.network, ready.motion, ready.demand, scenario.faults,
         seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
         window=scenario.window,
     )  # fmt: skip
     scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)
-    return context
+    return environment, context
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:
-    """Why the workload of a scenario is not that of a system; "" where it is.
+    """Return why the workload of a scenario is not that of a system; "" where it is.
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """
@@ -163,7 +174,8 @@ def other_purpose(system: System, scenario: Scenario) -> str:
 
 
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
-    """Why a system cannot be built on a scenario of that context, or with its options; else ""."""
+    """Return why a system cannot be built on a scenario of that
+    context, or with its options; else ""."""
     if why := other_purpose(system, scenario):
         return why
     try:
@@ -214,7 +226,7 @@ def _located(table: str) -> Iterator[None]:
 
 
 def _from(traces: Traces, begin_s: float) -> Traces:
-    """A scenario's recorded movement with its time `begin_s` as time 0."""
+    """Return a scenario's recorded movement with its time `begin_s` as time 0."""
     legs, presence = traces.legs, traces.presence
     legs = Legs(legs.first, legs.t0 - begin_s, legs.t1 - begin_s, *legs[3:])
     presence = Presence(presence.first, presence.t0 - begin_s, presence.t1 - begin_s)

@@ -129,7 +129,32 @@ class FailureDetection(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 60.0
 
 
-AnyWorkload = Workload | RecordedWorkload | FailureDetection
+Role = Literal["publish", "subscribe", "both"]
+
+
+class GroupMember(Member, frozen=True, kw_only=True):
+    """A member of a scenario's group, with its role, who joins and leaves at given times."""
+
+    role: Annotated[
+        Role | None, Meta(description="The role of the member, instead of that of all members.")
+    ] = None
+
+
+class GroupWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="groups"):
+    """A scenario's groups: members join, announce themselves, list each other, and leave."""
+
+    groups: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    members_each: Count = 10
+    members: list[Node | GroupMember] | dict[str, list[Node | GroupMember]] | None = None
+    role: Role = "both"
+    join_s: Range = (0.0, 5.0)
+    stay_s: Seconds | None = None
+    announce_s: Seconds = 10.0
+    lifetime_s: Seconds = 35.0
+    start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 30.0
+
+
+AnyWorkload = Workload | RecordedWorkload | FailureDetection | GroupWorkload
 
 
 class NodePower(_Part, frozen=True, kw_only=True):

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from halfway.scenario.build import network_of, prepared
+from halfway.scenario.build import checked_environment, network_of, prepared
 from halfway.scenario.schema import FromFile, Scenario
-from halfway.sim.run_context import environment_and_context
 from halfway.world.graphs.cut_points import cut_points
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
@@ -78,11 +77,7 @@ def survey(scenario: Scenario) -> Survey:
     Raises Problem for everything that a run would refuse before its start.
     """
     ready = prepared(scenario)
-    environment, _ = environment_and_context(
-        ready.network, ready.motion, ready.demand, scenario.faults, seconds=scenario.seconds,
-        seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s, window=scenario.window,
-    )  # fmt: skip
-    scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)
+    environment, _ = checked_environment(scenario, ready)
     names, component = environment.names(), components(environment.start).tolist()
     left_out = {} if ready.network is None else ready.network.left_out
     absent = _left_out_nodes(scenario, names)
@@ -110,7 +105,8 @@ def _topology(
 
 
 def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
-    """The surveyed movement at the begin and the end of the run, and at three times between."""
+    """Yield the surveyed movement at the begin and the end of the run,
+    and at three times between."""
     _, motion = network_of(scenario)  # a movement can be played only once
     if motion is None:
         return
@@ -127,7 +123,8 @@ def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
 
 
 def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
-    """The surveyed file's nodes that the run does not have, as they are not connected to it."""
+    """Return the surveyed file's nodes that the run does not have, as
+    they are not connected to it."""
     file = scenario.network
     if not isinstance(file, FromFile) or not file.largest:
         return []
@@ -169,7 +166,7 @@ def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
 
 
 def _on_topology(topology: Topology) -> Iterator[str]:
-    """The survey's warnings about the network."""
+    """Yield the survey's warnings about the network."""
     if topology.over_time:
         share = max(one.largest_component / max(one.nodes, 1) for one in topology.over_time)
         if share <= _HALF:
@@ -185,6 +182,6 @@ def _on_topology(topology: Topology) -> Iterator[str]:
 
 
 def _on_roles(roles: Roles, *, moving: bool) -> Iterator[str]:
-    """The survey's warnings about roles."""
+    """Yield the survey's warnings about roles."""
     if roles.separated_pairs and not moving:
         yield f"{roles.separated_pairs:,} pairs of a publisher and a subscriber have no path"

@@ -11,7 +11,7 @@ from halfway.sim.engine.changes import Changes
 from halfway.sim.engine.kept_records import KeptRecords
 from halfway.sim.engine.records import Engine, drain
 from halfway.sim.metrics.deliveries import DeliveryAccounting
-from halfway.sim.metrics.detections import DetectionAccounting
+from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import RunId
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.publications import PublicationFeed
@@ -21,17 +21,18 @@ class RunLog:
     """The log of a run, which empties the engine's logs.
 
     trace: a file for the trace; None: no trace. journal: received records to keep, 0: only the
-    reports to applications, None: neither. detections: where the system is a failure detector.
+    reports to applications, None: neither. observers: the accountings that only some systems
+    and workloads have.
     """
 
     def __init__(
         self, kinds: Kinds, publications: PublicationFeed, deliveries: DeliveryAccounting,
         names: list[str], trace: Path | None, journal: int | None,
-        detections: DetectionAccounting | None,
+        observers: Observers,
     ) -> None:  # fmt: skip
         delivers = "delivered" in kinds.names.values()
         self._delivered = kinds.number("delivered") if delivers else -1
-        self.detections = detections
+        self.observers = observers
         self._publications, self._deliveries = publications, deliveries
         self._trace = None if trace is None else Trace(trace, kinds.names, names)
         self._records = None if journal is None else KeptRecords(journal)
@@ -43,13 +44,17 @@ class RunLog:
         reports, rows = drain(engine.applications)
         chosen = reports["kind"] == self._delivered
         events = reports[chosen]
-        self._deliveries.deliver(
+        delivered = (
             self._publications.events_of(events), rows[chosen], events["at"],
             events["hops"].astype(np.int64),
         )  # fmt: skip
-        if self.detections is not None:
-            self.detections.follow(changes)
-            self.detections.report(reports, rows)
+        self._deliveries.deliver(*delivered)
+        if (groups := self.observers.groups) is not None:
+            groups.follow(changes)
+            groups.deliver(*delivered)
+        if (detections := self.observers.detections) is not None:
+            detections.follow(changes)
+            detections.report(reports, rows)
         if self._trace is None and self._records is None:
             return
         received, receivers = drain(engine.journal)

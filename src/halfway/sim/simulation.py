@@ -21,7 +21,8 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of
 from halfway.sim.memory import BlankMemory
 from halfway.sim.metrics.deliveries import DeliveryAccounting
-from halfway.sim.metrics.detections import detections_of
+from halfway.sim.metrics.groups import GroupAccounting
+from halfway.sim.metrics.observers import observers_of
 from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
@@ -126,7 +127,7 @@ class Simulation:
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
         kinds, names, self._lend = self.instance.kinds, self.environment.names(), Lender()
-        found = detections_of(kinds, self.environment.ids, self.demand)
+        found = observers_of(kinds, self.environment.ids, self.demand, self.seconds)
         self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal, found)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
@@ -189,7 +190,7 @@ class Simulation:
             airtime=self.declared.airtime(self.radio, self.engine, self.power),
             radio_counts=self.declared.counted(self.radio),
             up_s=self.at - self.environment.down_s(self.at), batteries=self._batteries,
-            detections=self._log.detections,
+            observers=self._log.observers,
         )  # fmt: skip
 
     def energy(self) -> Energy:
@@ -206,6 +207,11 @@ class Simulation:
     def state(self) -> Any:
         """The state of all nodes of the simulation now, one row each; not a copy."""
         return self.instance.state
+
+    @property
+    def groups(self) -> GroupAccounting | None:
+        """The views of the simulation's group members; None where its workload has no groups."""
+        return self._log.observers.groups
 
     def post(self, some: Commands) -> None:
         """Post commands to nodes of the simulation. A node that is down at that time gets none."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.live.air.account import Account, account
 from halfway.live.air.air import Air
 from halfway.live.air.host import AirHost, AirSettings
@@ -52,7 +53,7 @@ def run_beside(
     announce(f"{system}: {replicates} simulated runs")
     simulated = [_simulated(scenario, ready, system, k) for k in range(replicates)]
     options = options_of(scenario, system_of(scenario, system))
-    period_s = scenario.hello_period_s if scenario.hello == "sent" else 1.0
+    period_s = scenario.hello_period_s if scenario.hello == "sent" else HELLO_PERIOD_S
     settings = AirSettings(
         system, options, period_s, scenario.seed, log=_LOG if any(keeping) else 0, limits=limits
     )
@@ -63,7 +64,8 @@ def run_beside(
         live = asyncio.run(_live(air, settings, scenario, ready, progress, keeping))
         live = live._replace(queue=air.close())
     records = keeping.records
-    replayed = [replay(path) for path in sorted(records.glob("*.trace"))] if records else []
+    paths = sorted(records.glob("*.trace")) if records else []
+    replayed = [one for path in paths for one in replay(path)]
     rows = beside(simulated, live.measured)
     sums = account(context.n, live.datagrams, live.air, live.queue)
     return SideBySide(system, context.n, rows, simulated, live, replayed, sums)
@@ -72,7 +74,7 @@ def run_beside(
 def _simulated(
     scenario: Scenario, ready: PreparedScenario, system: str, replicate: int
 ) -> RunMeasures:
-    """One simulated run on the network, the workload and the faults of the scenario."""
+    """Return one simulated run on the network, the workload and the faults of the scenario."""
     other = replace(scenario, seed=scenario.seed + replicate, stretch=False)
     run = simulation_on(ready, other, system_of(scenario, system))
     return of_outcome(run.run())

@@ -98,4 +98,4 @@ def test_no_mark_was_replaced_in_these_comparisons() -> None:
     simulation = WalkRun(network, distinct_pairs(network.n, 12, 0), seed=0)
     simulation.run()
     state = simulation.state
-    assert 0 < state.marks.max() <= state.marked_walk.shape[1]
+    assert 0 < state.weights.marks.max() <= state.weights.marked_walk.shape[1]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.protocols.walks.directional_walk import state as fresh
+from halfway.protocols.walks.directional_walk import unmarked
 from halfway.protocols.walks.messages import DELIVERED, MATCHED, STEP, STEPS, UNMATCHED
 from halfway.world.workload.pairs import distinct_pairs
 from tests.bulk.walks.walk_run import Outcome, WalkRun
@@ -132,7 +132,6 @@ def test_replaced_marks_are_counted() -> None:
     pairs = distinct_pairs(network.n, 200, 3)
     assert WalkRun(network, pairs, seed=1).run().replaced == 0
     small = WalkRun(network, pairs, seed=1)
-    small.state = fresh(
-        np.arange(network.n, dtype=np.int32), int(network.degree.max()), 200, seed=1, marks=4
-    )
+    few = unmarked(network.n, int(network.degree.max()), 4)
+    small.state = small.state._replace(weights=few)
     assert small.run().replaced > 0

@@ -98,10 +98,10 @@ class WalkRun:
             self._engine = grown(self._engine)
 
     def _replaced(self) -> int:
-        marks = getattr(self.state, "marks", None)
-        if marks is None:
+        weights = getattr(self.state, "weights", None)
+        if weights is None:
             return 0
-        return int(np.maximum(marks - self.state.marked_walk.shape[1], 0).sum())
+        return int(np.maximum(weights.marks - weights.marked_walk.shape[1], 0).sum())
 
     def _outcome(self) -> Outcome:
         assert self._engine.out.tally[1] == 0, "emissions overflowed the outbox"

@@ -10,8 +10,9 @@ from halfway.core.hello.messages import BOTH_WAYS, HELLO, HELLO_TIMER, IDS, KIND
 from halfway.core.hello.sending import RECORDS
 from halfway.core.hello.state import FORGOTTEN, UNREPORTED
 from halfway.core.message import MESSAGE
-from halfway.core.records.wire import Codec, record_sizes
+from halfway.core.records.wire import record_sizes
 from tests.core.hello.air import PERIOD_S, Air
+from tests.core.records.codec import Codec
 
 SETTLED = 4.0  # periods after which lists without losses are complete
 FORGETS = 7.2  # periods after which a silent neighbour is forgotten: 5 misses, and the next hello

@@ -12,7 +12,6 @@ from halfway.core.kinds import Channel, Kind, Kinds
 from halfway.core.message import EVERYONE, MESSAGE
 from halfway.core.outbox import outbox
 from halfway.core.records.wire import (
-    Codec,
     fixed_sizes,
     record_bytes,
     record_sizes,
@@ -20,6 +19,7 @@ from halfway.core.records.wire import (
 )
 from halfway.core.values.ranges import BITS, DOUBLE, NODE_OR_NONE, REAL, SWITCH, whole
 from halfway.protocols import SYSTEMS
+from tests.core.records.codec import Codec
 
 TABLES = {name: importlib.import_module(module).KINDS for name, module in SYSTEMS.items()}
 CODECS = {name: Codec(kinds) for name, kinds in TABLES.items()}

@@ -10,12 +10,14 @@ import pytest
 
 from halfway.cli import main
 from halfway.core.message import MESSAGE
+from halfway.live.control import server
 from halfway.live.control.client import chosen
 from halfway.live.control.places import folder, running
 from halfway.live.interface.api import blocking_node
 from halfway.live.interface.background import BackgroundHost
 from halfway.live.runtime.settings import Settings
-from halfway.live.trace.recorder import MARK, PART, RECORDS, Recorder
+from halfway.live.trace.parts import MARK, PART, RECORDS
+from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 from halfway.protocols.application import PUBLISH
 
@@ -156,3 +158,12 @@ def test_a_node_without_an_event_loop() -> None:
         assert one.status()["counts"]["published"] == 1
     with pytest.raises(Problem, match="no keys"), blocking_node(host="0.0.0.0"):
         pass
+
+
+@pytest.mark.usefixtures("place")
+def test_a_command_beyond_the_limit_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 0)
+    assert main(["status"]) == 2
+    assert "commands already" in capsys.readouterr().err

@@ -66,7 +66,7 @@ def test_the_table_forgets_the_oldest_beyond_its_limits() -> None:
 
 
 def test_the_highest_version_of_a_retained_value_counts() -> None:
-    one, other = RetainedTable(2), RetainedTable(2)
+    one, other = RetainedTable(2, 10_000), RetainedTable(2, 10_000)
     old, new = body(payload=b"old"), body(payload=b"new")
     assert one.put((1, 7), old)
     assert one.put((2, 3), new)
@@ -78,6 +78,17 @@ def test_the_highest_version_of_a_retained_value_counts() -> None:
     assert one.matching("#", 0.0) == []
     assert one.put((1, 1), body("c"))
     assert not one.put((1, 1), body("d"))  # beyond the limit
+
+
+def test_retained_values_are_bounded_by_bytes_and_no_old_value_stands_for_a_new_one() -> None:
+    table = RetainedTable(9, 300)
+    assert table.put((1, 1), body("a", payload=bytes(100)))
+    assert table.put((1, 1), body("b", payload=bytes(100)))
+    assert not table.put((1, 1), body("c", payload=bytes(100)))
+    assert not table.put((2, 1), body("a", payload=bytes(300)))
+    assert table.refused == 2
+    assert [one.topic for _, one in table.matching("#", 0.0)] == ["b"]
+    assert table.put((3, 1), body("c", payload=bytes(100)))  # there is room again
 
 
 def test_versions_there_and_back() -> None:

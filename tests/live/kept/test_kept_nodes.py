@@ -11,8 +11,10 @@ import msgspec
 import pytest
 
 from halfway.live.interface.api import LiveNode, node
+from halfway.live.journal import kept
 from halfway.live.journal.storage import FolderStorage
 from halfway.live.kept import publisher
+from halfway.live.kept import reader as kept_reader
 from halfway.live.mesh import Event, Level, Refusal
 from halfway.live.security import Address
 from tests.live.runtime.test_nodes import run, until
@@ -210,5 +212,25 @@ def test_a_long_list_of_filters_is_announced_as_all_topics(tmp_path: Path) -> No
             assert msgspec.msgpack.decode(said.payload) == ["#"]
             with pytest.raises(Refusal, match="too large"):
                 await one.publish("t" * 50_000, b"", level="kept")
+
+    run(program)
+
+
+def test_heartbeats_of_streams_without_room_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "MOST_STREAMS", 2)
+    monkeypatch.setattr(kept_reader, "_ACK_S", 60.0)  # nothing that is due goes
+
+    async def program() -> None:
+        async with kept_node(tmp_path / "a") as one, kept_node(None, one) as two:
+            await linked(one, two)
+            one.mesh.subscribe("x", lambda _: None)
+            assert one.mesh.kept is not None
+            reader = one.mesh.kept.reader
+            rows = [("x", epoch, 1, 5, 0.0) for epoch in range(1, 500)]
+            await two.publish("$halfway/kept/beats", msgspec.msgpack.encode(rows))
+            await until(lambda: reader._due)
+            assert len(reader._beats) == len(reader._due) == 2
 
     run(program)

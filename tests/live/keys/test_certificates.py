@@ -20,7 +20,7 @@ from halfway.live.keys.certificates import (
 )  # fmt: skip
 from halfway.live.keys.identity import Identity, node_id_of, requested_keys
 from halfway.live.keys.patterns import any_covers, pattern_error
-from halfway.live.topics import covers
+from halfway.live.topic_filters import covers
 from tests.live.keys.made import NOW, MadeNetwork, source
 
 NETWORK = MadeNetwork()

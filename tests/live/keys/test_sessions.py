@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.live.keys import sessions
+from halfway.live.keys import keyed_security, sessions
 from halfway.live.keys.identity import Identity
 from halfway.live.keys.keyed_security import DEAD_S, KeyedSecurity
 from halfway.live.keys.membership import with_one_secret
@@ -254,3 +254,17 @@ def test_the_clocks_of_two_nodes_may_differ_by_an_hour() -> None:
     wire.clock.offset = 0.0
     wire.beacons()
     assert wire.talk(first, second, b"no lock-out")
+
+
+def test_a_session_beyond_the_limit_is_refused_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(keyed_security, "MOST_PEERS", 1)
+    wire, first, second = two_nodes(NETWORK)
+    third = wire.join("10.0.0.3", member(NETWORK, wire, 3))
+    for origin, to in ((first, third), (third, first)):
+        wire.carry(origin, to, wire.nodes[origin].beacon())
+    wire.pass_time(2.0)
+    assert wire.nodes[first].peers() == [wire.nodes[second].node_id]
+    assert wire.refused["full"] > 0
+    assert set(wire.nodes[first]._versions) == {wire.nodes[second].node_id}

@@ -1,5 +1,6 @@
 """The door on sockets: many clients, a client that does not read, TLS, passwords, other clients."""
 
+import asyncio
 import shutil
 import socket
 import ssl
@@ -227,3 +228,29 @@ def test_a_denied_topic_does_not_come_by_a_wildcard() -> None:
         doors.run(doors.nodes[0].publish("secret/plan", b"y"))
         doors.run(doors.nodes[0].publish("public", b"z"))
         assert client.receive() == PublishPacket("public", b"z")
+
+
+def test_publications_that_the_mesh_does_not_take_are_bounded() -> None:
+    with opened(limits=DoorLimits(publications=2)) as doors:
+        taken = doors.run(_event())
+
+        async def waits(*_: object, **__: object) -> None:
+            await taken.wait()
+
+        doors.nodes[0].try_publish = lambda *_, **__: False
+        doors.nodes[0].publish = waits
+        client = RawClient(doors.ports[0])
+        client.connect("many")
+        client.send(*(PublishPacket("t", b"x", 1, packet_id=one) for one in range(1, 6)))
+        wait_for(lambda: doors.doors[0].drops.get(DoorDrop.MESH_REFUSED) == 3)
+        doors.run(_set(taken))
+        answers = [client.receive() for _ in range(5)]
+        assert [one.reason for one in answers] == 2 * [Reason.SUCCESS] + 3 * [Reason.QUOTA_EXCEEDED]
+
+
+async def _event() -> asyncio.Event:
+    return asyncio.Event()
+
+
+async def _set(event: asyncio.Event) -> None:
+    event.set()

@@ -13,7 +13,8 @@ from halfway.core.message import MESSAGE
 from halfway.live.step import wire_tables
 from halfway.live.step.wire_tables import FITS, MOST_BYTES, MOST_TOPICS
 from halfway.live.systems.registry import live_systems
-from tests.core.records.test_wire import CODECS, TABLES, TOY, Codec, records
+from tests.core.records.codec import Codec
+from tests.core.records.test_wire import CODECS, TABLES, TOY, records
 
 _ALL = {**TABLES, "toy": TOY}
 _CODECS = {**CODECS, "toy": Codec(TOY)}

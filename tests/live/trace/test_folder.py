@@ -1,8 +1,11 @@
 """Live traces as Parquet: the simulator's columns, three clocks, drops, and whole files only."""
 
 import asyncio
+import errno
 import itertools
+import os
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -11,21 +14,33 @@ import pyarrow.dataset as ds
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from halfway.core.records.table import live_schema, schema
 from halfway.live.drops import Drop
+from halfway.live.interface.service import Service, ServiceSettings
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
+from halfway.live.trace import folder as folder_module
 from halfway.live.trace.folder import TraceFolder
 from halfway.live.trace.hybrid_clock import COUNTER_BITS, HybridClock
+from halfway.live.trace.parts import beside
+from halfway.live.trace.recorder import Recorder
+from halfway.live.trace.replay import replay
 from halfway.problem import Problem
 
 
-async def traced(folder: Path, log: int = 256, ahead_s: float = 0.0) -> None:
-    """Trace three nodes in a ring: the first one publishes 20 events, the second one has them."""
+async def traced(
+    folder: Path, log: int = 256, ahead_s: float = 0.0, system: str = "flooding"
+) -> dict[str, int]:
+    """Trace three nodes in a ring: the first one publishes 20 events, the second one has them.
+
+    Returns their drops.
+    """
     settings = Settings(
-        name="n", nodes=3, degree=2, compile="never", discover=False, period_s=0.1, trace=log
-    )
+        system=system, name="n", nodes=3, degree=2, compile="never", discover=False, period_s=0.1,
+        trace=log,
+    )  # fmt: skip
     async with Host(settings) as host:
         traces = TraceFolder(host.nodes, folder, every_s=0.3, wall=lambda: time.time() + ahead_s)
         while min(len(node.links.table.links()) for node in host.nodes) < 2:
@@ -37,11 +52,12 @@ async def traced(folder: Path, log: int = 256, ahead_s: float = 0.0) -> None:
         host.nodes[2].drops.count(Drop.EXPIRED, 3)
         await asyncio.sleep(0.1)
         assert traces.close() > 0
+        return dict(sum((Counter(node.drops.by_reason()) for node in host.nodes), Counter[str]()))
 
 
 def test_a_folder_has_the_simulators_columns_clocks_and_drops(tmp_path: Path) -> None:
     asyncio.run(traced(tmp_path))
-    files = sorted(tmp_path.iterdir())
+    files = sorted(tmp_path.glob("[!.]*"))
     assert len(files) >= 4  # more than one of some node
     assert all(file.suffix == ".parquet" for file in files)
     table = ds.dataset(files).to_table()
@@ -61,6 +77,111 @@ def test_a_folder_has_the_simulators_columns_clocks_and_drops(tmp_path: Path) ->
     hops = [one for one in rows if one["what"] == "received" and one["node"] == "n-1"]
     assert {"n-0"} <= {one["source_node"] for one in hops}
     assert pc.all(pc.equal(table["boot"], table["boot"][0])).as_py()
+
+
+@pytest.mark.parametrize("system", ["flooding", "gossip", "anti-entropy"])
+def test_every_file_replays_into_the_same_state(system: str, tmp_path: Path) -> None:
+    asyncio.run(traced(tmp_path, system=system))
+    found = list(replay(tmp_path))
+    assert len(found) >= 4
+    assert {one.node for one in found} == {"n-0", "n-1", "n-2"}
+    assert all(one.is_same for one in found)
+    rows = ds.dataset(sorted(tmp_path.glob("[!.]*"))).to_table(columns=["what"])["what"]
+    assert sum(one.records for one in found) == pc.sum(pc.equal(rows, "received")).as_py()
+    assert list(replay(tmp_path / found[-1].file)) == found[-1:]  # alone, too
+
+
+def test_a_replay_notices_a_changed_row_and_missing_parts(tmp_path: Path) -> None:
+    asyncio.run(traced(tmp_path))
+    path = next(one for one in sorted(tmp_path.glob("n-1*")) if _published_to(one) > 0)
+    table = parquet.read_table(path)
+    column = table.schema.get_field_index("event")
+    parquet.write_table(table.set_column(column, "event", pc.add(table["event"], 1000)), path)
+    assert [one.file for one in replay(tmp_path) if not one.is_same] == [path.name]
+    whole = beside(path).read_bytes()
+    beside(path).write_bytes(whole[:-40])
+    with pytest.raises(Problem, match="ends too early"):
+        list(replay(path))
+    beside(path).write_bytes(b"other" + whole)
+    with pytest.raises(Problem, match="damaged"):
+        list(replay(path))
+    beside(path).write_bytes(whole)
+    parquet.write_table(table.slice(0, 1), path)
+    with pytest.raises(Problem, match="too few rows"):
+        list(replay(path))
+    beside(path).unlink()
+    with pytest.raises(Problem, match="no state beside"):
+        list(replay(path))
+
+
+def test_an_empty_folder_and_other_files_are_no_trace(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="no trace yet"):
+        list(replay(tmp_path))
+    (tmp_path / "x.trace").write_bytes(b"other")
+    with pytest.raises(Problem, match="expected the trace of a live node"):
+        list(replay(tmp_path / "x.trace"))
+
+
+def _published_to(path: Path) -> int:
+    table = parquet.read_table(path, columns=["what", "event"])
+    received = pc.and_(pc.equal(table["what"], "received"), pc.greater(table["event"], 0))
+    return int(pc.sum(received).as_py() or 0)
+
+
+def test_a_file_has_a_bounded_number_of_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module, "MOST_ROWS", 5)
+    asyncio.run(traced(tmp_path, log=4))
+    sizes = [parquet.read_metadata(one).num_rows for one in tmp_path.glob("[!.]*")]
+    assert len(sizes) > 10
+    assert all(one.is_same for one in replay(tmp_path))
+
+
+def test_what_the_disk_does_not_take_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module, "MOST_WAITING_ROWS", 0)
+    with pytest.raises(AssertionError):  # no row is written
+        asyncio.run(traced(tmp_path))
+    assert not list(tmp_path.iterdir())
+    monkeypatch.undo()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(parquet, "write_table", full)
+    with pytest.raises(Problem, match="no space left"):
+        asyncio.run(traced(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_oldest_files_go_at_the_limit_of_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module, "MOST_BYTES", 40_000)
+    asyncio.run(traced(tmp_path))
+    assert 0 < sum(one.stat().st_size for one in tmp_path.iterdir()) <= 40_000
+
+
+def test_a_service_writes_a_trace_until_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALFWAY_RUN", str(tmp_path / "run"))
+    settings = Settings(name="s", nodes=2, compile="never", discover=False, trace=64)
+
+    async def program() -> None:
+        async with Service(settings, ServiceSettings(trace=tmp_path / "traces")) as service:
+            await service.host.nodes[0].publish("a", b"1")
+            with pytest.raises(Problem, match="another record"):
+                Recorder(service.host.nodes[0], tmp_path / "one.trace")
+            trace = service.host.sections["trace"]()
+            assert trace["folder"] == str(tmp_path / "traces")
+
+    asyncio.run(program())
+    (one,) = (one for one in replay(tmp_path / "traces") if one.node == "s-0")
+    assert one.is_same
+    assert one.records == 1
 
 
 def test_a_node_without_a_log_is_refused(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.live.link.links import packed
-from halfway.live.wire.fragments import MOST_PARTS, Cutter, Joiner
+from halfway.live.drops import Drops
+from halfway.live.link.waiting import MOST_WAITING_BYTES, WaitingFrames
+from halfway.live.wire.fragments import MOST_FRAME_BYTES, MOST_PARTS, Cutter, Joiner, packed
 from halfway.live.wire.frames import (
     FrameType,
     Hello,
@@ -92,6 +93,31 @@ def test_incomplete_frames_are_bounded_and_counted() -> None:
     for bad in (b"", b"\0\0\1\1x", b"\0\0\0\0x"):
         with pytest.raises(ValueError, match=_WRONG):
             joiner.add(bad)
+
+
+def test_parts_that_are_longer_than_any_frame_are_dropped() -> None:
+    most, joiner = frame(255, bytes(65_535)), Joiner()
+    assert len(most) == MOST_FRAME_BYTES
+    assert [joiner.add(part) for part in Cutter().cut(most, 2000)][-1] == most
+    cutter = Cutter()
+    cutter._number = 7
+    assert not any([joiner.add(part) for part in cutter.cut(bytes(100_000), 50_000)][:2])
+    assert joiner.dropped == 1
+    assert not joiner._waiting.get(8, (0, {}))[1].get(0)  # the first parts are gone
+
+
+def test_waiting_frames_are_full_at_their_limit_and_say_whose_they_are() -> None:
+    waiting, whole = WaitingFrames(Drops()), frame(1, bytes(1021))
+    for peer in range(MOST_WAITING_BYTES // len(whole)):
+        assert not waiting.is_full
+        waiting.add(peer % 8, whole)
+    assert waiting.is_full
+    waiting.forget(0)
+    assert not waiting.is_full
+    found = list(waiting.taken(1200))
+    assert {peer for peer, _ in found} == set(range(1, 8))
+    assert all(plain == whole for _, plain in found)
+    assert not waiting
 
 
 @given(st.lists(st.binary(min_size=1, max_size=50)), st.integers(50, 200))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.core.filters import Filters, covering, filters, matching
+from halfway.core.filters import Filters, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
@@ -26,6 +26,7 @@ from halfway.protocols.broker_trees.messages import (
 from halfway.protocols.broker_trees.paths.circuits import SORTS, find
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
+from tests.core.filter_covering import covering
 from tests.networks import from_links
 from tests.protocols.broker_trees.routes import GivenPaths, plant_path, plant_paths, plant_tree
 from tests.protocols.lone import Command, Driven, World, drive, faults

@@ -1,6 +1,7 @@
 """The published figures of the failure detectors, in their setting: all nodes are neighbours."""
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -96,15 +97,24 @@ def test_no_suspicion_in_a_million_member_periods_without_a_fault(system: str) -
         seed += 1
 
 
+def brief_crash(random: np.random.Generator, row: int) -> Crash:
+    """A crash of a node that comes back before 100 s, with its memory or without it."""
+    memory: Literal["kept", "lost"] = "kept" if random.random() < 0.5 else "lost"
+    begin, length = random.uniform(40.0, 70.0), random.uniform(2.0, 30.0)
+    return Crash(node=row, at=float(begin), for_=float(length), memory=memory)
+
+
 def history(system: str, seed: int) -> None:
-    """Crashes of some nodes of a random network for good, each 60 s after the one before: every
-    monitor that is still connected with the crashed member's neighbours suspects it."""
+    """Churn on a random network, and then crashes of some nodes for good, each 60 s after the one
+    before: every monitor that is still connected with the crashed member's neighbours suspects it.
+    """
     random = np.random.default_rng(seed)
     names = sorted(NETWORKS)
     network = NETWORKS[names[int(random.integers(len(names)))]]
+    churn = [brief_crash(random, int(row)) for row in random.permutation(network.n)[: seed % 4]]
     rows = random.permutation(network.n)[: int(random.integers(1, 4))].tolist()
-    crashes = [Crash(node=row, at=40.0 + 60.0 * k) for k, row in enumerate(rows)]
-    simulation = run(system, network, 100.0 + 60.0 * len(rows), *crashes, seed=seed)
+    crashes = [Crash(node=row, at=130.0 + 60.0 * k) for k, row in enumerate(rows)]
+    simulation = run(system, network, 190.0 + 60.0 * len(rows), *churn, *crashes, seed=seed)
     found, down = views(simulation), set[int]()
     for row in rows:
         down.add(row)

@@ -62,12 +62,20 @@ def wants(s: int, event: int) -> bool:
 class History:
     """One overlay, the commands of its applications, and what was reported to them."""
 
-    def __init__(self, network: Network, seed: int, rules: Rules = RULES) -> None:
+    def __init__(
+        self, network: Network, seed: int, rules: Rules = RULES, buffered_events: int = 0
+    ) -> None:
         self.network, self.rules, self.now = network, rules, 0.0
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max())
         self.state = walk_overlay.state(
-            node_ids, widest, len(SUBSCRIPTIONS), len(EVENTS), rules.bits // 32, seed
+            node_ids,
+            widest,
+            len(SUBSCRIPTIONS),
+            len(EVENTS),
+            rules.bits // 32,
+            seed,
+            buffered_events=buffered_events,
         )
         self.spare = widest * walk_overlay.most_emissions(self.state, rules)
         self.engine = new_engine(network.n, 4 * self.spare, 256)

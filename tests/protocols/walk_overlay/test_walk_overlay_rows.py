@@ -4,7 +4,9 @@ import numpy as np
 
 from halfway.core.compiled import kernel
 from halfway.core.message import MESSAGE
+from halfway.core.outbox import outbox
 from halfway.protocols.walk_overlay import handler as walk_overlay
+from halfway.protocols.walk_overlay.events import clear_filters, receive_chunk
 from halfway.protocols.walk_overlay.hop_table import has_room
 from halfway.protocols.walk_overlay.messages import (
     CHECK_LINKS,
@@ -20,9 +22,10 @@ from halfway.protocols.walk_overlay.messages import (
     ROOT,
     ROOT_SEARCHES,
     SUCCESSOR_ID,
+    WORDS,
 )
 from halfway.protocols.walk_overlay.repair import receive_successor
-from halfway.protocols.walk_overlay.state import ASKING, trail_for
+from halfway.protocols.walk_overlay.state import ASKING, link_of, trail_for
 from halfway.protocols.walk_overlay.walk import receive_bid
 from tests.networks import line
 from tests.protocols.walk_overlay.history import RULES, History
@@ -47,6 +50,13 @@ def successor_received(state, i, records):
 @kernel
 def bid_received(state, i, records):
     receive_bid(state, i, records[0])
+
+
+@kernel
+def filter_received_anew(state, rules, i, records, out):
+    p = link_of(state, i, records[0].source)
+    clear_filters(state, i, p)
+    receive_chunk(state, rules, i, p, records[0], out)
 
 
 def chain() -> History:
@@ -126,3 +136,20 @@ def test_a_link_that_is_not_acknowledged_is_requested_again() -> None:
     history.settle()
     assert int(history.engine.counters.received_kind[LINK]) == before + 1
     assert history.is_a_tree()
+
+
+def test_a_new_link_brings_no_event_that_the_neighbour_has() -> None:
+    """A link that ends and returns has empty filters, and both sides have the same events."""
+    history = History(line(4), 1, buffered_events=4)
+    history.begin(0, 3)
+    history.subscribe(3, 0)
+    delivered, due = history.published(0, 0)
+    assert delivered == due == [3]
+    for row, neighbour, incarnation, sent in ((2, 1, 0, 0), (2, 1, 1, 1), (1, 2, 0, 1)):
+        chunk = np.zeros(1, MESSAGE).view(np.recarray)
+        chunk.source, chunk.incarnation, chunk.at = neighbour, incarnation, history.now
+        chunk.args[:, WORDS:] = -1  # a filter that admits every event
+        out = outbox(64)
+        filter_received_anew(history.state, history.rules, row, chunk, out)
+        kinds = out.pool["kind"][: int(out.tally[0])].tolist()
+        assert kinds.count(EVENT) == sent

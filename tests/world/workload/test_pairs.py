@@ -1,10 +1,11 @@
 """Tests of publisher-subscriber pairs and derangements: distinct, uniform."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.world.workload.pairs import derangements, distinct_pairs
+from halfway.world.workload.pairs import derangements, distinct_pairs, involutions
 
 
 @given(st.integers(2, 40), st.integers(0, 50), st.integers(0, 2**64 - 1))
@@ -30,3 +31,15 @@ def test_every_pair_and_every_derangement_is_as_likely() -> None:
     kinds, counts = np.unique(derangements(4, 9000, 1), axis=0, return_counts=True)
     assert len(kinds) == 9
     assert ((counts - 1000) ** 2 / 1000).sum() < 26.1  # 8 degrees of freedom
+
+
+def test_an_involution_has_every_row_in_one_pair() -> None:
+    """[drw §4.3] "a node is selected only in one pair", and each pair has two paths."""
+    drawn = involutions(8, 4000, 3)
+    rows = np.arange(8)
+    assert (drawn != rows).all()
+    assert (np.take_along_axis(drawn, drawn, axis=1) == rows).all()
+    partners = np.bincount(drawn[:, 0], minlength=8)[1:]
+    assert partners == pytest.approx(4000 / 7, rel=0.15)
+    with pytest.raises(ValueError, match="n = 7: expected an even number"):
+        involutions(7, 1, 3)

@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.bulk.broker_trees.join import nearest
-from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay, check_known, connected, tops
+from halfway.bulk.broker_trees.overlay import (
+    NO_BROKER,
+    NextHop,
+    Overlay,
+    check_known,
+    connected,
+    next_hop_up,
+    tops,
+)
 from halfway.bulk.broker_trees.repair import repair
 from halfway.problem import Problem
 from halfway.world.underlays.routes import all_open, shortest
@@ -23,6 +31,8 @@ TreeSystem = Literal["siena", "underlay-siena"]
 # What clients of a dead broker do at a repair. We add move: they attach to the nearest live one.
 ClientPolicy = Literal["stay", "move"]
 Element = tuple[int, int]  # the two rows of a link; a node's row twice
+FAULT, DETECTED, REPAIR, END = 0, 1, 2, 3
+_Moment = tuple[float, int, Element | None]  # share of the run, what happens then, what fails
 
 
 def draw_faults(overlay: Overlay, where: FaultModel, count: int, seed: int) -> list[Element]:
@@ -61,49 +71,72 @@ def _used(overlay: Overlay, root: int) -> npt.NDArray[np.int64]:
 
 
 def delivered_share(
-    overlay: Overlay,
-    system: TreeSystem,
-    content: Content,
-    faults: list[Element],
-    *,
-    tau: float = 0.01,
-    repairs: bool = True,
-    clients: ClientPolicy = "stay",
-) -> float:
+    overlay: Overlay, system: TreeSystem, content: Content, faults: list[Element], *,
+    tau: float = 0.01, repairs: bool = True, clients: ClientPolicy = "stay", detection: float = 0.0,
+) -> float:  # fmt: skip
     """Return the delivered share of notifications, of all that brute force would deliver.
 
     The faults occur one after another, evenly over the run, and stay. Unmodified SIENA never
-    changes; the other system fails over at once and, with `repairs`, repairs the overlay a time
-    `tau` (a share of the run) after each fault. Events in flight at a fault do not count as lost.
-    Clients of a dead broker stay there, so that both systems lose their notifications, or move
-    with the next repair. The overlay is changed. Raises Problem for an unknown system.
+    changes; the other system fails over a time `detection` (a share of the run) after each fault,
+    loses what it sends on dead paths before, and, with `repairs`, repairs the overlay a time `tau`
+    after the fault. Events in flight at a fault do not count as lost. Clients of a dead broker stay
+    there, so that both systems lose their notifications, or move with the next repair. The overlay
+    is changed. Raises Problem for an unknown system and an impossible detection.
     """
     check_known("system", system, get_args(TreeSystem))
     total = int(content.wanted.sum())
     if total == 0:
         return 1.0
-    spacing = 1.0 / (len(faults) + 1)
-    moments = [(spacing * (k + 1), fault) for k, fault in enumerate(faults)]
-    due = [(at + tau, None) for at, _ in moments if repairs and system == "underlay-siena"]
+    aware = system == "underlay-siena"
+    moments = _moments(faults, tau if repairs else None, detection, aware)
     rows = {number: broker.row for number, broker in overlay.brokers.items()}
+    chosen: dict[int, NextHop] | None = None
     arrived, begun = 0, 0
-    for at, fault in [*sorted([*moments, *due], key=lambda pair: pair[0]), (np.inf, None)]:
+    for at, what, fault in [*moments, (np.inf, END, None)]:
         ended = int(np.searchsorted(content.at, at))
-        arrived += _arrived(overlay, system, content, slice(begun, ended))
+        arrived += _arrived(overlay, system, content, slice(begun, ended), chosen)
         begun = ended
         if fault is not None:
+            chosen = _next_hops(overlay) if detection else None
             fail_element(overlay, fault)
-        elif at < np.inf:
+        elif what == DETECTED:
+            chosen = None
+        elif what == REPAIR:
             repair(overlay)
             if clients == "move":
                 content = moved(overlay, content, rows)
     return arrived / total
 
 
+def _moments(
+    faults: list[Element], tau: float | None, detection: float, aware: bool
+) -> list[_Moment]:
+    """Return the faults of a delivery in order, with the detections and repairs of a tree that is
+    `aware` of its underlay; tau: None, no repairs.
+
+    Raises Problem for a detection after the repair or after the next fault.
+    """
+    spacing = 1.0 / (len(faults) + 1)
+    latest = min(spacing, spacing if tau is None else tau)
+    if detection and not 0 < detection < latest:
+        raise Problem(f"detection = {detection:g}: expected 0, or more and below {latest:g}")
+    found: list[_Moment] = [(spacing * (k + 1), FAULT, fault) for k, fault in enumerate(faults)]
+    times = [at for at, *_ in found]
+    if aware and detection:
+        found += [(at + detection, DETECTED, None) for at in times]
+    if aware and tau is not None:
+        found += [(at + tau, REPAIR, None) for at in times]
+    return sorted(found, key=lambda moment: moment[0])
+
+
+def _next_hops(overlay: Overlay) -> dict[int, NextHop]:
+    return {number: next_hop_up(overlay, broker) for number, broker in overlay.brokers.items()}
+
+
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the content workload under faults with all clients of dead brokers at another one: the
-    nearest in hops to the dead one (`rows`: its row) that reaches the root; without such a broker
-    they stay."""
+    """Return the content workload under faults with all clients of dead
+    brokers at another one: the nearest in hops to the dead one (`rows`:
+    its row) that reaches the root; without such a broker they stay."""
     # We let these clients attach elsewhere, because the paper does not mention them.
     served = sorted(connected(overlay))
     goes = np.arange(content.wanted.shape[1])
@@ -130,11 +163,14 @@ def fail_element(overlay: Overlay, fault: Element) -> None:
         overlay.set_link(a, b, down=True)
 
 
-def _arrived(overlay: Overlay, system: TreeSystem, content: Content, events: slice) -> int:
+def _arrived(
+    overlay: Overlay, system: TreeSystem, content: Content, events: slice,
+    chosen: dict[int, NextHop] | None,
+) -> int:  # fmt: skip
     if events.start >= events.stop:
         return 0
     top = np.full(content.wanted.shape[1], NO_BROKER)
-    highest = tops(overlay, aware=system == "underlay-siena")
+    highest = tops(overlay, aware=system == "underlay-siena", chosen=chosen)
     top[list(highest)] = list(highest.values())
     together = (top[:, None] == top[None, :]) & (top[:, None] != NO_BROKER)
     return int((content.wanted[events] * together[content.publisher[events]]).sum())

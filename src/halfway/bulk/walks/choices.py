@@ -33,6 +33,12 @@ class DirectionalMemory(NamedTuple):
     row: npt.NDArray[np.float32]  # [2 Σ deg²] all weights, valid from the second passage on
 
 
+class NodeMemory(NamedTuple):
+    """The state of bulk directional walks that share the raised weights of the nodes they cross."""
+
+    own: DirectionalMemory  # as that of one walk which never ends
+
+
 class LazyMemory(NamedTuple):
     """The state of one pair of bulk directional walks on a lazy graph: the raised weights, in a
     hash table of the links passed."""
@@ -53,7 +59,7 @@ class PureMemory(NamedTuple):
 
 
 def directional_memory(table: WeightTable) -> DirectionalMemory:
-    """The state of two bulk directional walks; untouched pages of `row` take no memory."""
+    """Return the state of two bulk directional walks; untouched pages of `row` take no memory."""
     links = len(table.base_at) - 1
     return DirectionalMemory(
         table,
@@ -63,14 +69,19 @@ def directional_memory(table: WeightTable) -> DirectionalMemory:
     )
 
 
+def node_memory(table: WeightTable) -> NodeMemory:
+    """Return the state of bulk directional walks with weights that belong to the nodes."""
+    return NodeMemory(directional_memory(table))
+
+
 def pure_memory() -> PureMemory:
-    """The state of bulk pure walks."""
+    """Return the state of bulk pure walks."""
     return PureMemory(np.zeros(1, np.uint8))
 
 
 def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
-    """The state of a pair of bulk directional walks before the first step; `degree` is the largest,
-    places: a power of two, twice the raises that fit."""
+    """Return the state of a pair of bulk directional walks before the first step; `degree` is the
+    largest, places: a power of two, twice the raises that fit."""
     raises = places // 2
     return LazyMemory(
         np.zeros(places, np.uint64), np.empty(places, np.uint32), np.empty(raises, np.uint16),
@@ -80,7 +91,7 @@ def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
 
 
 def grown_memory(memory: LazyMemory) -> LazyMemory:
-    """The same state of bulk directional walks with twice the places."""
+    """Copy the state of bulk directional walks into tables with twice the places."""
     larger = lazy_memory(len(memory.row), 2 * len(memory.link))
     count = int(memory.raises[0])
     for name in ("position", "by", "after", "raises"):
@@ -123,6 +134,11 @@ def _directional(memory, graph, stamp, w, e, x, value):
     p = np.uint32(nth(row, minimum, pick(value, ties)))
     row[p] += raise_by
     return p
+
+
+@inlined
+def _of_nodes(memory, graph, stamp, w, e, x, value):
+    return _directional(memory.own, graph, np.uint32(1), np.uint32(0), e, x, value)
 
 
 @inlined
@@ -195,5 +211,7 @@ def _copy(memory, larger):
             larger.link[onto], larger.first[onto] = memory.link[place], memory.first[place]
 
 
-_CHOICES = {DirectionalMemory: _directional, LazyMemory: _lazy, PureMemory: _pure}
+_CHOICES = {
+    DirectionalMemory: _directional, NodeMemory: _of_nodes, LazyMemory: _lazy, PureMemory: _pure,
+}  # fmt: skip
 chosen_by_type(next_position, 0, _CHOICES)

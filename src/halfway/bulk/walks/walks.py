@@ -18,6 +18,10 @@ WalkSystem = Literal["directional-walk", "random-walk"]
 # and the hop onto that neighbour is one more step; stepped-on: only the trail itself counts.
 Interpretation = Literal["heard", "stepped-on"]
 
+# The owner of the raised weights of a directional walk [drw Fig. 3]: the walk itself, or each node,
+# for all walks that cross it.
+Owner = Literal["walk", "node"]
+
 # Far above any walk of the papers; a pair that reaches it is reported as not met.
 MOST_STEPS_PER_NODE = 10_000
 
@@ -36,10 +40,14 @@ class Meeting:
 class Walkers:
     """The bulk walks of one system on one network, with the network's table of weights.
 
-    Raises Problem for an unknown system and for a network with a node that has no neighbour.
+    weights: "node" lets all directional walks of a call of `meetings` or `path_loads` share the
+    raised weights. Raises Problem for an unknown system and for a network with a node that has no
+    neighbour.
     """
 
-    def __init__(self, network: Network, system: WalkSystem = "directional-walk") -> None:
+    def __init__(
+        self, network: Network, system: WalkSystem = "directional-walk", weights: Owner = "walk"
+    ) -> None:
         if system not in get_args(WalkSystem):
             raise Problem(
                 f"'{system}' is not a walk", remedy=f"use one of {', '.join(get_args(WalkSystem))}"
@@ -54,11 +62,13 @@ class Walkers:
         self._graph = Graph(network.start, network.who)
         self._trails = trails(network.n)
         self._walks = kernels.pair_of_walks()
-        self._memory: choices.DirectionalMemory | choices.PureMemory = (
-            choices.directional_memory(weight_table(network))
-            if system == "directional-walk"
-            else choices.pure_memory()
-        )
+        self._memory: choices.DirectionalMemory | choices.NodeMemory | choices.PureMemory
+        if system == "random-walk":
+            self._memory = choices.pure_memory()
+        elif weights == "node":
+            self._memory = choices.node_memory(weight_table(network))
+        else:
+            self._memory = choices.directional_memory(weight_table(network))
         self.most_steps = MOST_STEPS_PER_NODE * network.n
 
     def meetings(
@@ -69,11 +79,13 @@ class Walkers:
         k: int = 1,
         interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Steps of both bulk walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
+        """Return steps of both bulk walks together [P] and meeting rows
+        [P] (-1: none) for pairs [P, 2].
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """
         self._check(k)
+        self._forget()
         pairs = checked_pairs(self.network, pairs)
         steps, nodes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
         kernels.meetings(
@@ -85,7 +97,9 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Paths of bulk walks through each row [n], ends included; the number of unmet pairs."""
+        """Return paths of bulk walks through each row [n], ends
+        included; the number of unmet pairs."""
+        self._forget()
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
         unmet = kernels.path_loads(
@@ -137,6 +151,11 @@ class Walkers:
             path=kernels.path(self._trails, int(met)),
             trails=(np.array(rows[0], np.int64), np.array(rows[1], np.int64)),
         )
+
+    def _forget(self) -> None:
+        """Forget the raised weights that belong to the nodes."""
+        if isinstance(self._memory, choices.NodeMemory):
+            self._memory.own.passed[:] = 0
 
     def _check(self, k: int) -> None:
         if k < 1:

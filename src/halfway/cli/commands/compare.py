@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfway.cli.terminal import options
+from halfway.cli.terminal.account import accounted
 from halfway.cli.terminal.requested import Asked, requested
 from halfway.cli.terminal.screen import (
     RUNS_FAILED,
@@ -45,6 +46,7 @@ def compare(
     out: options.Out = Path("halfway-comparison"),
     master: options.Master = None,
     mapped: options.Mapped = True,
+    account: options.AccountFile = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare systems on a scenario: same networks, same workload, same faults.
@@ -72,8 +74,8 @@ def compare(
     _warn_of(request)
     from halfway.pipeline.store.object_store import output_folder, shown
 
-    with output_folder(out) as folder:
-        completed, page = _completed(request, folder, master, seed, mapped, as_json)
+    with output_folder(out) as folder, accounted(account, as_json) as log:
+        completed, page = _completed(request, folder, master, seed, mapped, as_json, log)
     _show(completed, shown(out, folder, page), as_json)
 
 
@@ -102,7 +104,13 @@ def _show(completed: "Completed", page: str, as_json: bool) -> None:
 
 
 def _completed(
-    request: "Request", out: Path, master: str | None, seed: int | None, mapped: bool, quiet: bool
+    request: "Request",
+    out: Path,
+    master: str | None,
+    seed: int | None,
+    mapped: bool,
+    quiet: bool,
+    event_log: Path | None,
 ) -> "tuple[Completed, Path]":
     """Make the runs of `halfway compare`, show progress, and write the files of its study."""
     from halfway.comparison.compare import compare as run
@@ -117,12 +125,15 @@ def _completed(
     folder = check_output(out, study_name(request, store, seed), _NAMES)
     bar = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
-        completed = run(request, store, master, display, seed, compiling=display.compiling)
+        completed = run(
+            request, store, master, display, seed, compiling=display.compiling,
+            event_log=event_log,
+        )  # fmt: skip
         begin_study(out, _described(completed.results))
         write_results(folder, completed.results)  # kept if the map is interrupted
         drawn = ""
         if mapped:
-            from halfway.report.comparison.map.kept_map import map_of_comparison
+            from halfway.report.comparison.kept_map import map_of_comparison
 
             tracing = partial(display.count, "tracing", "maps")
             drawn = map_of_comparison(folder, request, completed, tracing)
@@ -135,7 +146,7 @@ def _completed(
 
 
 def _described(results: "Results") -> "StudyPage":
-    """The entry of a comparison in the list of studies."""
+    """Return the entry of a comparison in the list of studies."""
     from halfway.pipeline.store.manifest import timestamp
     from halfway.report.study_folders import StudyPage
     from halfway.report.wording import count

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.terminal.options import AsJson, Master, Out, Partitions, RootSeed, ScaleName, What
+from halfway.cli.terminal.account import accounted
+from halfway.cli.terminal.options import (
+    AccountFile,
+    AsJson,
+    Master,
+    Out,
+    Partitions,
+    RootSeed,
+    ScaleName,
+    What,
+)
 from halfway.cli.terminal.screen import (
     RUNS_FAILED,
     command_line,
@@ -31,6 +41,7 @@ def reproduce(
     master: Master = None,
     partitions: Partitions = None,
     seed: RootSeed = None,
+    account: AccountFile = None,
 ) -> None:
     """Measure a paper's figures and judge each cell against the published value.
 
@@ -54,7 +65,7 @@ def reproduce(
     figures = chosen(PAPERS, what or ())  # a wrong name is reported before Spark is loaded
     from halfway.pipeline.store.object_store import output_folder, shown
 
-    with output_folder(out) as folder:
+    with output_folder(out) as folder, accounted(account, as_json) as log:
         study = _checked_study(folder, figures, scale, seed)
         from halfway.pipeline.reproduction.reproduce import reproduce as run
         from halfway.report.terminal.progress import ProgressDisplay
@@ -63,7 +74,10 @@ def reproduce(
         bar = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
         with interruptible(out), ProgressDisplay(sys.stderr, "starting", bar=bar) as display:
             runs = folder / "runs"
-            result = run(figures, scale, runs, master, display, partitions=partitions, seed=seed)
+            result = run(
+                figures, scale, runs, master, display, partitions=partitions, seed=seed,
+                event_log=log,
+            )  # fmt: skip
             display.phase("writing the page")
             report = verdict_report(figures, scale, result, command_line(), elapsed_s())
             page = _write(folder, study, report)
@@ -74,7 +88,7 @@ def reproduce(
 def _checked_study(
     folder: Path, figures: "Sequence[tuple[Paper, Figure]]", scale: "Scale", seed: int | None
 ) -> str:
-    """The name of the study of `halfway reproduce`; its folder can be written to."""
+    """Return the name of the study of `halfway reproduce`; its folder can be written to."""
     from halfway.papers import PAPERS
     from halfway.report.study_folders import check_output
     from halfway.report.verdicts.output_folder import NAMES, study_of

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from halfway.live.interface.service import Service, ServiceSettings
     from halfway.live.runtime.settings import Settings
 
+_LOG = 4096  # records of a node that wait for a trace
+
 
 def node(
     system: options.LiveSystem = "flooding",
@@ -29,7 +31,8 @@ def node(
     state: options.State = None,
     discover: options.Discover = True,
     interpreted: options.Interpreted = False,
-    trace: options.Traced = False,
+    log: options.Logged = False,
+    trace: options.TraceDir = None,
     mqtt: options.Mqtt = "",
     mqtt_tls: options.MqttTls = "",
     mqtt_certificate: options.MqttCertificate = None,
@@ -46,7 +49,7 @@ def node(
 
     \b
     halfway node --mqtt 1883 --page 8080    then: mosquitto_sub -t 'sensors/#' -v
-    halfway node --nodes 20 --system walk-overlay
+    halfway node --nodes 20 --system walk-overlay --trace traces
     halfway node --certificate a.cert --key a.key --host 0.0.0.0 --port 4711
     """
     from halfway.live.interface.serve import serve
@@ -56,23 +59,24 @@ def node(
 
 
 def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
-    """The settings of the nodes, and of what they offer, from the options of the command."""
+    """Return the settings of the nodes, and of what they offer, from the options of the command."""
     from dataclasses import fields
 
     from halfway.live.interface.service import ServiceSettings
     from halfway.live.runtime.settings import Settings
 
     own = {one.name: given[one.name] for one in fields(Settings) if one.name in given}
+    own["trace"] = _LOG if given["log"] or given["trace"] else 0
     settings = Settings(
-        **own | {"trace": 4096 if given["trace"] else 0}, options=values_of(given["option"]),
-        peers=tuple(given["peer"] or ()), compile="never" if given["interpreted"] else "background",
+        **own, options=values_of(given["option"]), peers=tuple(given["peer"] or ()),
+        compile="never" if given["interpreted"] else "background",
     )  # fmt: skip
     offered = {one.name: given[one.name] for one in fields(ServiceSettings)}
     return settings, ServiceSettings(**offered)
 
 
 def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
-    """The options of a system as numbers. Raises Problem for another text."""
+    """Return the options of a system as numbers. Raises Problem for another text."""
     from halfway.problem import Problem
 
     found: dict[str, float | int | bool] = {}

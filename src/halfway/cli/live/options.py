@@ -54,8 +54,12 @@ State = Annotated[
 Interpreted = Annotated[
     bool, typer.Option("--interpreted", help="Never change over to machine code.")
 ]
-Traced = Annotated[
-    bool, typer.Option("--trace", help="Keep a log, so that `halfway record` can record the node.")
+Logged = Annotated[
+    bool, typer.Option("--log", help="Keep a log, so that `halfway record` can record the node.")
+]
+TraceDir = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write what the nodes take in, report and drop as Parquet."),
 ]
 Discover = Annotated[
     bool, typer.Option("--discover/--no-discover", help="Look for nodes on this machine.")

@@ -78,7 +78,7 @@ def real_nodes(
 
 
 def _keeping(record: Path | None, traces: Path | None, system: str) -> "Keeping":
-    """What of a system's nodes is kept: records in a new folder, or traces."""
+    """Return what of a system's nodes is kept: records in a new folder, or traces."""
     from halfway.testbed.live_run import Keeping
 
     if record is not None and traces is not None:
@@ -96,7 +96,7 @@ def _new_folder(path: Path) -> Path:
 
 
 def _line(system: str) -> "Callable[[LiveProgress], None]":
-    """The progress of a live run: one line on a terminal, and nothing elsewhere."""
+    """Return the progress of a live run: one line on a terminal, and nothing elsewhere."""
 
     def show(progress: "LiveProgress") -> None:
         if sys.stderr.isatty():
@@ -117,14 +117,15 @@ def _print(result: "SideBySide", scenario: "Scenario", as_json: bool) -> None:
         return
     from halfway.comparison.evaluation.metrics import metrics_for
     from halfway.report.terminal.plain_table import plain_table
+    from halfway.report.wording import short
 
     headings = {metric.name: metric.heading for metric in metrics_for([scenario])}
     table = plain_table(*_HEADINGS, numbers=_HEADINGS[1:4])
     for row in result.rows:
-        shown = f"{_short(row.low)} to {_short(row.high)}"
+        shown = f"{short(row.low)} to {short(row.high)}"
         mark = {True: "✓ ", False: "✗ ", None: ""}[row.agrees]
         table.add_row(
-            headings[row.metric], _short(row.simulated), shown, _short(row.live),
+            headings[row.metric], short(row.simulated), shown, short(row.live),
             mark + row.reason,
         )  # fmt: skip
     live = result.live
@@ -160,7 +161,3 @@ def _counts(result: "SideBySide") -> dict[str, object]:
 
 def _number(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _short(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.4g}"

@@ -76,6 +76,8 @@ def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
             f"kept: {kept['pending']:,} events wait for readers, journal {kept['journal']} "
             f"({kept['journal_bytes']:,} bytes)"
         )
+    if trace := found.get("trace"):
+        typer.echo(f"trace: {trace['rows']:,} rows in {trace['folder']}")
     if door := found.get("mqtt"):
         where = ", ".join(door["addresses"].values())
         typer.echo(f"mqtt: {door['clients']} clients, {door['sessions']} sessions, at {where}")
@@ -118,7 +120,7 @@ def record(
     seconds: options.ForSeconds = 10.0,
     node: options.AtNode = "",
 ) -> None:
-    """Record what a node takes in for some seconds. The node needs `halfway node --trace`.
+    """Record what a node takes in for some seconds. The node needs `halfway node --log`.
 
     \b
     halfway record kitchen.trace --seconds 60
@@ -134,23 +136,33 @@ def record(
 
 
 def replay(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A trace of a live node.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE|DIR", help="A record, or the folder of --trace.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Replay a trace into the same handler. Exit status 1 if the state at the end differs.
 
     \b
+    A folder of `halfway node --trace DIR` has a state for each file: every file is
+    replayed by itself, so that a difference names the file where it begins.
+
+    \b
     halfway replay kitchen.trace
+    halfway replay traces
     """
     from halfway.live.trace.replay import replay as replayed
 
-    found = replayed(path)
-    if as_json:
-        typer.echo(json.dumps(found._asdict()))
-    else:
+    are_same = True
+    for found in replayed(path):
+        are_same &= found.is_same
+        if as_json:
+            typer.echo(json.dumps(found._asdict()))
+            continue
         same = "the same state" if found.is_same else "ANOTHER STATE"
-        typer.echo(f"{found.node} ({found.system}): {found.records:,} records: {same} at the end")
-    if not found.is_same:
+        what = f"{found.records:,} records: {same} at the end"
+        typer.echo(f"{found.file}: {found.node} ({found.system}): {what}")
+    if not are_same:
         raise typer.Exit(RUNS_FAILED)
 
 

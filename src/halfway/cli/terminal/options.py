@@ -22,7 +22,7 @@ def _scenario_seed(number: int | None) -> int | None:
 
 
 def _completed(name: str, value: str, text: str, completing: Callable[..., Any]) -> Any:
-    """An option whose values the shell completes."""
+    """Return an option whose values the shell completes."""
     return typer.Option(name, metavar=value, help=text, autocompletion=completing)
 
 
@@ -50,6 +50,14 @@ Master = Annotated[str | None, typer.Option(metavar="M", help="Spark master, suc
 Partitions = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Spark tasks per batch. N does not change the results."),
+]
+AccountFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--account",
+        metavar="FILE",
+        help="Print where the time of Spark went, and write every stage to FILE (.csv).",
+    ),
 ]
 RootSeed = Annotated[
     int | None,

@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from halfway.comparison.evaluation import detection
 from halfway.comparison.evaluation.decision_text import reason_of, sentence_of
 from halfway.comparison.evaluation.evidence import (
     NO_EVIDENCE,
@@ -33,6 +32,7 @@ from halfway.comparison.evaluation.evidence import (
     evidence_on,
     p_of,
 )
+from halfway.comparison.evaluation.metrics import purpose_of
 from halfway.comparison.evaluation.results import (
     Decision,
     MeanInterval,
@@ -48,9 +48,6 @@ from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
 from halfway.pipeline.reproduction.estimates import mean_interval
 
 FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
-DEFAULT_COST = "messages-per-notification"
-DELIVERY = Need("delivery-ratio", COMPARABLE, of_best=True)  # where no delivery ratio is needed
-DETECTION = Need(detection.DETECTED_SHARE, COMPARABLE, of_best=True)  # of failure detectors
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
 _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
@@ -63,7 +60,10 @@ class DecisionRule(NamedTuple):
     minimise: str = ""
 
     def tested(self, usual: Need) -> tuple[Need, ...]:
-        """The needs of a decision, and the usual one if none of its metric is stated."""
+        """Return the needs of the decision.
+
+        The usual need is added unless a stated need has the same metric.
+        """
         stated = any(need.metric == usual.metric for need in self.needs)
         return self.needs if stated else (usual, *self.needs)
 
@@ -71,14 +71,14 @@ class DecisionRule(NamedTuple):
 def decide(
     point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule
 ) -> Decision:
-    """The decision at a point of a comparison, from the values in its cells."""
+    """Return the decision at a point of a comparison, from the values in its cells."""
     by_name = {metric.name: metric for metric in metrics}
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
     replicates = max((len(cell.values) for cell in here.values()), default=0)
-    detects = DELIVERY.metric not in by_name
-    needs = rule.tested(DETECTION if detects else DELIVERY)
-    minimise = rule.minimise or (detection.COST if detects else DEFAULT_COST)
+    purpose = purpose_of(by_name)
+    needs = rule.tested(Need(purpose.share, COMPARABLE, of_best=True))
+    minimise = rule.minimise or purpose.cost
     found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
     against = {
         need: {one: of[one].against() if replicates > 1 else NO_EVIDENCE for one in systems}
@@ -92,30 +92,28 @@ def decide(
     dearer = _dearer(cost, candidates, costs)
     ranked = []
     for system in systems:
+        met, many = system in meeting, len(systems)
         results = tuple(
-            _need_result(need, against[need][system], here[system, need.metric], system in meeting,
-                         len(needs), len(systems))
-            for need in needs
-        )  # fmt: skip
+            _need_result(one, against[one][system], here[system, one.metric], met, len(needs), many)
+            for one in needs
+        )
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         extra = _extra_cost(cost, costs, system, chosen)
         own = [of[system] for of in found.values() if verdict == "open"]
-        needed = None if system in meeting else _needed(own, replicates, len(systems))
+        needed = None if met else _needed(own, replicates, many)
         mean = here[system, minimise].mean
         one = RankedSystem(system, verdict, results, mean, extra, "", needed)
-        reason = reason_of(one, chosen, needs, by_name, cost, replicates)
-        ranked.append(replace(one, reason=reason))
+        ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    decision = Decision(
-        point, needs, minimise, bool(rule.needs or rule.minimise), chosen, "", tuple(ranked)
-    )
+    asked = bool(rule.needs or rule.minimise)
+    decision = Decision(point, needs, minimise, asked, chosen, "", tuple(ranked))
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
 def _sorted_out(
     against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str]
 ) -> tuple[set[str], set[str]]:
-    """The systems that meet all needs of a decision, and those that fail one of them."""
+    """Return the systems that meet all needs of a decision, and those that fail one of them."""
     against_failing = {
         system: max(of[system].failing for of in against.values()) for system in systems
     }
@@ -133,7 +131,7 @@ def _sorted_out(
 
 
 def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int | None:
-    """The replicates after which a decision's open system would meet all needs, or fail one.
+    """Return the replicates after which a decision's open system would meet all needs, or fail one.
 
     An estimate, one of _COUNTS; None if it is more, or without evidence.
     """
@@ -151,7 +149,7 @@ def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int 
 
 
 def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | None:
-    """The candidate with the least mean cost, over the replicates in which all have one."""
+    """Return the candidate with the least mean cost, over the replicates in which all have one."""
     if not candidates:
         return None
     table = np.array([costs[system] for system in candidates])
@@ -161,7 +159,7 @@ def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | N
 
 
 def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats]) -> set[str]:
-    """The systems that cost significantly more than some candidate of a decision."""
+    """Return the systems that cost significantly more than some candidate of a decision."""
     with_cost = [system for system, column in costs.items() if np.isfinite(column).any()]
     level = FALSELY_DEARER / max(len(with_cost) - 1, 1)
     return {
@@ -174,7 +172,7 @@ def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Float
 def _extra_cost(
     cost: Metric, costs: Mapping[str, Floats], system: str, chosen: str | None
 ) -> MeanInterval | None:
-    """What a system costs more than the chosen one, in pairs of runs."""
+    """Return what a system costs more than the chosen one, in pairs of runs."""
     if chosen is None or system == chosen:
         return None
     between = paired(costs[system], costs[chosen])

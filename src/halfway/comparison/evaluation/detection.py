@@ -1,4 +1,4 @@
-"""The metrics of failure detectors: detection time, mistakes, and costs per member and second.
+"""The metrics of failure detectors: detection time and mistakes.
 
 The terms are those of Chen, Toueg & Aguilera 2002, "On the quality of service of failure
 detectors".
@@ -7,21 +7,16 @@ detectors".
 import math
 from collections.abc import Callable
 
+from halfway.comparison.evaluation import members
 from halfway.comparison.evaluation.results import Metric
 from halfway.sim.metrics.detections import Detection
 from halfway.sim.metrics.outcome import Outcome
 
 DETECTED_SHARE = "detected-share"  # by which detectors are comparable in their costs
-COST = "messages-per-member"  # that a decision minimises if the scenario names none
 
 
 def _read(value: Callable[[Detection], float]) -> Callable[[Outcome], float]:
     return lambda o: math.nan if o.detection is None else value(o.detection)
-
-
-def _each(amount: Callable[[Outcome], float]) -> Callable[[Outcome], float]:
-    """A cost of the whole run for each member and second; nan for a system that is no detector."""
-    return lambda o: math.nan if o.detection is None else amount(o) / (o.nodes * o.seconds)
 
 
 METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
@@ -52,20 +47,5 @@ METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
             "which it knows that member. A suspicion that outlives a crash counts as wrong.",
             "more", most=1.0),
      _read(lambda d: d.query_accuracy)),
-    (Metric("view-completeness", "view completeness", "",
-            "The share of the time in which a monitor knows a member, over all pairs of nodes that "
-            "are up, whatever their distance.", "more", most=1.0),
-     _read(lambda d: d.view_completeness)),
-    (Metric(COST, "messages / member", "1/s",
-            "The transmissions of the whole run for each member and second. Hellos count."),
-     _each(lambda o: sum(o.sent.values()))),
-    (Metric("bytes-per-member", "bytes / member", "bytes/s",
-            "The bytes of all transmissions for each member and second. A record counts the length "
-            "of its wire format. Radio headers do not count. Hellos count."),
-     _each(lambda o: o.bytes_sent)),
-    (Metric("power-per-member", "power / member", "mW",
-            "The energy that all nodes spend for sending, receiving and idling, for each member "
-            "and second."),
-     _each(lambda o: 1e3 * o.energy_j)),
 )  # fmt: skip
-NAMES = tuple(metric.name for metric, _ in METRICS)
+NAMES = (*(metric.name for metric, _ in METRICS), *members.NAMES)

@@ -1,18 +1,24 @@
 """The metrics of a comparison: how each is counted, and its value for one run."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.evaluation import detection
+from halfway.comparison.evaluation import detection, groups, members
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
-from halfway.comparison.evaluation.timelines import advance_in_bins, encoded, over_time
+from halfway.comparison.evaluation.timelines import (
+    advance_in_bins,
+    encoded,
+    groups_over_time,
+    over_time,
+)
 from halfway.core.hello.messages import HELLO_NAME
 from halfway.pipeline.plan.run import Observations
-from halfway.scenario.schema import FailureDetection, Scenario
+from halfway.scenario.schema import FailureDetection, GroupWorkload, Scenario
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.simulation import Simulation
@@ -109,13 +115,15 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("nodes-alive", "nodes alive", "",
             "The number of nodes whose battery is not used up at the end of the run.", "more"),
      lambda o: math.nan if o.lifetime is None else float(o.lifetime.alive)),
+    *members.METRICS,
     *detection.METRICS,
+    *groups.METRICS,
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
 SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
 _OF_BATTERIES = ("first-node-dead", "nodes-alive")
 _OF_HELLOS = ("hello-messages", "hello-bytes")
-# Those of systems that spread events; failure detectors have their own.
+# Those of systems that spread events; failure detectors and groups have their own.
 _OF_EVENTS = (
     "delivery-ratio", "latency-p50", "latency-p95", "latency-p99", "stretch",
     "messages-per-notification", "bytes-per-notification", "set-up-messages", "recovery-time",
@@ -124,17 +132,19 @@ _OF_EVENTS = (
 
 
 def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
-    """The metrics that some of a comparison's scenarios have.
+    """Return the metrics that some of a comparison's scenarios have.
 
     Those of batteries need batteries, and those of hellos need nodes that send them. Failure
-    detection and events have metrics of their own.
+    detection, groups and events have metrics of their own.
     """
-    missing: set[str] = set()
-    kinds = {isinstance(one.workload, FailureDetection) for one in scenarios}
-    if True not in kinds:
-        missing.update(detection.NAMES)
-    if False not in kinds:
-        missing.update(_OF_EVENTS)
+    works = [one.workload for one in scenarios]
+    special = {
+        detection.NAMES: any(isinstance(work, FailureDetection) for work in works),
+        groups.NAMES: any(isinstance(work, GroupWorkload) for work in works),
+        _OF_EVENTS: any(not isinstance(work, FailureDetection | GroupWorkload) for work in works),
+    }
+    there = {name for names, some in special.items() if some for name in names}
+    missing = {name for names in special for name in names} - there
     if all(one.power.battery_j is None for one in scenarios):
         missing.update(_OF_BATTERIES)
     if all(one.hello == "given" for one in scenarios):
@@ -142,16 +152,37 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     return tuple(metric for metric in METRICS if metric.name not in missing)
 
 
-def guard_of(metric: str, detects: bool = False) -> str | None:
-    """The share metric by which systems are comparable in a cost metric; None for the shares.
+class Purpose(NamedTuple):
+    """The purpose of a compared workload, by its metrics: events, failure detection, or groups.
 
-    detects: whether the systems are failure detectors.
+    share: systems are compared by their costs only if they are equally good in this metric.
     """
-    if metric in ("delivery-ratio", "recovery-rate", detection.DETECTED_SHARE):
+
+    share: str
+    cost: str  # that a decision minimises if the scenario names none
+
+    @property
+    def label(self) -> str:
+        """The label of the metric by which systems of the purpose are comparable."""
+        return next(metric.label for metric in METRICS if metric.name == self.share)
+
+
+EVENTS = Purpose("delivery-ratio", "messages-per-notification")
+DETECTION = Purpose(detection.DETECTED_SHARE, members.COST)
+GROUPS = Purpose(members.COMPLETENESS, members.COST)
+
+
+def purpose_of(metrics: Collection[str]) -> Purpose:
+    """Return the purpose of a compared workload that has these metrics, by name."""
+    return next((one for one in (EVENTS, DETECTION) if one.share in metrics), GROUPS)
+
+
+def guard_of(metric: str, purpose: Purpose = EVENTS) -> str | None:
+    """Return the share metric by which systems are comparable in a cost
+    metric; None for the shares."""
+    if metric in ("delivery-ratio", "recovery-rate", purpose.share):
         return None
-    if detects:
-        return detection.DETECTED_SHARE
-    return "recovery-rate" if metric == "recovery-time" else "delivery-ratio"
+    return "recovery-rate" if metric == "recovery-time" else purpose.share
 
 
 def observations(simulation: Simulation) -> Observations:
@@ -179,13 +210,15 @@ def observations(simulation: Simulation) -> Observations:
     latency = deliveries.latency_s
     shares = np.linspace(0.0, 1.0, 101) if latency.count else np.zeros(0)
     columns = over_time(deliveries, simulation.seconds) | {"messages-over-time": messages}
+    if outcome.groups is not None:
+        columns = groups_over_time(outcome.groups) | {"messages-over-time": messages}
     observed |= encoded(columns, simulation.seconds)
     observed[LATENCY] = np.array([latency.quantile(one) for one in shares.tolist()], np.float64)
     return observed
 
 
 def metrics_of(outcome: Outcome) -> dict[str, float]:
-    """The comparison metrics that the outcome of a run contains: name -> value, or nan."""
+    """Return the comparison metrics that the outcome of a run contains: name -> value, or nan."""
     return {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
 
 
@@ -195,14 +228,15 @@ def _each(amount: float, outcome: Outcome) -> float:
 
 
 def _finite(value: float) -> npt.NDArray[np.float64]:
-    """[1] the value of a run's metric, or [0] if it is not finite."""
+    """Return [1]: the value of a run's metric, or [0] if it is not finite."""
     return np.array([value] if np.isfinite(value) else [], np.float64)
 
 
 def _complete_events(
     deliveries: DeliveryAccounting,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """A run's [events] publication times, ascending, and whether each reached all subscribers.
+    """Return a run's [events] publication times, ascending, and whether
+    each reached all subscribers.
 
     Excludes events that no subscriber expects.
     """

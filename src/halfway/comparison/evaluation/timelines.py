@@ -9,18 +9,23 @@ from halfway.comparison.evaluation.results import Results
 from halfway.pipeline.plan.run import ENDS, STARTS
 from halfway.sim.engine.records import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.groups import BINS, GroupQuality
 from halfway.sim.simulation import Simulation
 
 Floats = npt.NDArray[np.float64]
-BINS = 60
 # Metric -> its label with its unit. The first two count at the time of the publication.
 OVER_TIME = {
     "delivery-ratio-over-time": "delivery ratio",
     "latency-p50-over-time": "latency p50 [s]",
     "messages-over-time": "messages / s",
 }
+OF_GROUPS = {
+    "view-completeness-over-time": "view completeness",
+    "view-accuracy-over-time": "view accuracy",
+}
+ALL_OVER_TIME = OF_GROUPS | OVER_TIME
 # Observations of a run that describe bins, beside those of the metrics with one value.
-OF_BINS = {name for metric in OVER_TIME for name in (metric, metric + STARTS, metric + ENDS)}
+OF_BINS = {name for metric in ALL_OVER_TIME for name in (metric, metric + STARTS, metric + ENDS)}
 COLUMNS = ("system", "metric", "t0_s", "t1_s", "mean", "networks")
 
 
@@ -36,7 +41,8 @@ def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats
 
 
 def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
-    """The observations of metrics over time: the bins with a value, when they begin and end."""
+    """Return the observations of metrics over time: the bins with a
+    value, when they begin and end."""
     found: dict[str, Floats] = {}
     for metric, column in columns.items():
         # An observation has no missing values.
@@ -48,7 +54,8 @@ def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
 
 
 def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
-    """A metric of a run over time, [BINS], from its observations; nan for bins without a value."""
+    """Return a metric of a run over time, [BINS], from its
+    observations; nan for bins without a value."""
     column = np.full(BINS, np.nan)
     starts, ends = (np.array(observed.get(metric + which, ())) for which in (STARTS, ENDS))
     column[np.rint(starts / (ends - starts)).astype(np.int64)] = observed.get(metric, ())
@@ -56,7 +63,7 @@ def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
 
 
 def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Floats]:
-    """Delivery ratio and median latency of a run over time; nan for bins without a value.
+    """Return delivery ratio and median latency of a run over time; nan for bins without a value.
 
     The accounting has logs. A notification belongs to the bin in which its event was published.
     """
@@ -78,8 +85,14 @@ def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Float
     return {"delivery-ratio-over-time": ratio, "latency-p50-over-time": median}
 
 
+def groups_over_time(groups: GroupQuality) -> dict[str, Floats]:
+    """Completeness and accuracy of a run's views over time; nan for bins without a value."""
+    values = groups.completeness_over_time, groups.accuracy_over_time
+    return {name: np.array(value) for name, value in zip(OF_GROUPS, values, strict=True)}
+
+
 def timeline_rows(results: Results) -> Iterator[dict[str, object]]:
-    """The timelines as rows, one a bin: what a sweep varies, then `COLUMNS`."""
+    """Yield the timelines as rows, one a bin: what a sweep varies, then `COLUMNS`."""
     for line in results.timelines:
         for k, (mean, networks) in enumerate(zip(line.mean, line.networks, strict=True)):
             ends = line.seconds * k / BINS, line.seconds * (k + 1) / BINS

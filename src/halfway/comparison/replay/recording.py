@@ -8,7 +8,7 @@ from halfway.comparison.compare import Completed
 from halfway.comparison.replay.replay import Replay, replay_of_scenario
 from halfway.comparison.request import Request
 from halfway.scenario.build import network_of
-from halfway.scenario.schema import FailureDetection
+from halfway.scenario.schema import FailureDetection, GroupWorkload
 
 MOST_NODES = 3000  # a page with a map of more nodes would be too large
 Progress = Callable[[int, int], None]  # systems traced, of how many
@@ -17,9 +17,10 @@ Progress = Callable[[int, int], None]  # systems traced, of how many
 def record_replays(request: Request, completed: Completed, progress: Progress) -> list[Replay]:
     """Record a replay of each system that ran, at the first point.
 
-    None for too large a network, and none of failure detectors: a map shows events.
+    None for too large a network, and none of failure detectors and groups: a map shows
+    events.
     """
-    if isinstance(request.points[0].scenario.workload, FailureDetection):
+    if isinstance(request.points[0].scenario.workload, FailureDetection | GroupWorkload):
         return []
     first = [run for run in completed.runs if (run.point, run.replicate) == (0, 0)]
     seeds = {run.system: run.seed for run in first if run.status == "ok"}

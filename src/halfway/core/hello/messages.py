@@ -7,6 +7,7 @@ knows what the others say.
 
 import numpy as np
 
+from halfway.core.compiled import inlined
 from halfway.core.kinds import Kinds
 from halfway.core.values.ranges import NODE, NODE_OR_NONE, whole
 
@@ -53,3 +54,9 @@ def kinds_with_hellos(kinds: Kinds) -> Kinds:
     if not found.starts:
         found.start()
     return found
+
+
+@inlined
+def listed(hello, e):
+    """Return entry e of a hello's list: a node id, or NONE where the record has room left."""
+    return hello.args[e] if e < IN_ARGS else np.int32(hello.reals[e - IN_ARGS])

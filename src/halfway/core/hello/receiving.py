@@ -4,19 +4,13 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.hello.link import begin_link, is_silent, note_hello
-from halfway.core.hello.messages import BOTH_WAYS, IDS, IN_ARGS, LAST, LOWEST, POSITION
+from halfway.core.hello.messages import BOTH_WAYS, IDS, LAST, LOWEST, POSITION, listed
 from halfway.core.hello.state import FORGOTTEN, UNREPORTED
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import exclude, include, is_full
 
 _ABOVE_ALL = np.int64(2**31)
 LONGEST = 1.2  # periods between two hellos of a node, at most; jitter shortens it down to 0.8
-
-
-@inlined
-def listed(hello, e):
-    """Return entry e of a hello's list: a node id, or NONE where the record has room left."""
-    return hello.args[e] if e < IN_ARGS else np.int32(hello.reals[e - IN_ARGS])
 
 
 @inlined

@@ -1,5 +1,6 @@
 """The client of control sockets: what `halfway pub`, `sub`, `status`, `scout` and `ping` use."""
 
+import contextlib
 import socket
 from collections.abc import Iterator
 
@@ -58,7 +59,8 @@ def ask(
         except OSError:
             raise Problem(f"node = {place.name}: it has ended", remedy=START_ONE) from None
         sock.settimeout(every_s)
-        sock.sendall(line(request))
+        with contextlib.suppress(BrokenPipeError):  # a node that refuses has said why
+            sock.sendall(line(request))
         for whole in _lines(sock):
             answer = None if whole is None else ANSWERS.decode(whole)
             if isinstance(answer, RefusedAnswer):

@@ -38,7 +38,9 @@ from halfway.live.runtime.status import status_of
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 
-_QUEUE = 1024  # events that wait for one connection
+QUEUE = 1024  # events that wait for one connection
+MOST_CONNECTIONS = 256  # at a time; a further one is refused
+_TOO_MANY = f"this process serves {MOST_CONNECTIONS} commands already"
 _PING_S = 2.0
 _POLL_S = 0.02
 _MOST_RECORD_S = 86_400.0
@@ -90,7 +92,10 @@ class ControlServer:
         try:
             # The client may go at any time, and a node that ends cancels this task.
             with contextlib.suppress(ConnectionError, asyncio.CancelledError):
-                await self._serve(reader, writer)
+                if len(self._connections) <= MOST_CONNECTIONS:
+                    await self._serve(reader, writer)
+                else:
+                    await _answer(writer, RefusedAnswer(_TOO_MANY, "end other commands"))
         finally:
             self._connections.discard(task)
             writer.close()
@@ -116,7 +121,7 @@ class ControlServer:
             await _answer(writer, RefusedAnswer(str(refusal)))
 
     async def _once(self, node: MeshNode, request: object) -> Answer:
-        """The answer of a request that has one."""
+        """Return the answer of a request that has one."""
         if isinstance(request, PublishRequest):
             await _wait_for_neighbour(node, request.link_s)
             for payload in request.payloads:
@@ -143,7 +148,7 @@ class ControlServer:
         self, node: MeshNode, request: SubscribeRequest, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:  # fmt: skip
-        queue: asyncio.Queue[Event] = asyncio.Queue(_QUEUE)
+        queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
 
         def take(event: Event) -> None:
             if queue.full():
@@ -187,7 +192,7 @@ class ControlServer:
 
 
 def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
-    """The id and the name of a neighbour, by either."""
+    """Return the id and the name of a neighbour, by either."""
     heard = node.links.table.heard()
     for peer in node.links.table.links():
         if wanted in (str(peer), heard[peer].hello.name):

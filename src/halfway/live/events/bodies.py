@@ -7,10 +7,10 @@ bounded number of them, because it passes them on, and because a neighbour may a
 import hashlib
 import struct
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from halfway.live.mesh import Level, Refusal
-from halfway.live.topics import OWN, topic_problem
+from halfway.live.topic_filters import OWN, topic_problem
 
 EventKey = tuple[int, int, int]  # publisher, epoch, number
 
@@ -27,12 +27,7 @@ class StreamPlace(NamedTuple):
 
     epoch: int  # 32 bits, of the publisher's journal
     number: int  # from 1, without gaps
-    stream_age_s: float  # when the event was published; inf: not known
-
-
-def event_key(record: Any) -> EventKey:
-    """Return the key of the event of a record (MESSAGE)."""
-    return int(record["publisher"]), int(record["epoch"]), int(record["event"])
+    stream_age_s: float  # of the stream when the event was published; inf: not known
 
 
 class EventBody(NamedTuple):
@@ -50,11 +45,11 @@ class EventBody(NamedTuple):
     probe: bool = False  # the nodes on its way report, and no application receives it
 
     def is_over(self, now: float) -> bool:
-        """Whether the event has expired."""
+        """Return whether the event has expired."""
         return now - self.born >= self.expiry_s
 
     def size(self) -> int:
-        """The bytes of a body in its frame."""
+        """Return the bytes of a body in its frame."""
         place = 0 if self.place is None else _PLACE.size
         text = len(self.topic.encode())
         return _FIXED.size + place + text + len(self.properties) + len(self.payload)

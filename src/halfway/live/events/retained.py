@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from halfway.live.events.bodies import EventBody
-from halfway.live.topics import matches
+from halfway.live.topic_filters import matches
 
 Version = tuple[int, int]  # number, node id
 _VERSION = struct.Struct("<QI")
@@ -19,10 +19,12 @@ _MOST_NUMBER = 2**63
 
 
 class RetainedTable:
-    """The retained values of a node, bounded: a topic beyond the limit is not retained here."""
+    """The retained values of a node, bounded: what is beyond a limit is not retained here."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most, self._most_bytes = most, most_bytes
+        self._bytes = 0
+        self.refused = 0  # for want of room
         self._values: dict[str, tuple[Version, EventBody]] = {}
         self._highest = 0
         self.digest = 0  # of all topics and versions, 64 bits; 0 for none
@@ -42,11 +44,15 @@ class RetainedTable:
         known = self._values.get(body.topic)
         if known is not None and known[0] >= version:
             return False
-        if known is None and len(self._values) >= self._most:
-            return False
-        if known is not None:
+        if known is not None:  # an old value must not stand for a new one without room
             self.digest ^= _word(body.topic, known[0])
-        self._values[body.topic] = version, body
+            self._bytes -= known[1].size()
+            del self._values[body.topic]
+        size = self._bytes + body.size()
+        if len(self._values) >= self._most or size > self._most_bytes:
+            self.refused += 1
+            return False
+        self._values[body.topic], self._bytes = (version, body), size
         self._highest = max(self._highest, version[0])
         self.digest ^= _word(body.topic, version)
         return True

@@ -33,6 +33,7 @@ class ServiceSettings:
     mqtt, mqtt_tls: doors of the first node for clients of MQTT, plain and with TLS.
     mqtt_certificate, mqtt_key: PEM files of the door with TLS. mqtt_users: a file of users.
     metrics: the metrics of OpenMetrics, at /metrics. page: the status page, on loopback only.
+    trace: a folder for the trace of all nodes, which need a log.
     Raises Problem for a value out of range.
     """
 
@@ -43,6 +44,7 @@ class ServiceSettings:
     mqtt_users: Path | None = None
     metrics: str = ""
     page: str = ""
+    trace: Path | None = None
 
     def __post_init__(self) -> None:
         for field in ("mqtt", "mqtt_tls", "metrics", "page"):
@@ -78,6 +80,7 @@ class Service:
         access, tls = self._access(), _tls(self._offered)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.host)
+            self._open_trace(stack)
             await stack.enter_async_context(ControlServer(self.host, self.host.nodes[0].name))
             if self._offered.mqtt or self._offered.mqtt_tls:
                 await self._open_door(stack, access, tls)
@@ -88,6 +91,15 @@ class Service:
 
     async def __aexit__(self, *error: Any) -> None:
         await self._stack.__aexit__(*error)
+
+    def _open_trace(self, stack: AsyncExitStack) -> None:
+        folder = self._offered.trace
+        if folder is not None:
+            from halfway.live.trace.folder import TraceFolder
+
+            traces = TraceFolder(self.host.nodes, folder)
+            stack.callback(traces.close)
+            self.host.sections["trace"] = lambda: {"folder": str(folder), "rows": traces.rows}
 
     async def _open_door(
         self, stack: AsyncExitStack, access: Access, tls: ssl.SSLContext | None
@@ -131,7 +143,7 @@ class Service:
         }  # fmt: skip
 
     def _access(self) -> Access:
-        """Who may use the doors. Raises Problem for a door that is open to strangers."""
+        """Return the users of the doors. Raises Problem for a door that is open to strangers."""
         offered = self._offered
         for field in ("mqtt", "mqtt_tls"):
             text = getattr(offered, field)
@@ -150,7 +162,7 @@ class Service:
 
 
 def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:
-    """The context of the door with TLS. Raises Problem for other files."""
+    """Return the context of the door with TLS. Raises Problem for other files."""
     if offered.mqtt_certificate is None or offered.mqtt_key is None:
         return None
     for field, path in (("mqtt_certificate", offered.mqtt_certificate),

@@ -13,7 +13,7 @@ from halfway.live.events.subscriptions import LocalSubscription
 from halfway.live.journal.kept import KeptEvent
 from halfway.live.mesh import Event, Level
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 
 BEATS, ACKS, READERS = OWN + "kept/beats", OWN + "kept/acks/", OWN + "kept/readers/"
 MOST_FILTERS = 500  # of an announcement

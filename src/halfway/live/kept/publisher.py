@@ -24,7 +24,7 @@ from halfway.live.kept.outlet import (
 )
 from halfway.live.mesh import Event, Refusal
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.topics import matches
+from halfway.live.topic_filters import matches
 
 BEAT_S = 1.0
 LINGER_S = 5.0  # an event is kept so long in any case: a reader may be about to announce itself
@@ -141,7 +141,7 @@ class KeptPublisher:
                 self._kept.acknowledge(topic, event.number)
 
     def _readers(self) -> dict[int, list[str]]:
-        """The filters of the other nodes that read kept events, by node id."""
+        """Return the filters of the other nodes that read kept events, by node id."""
         found = {}
         for event in self._outlet.retained(READERS + "+"):
             reader = event.topic.removeprefix(READERS)
@@ -161,8 +161,8 @@ class KeptPublisher:
             acked[event.publisher] = max(through, acked.get(event.publisher, 0))
             for number in asked:
                 kept = self._kept.kept_event(topic, number)
-                if kept is None:
+                if kept is None and topic in self._texts:
                     self._asked_for_gone.add(topic)
-                elif again < MOST_AGAIN:
+                elif kept is not None and again < MOST_AGAIN:
                     again += 1
                     self._outlet.spread(self._form.kept_body(kept))

@@ -151,10 +151,13 @@ class KeptReader:
                 stream = Stream(event.publisher, epoch, self._outlet.topic_hash(topic))
                 begun = self._scheduler.now() - event.age_s - age_s
                 self._begin(stream, readers, begun, last + 1)
-                self._beats[stream] = Heartbeat(stream, first, last)
-                self._acknowledge_soon(stream)
+                if self._kept.through(stream) >= 0:
+                    self._beats[stream] = Heartbeat(stream, first, last)
+                    self._acknowledge_soon(stream)
 
     def _acknowledge_soon(self, stream: Stream) -> None:
+        if self._kept.through(stream) < 0:
+            return  # there is no room for the stream
         self._due.add(stream)
         if not self._is_acking:
             self._is_acking = True

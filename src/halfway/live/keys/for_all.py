@@ -13,7 +13,7 @@ from halfway.live.keys.sessions import MOST_AGE_S, MOST_DATAGRAMS, ReplayWindow
 from halfway.live.security import Opened, Refused
 
 _HANDOVER = struct.Struct("<IQB32s")  # number, first counter, cipher, key
-_MOST_PER_PEER, _MOST_PER_NUMBER = 2, 4
+MOST_PER_PEER, _MOST_PER_NUMBER = 2, 4
 REPEAT_S = 1.0
 
 
@@ -124,7 +124,7 @@ class KeysForAll:
                 return None
             keys.append(key)
             own = [one for known in self._heard.values() for one in known if one.peer == peer]
-            for old in own[:-_MOST_PER_PEER]:
+            for old in own[:-MOST_PER_PEER]:
                 self._drop(old)
         return handover[:4]
 

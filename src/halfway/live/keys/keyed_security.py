@@ -182,11 +182,13 @@ class KeyedSecurity:
         self._introduce(session, now)
         return True
 
-    def _opened(self, session: Session, kind: int, plain: bytes, now: float) -> Opened:
+    def _opened(self, session: Session, kind: int, plain: bytes, now: float) -> Opened | Refused:
         """Follow the authentic content of a session."""
         if session.initiator and not session.heard:
             self._handshakes.confirmed(session.own_number)
             self._begin(session, now)
+        if session.own_number not in self._by_number:
+            return Refused("full")
         session.heard = True
         if kind == FRAMES:
             return Opened(session.node_id, plain)

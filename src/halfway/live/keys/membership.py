@@ -1,4 +1,4 @@
-"""Who is a member of the network: the own certificate, those of others, and revocations.
+"""The members of the network: the own certificate, those of others, and revocations.
 
 A network with a root key admits by certificates. A small network may have one secret only: each
 node then signs its own certificate, so any member can add others, and none can be revoked.
@@ -21,7 +21,7 @@ from halfway.live.keys.certificates import (
 )  # fmt: skip
 from halfway.live.keys.identity import Identity, is_signed
 from halfway.live.keys.patterns import any_covers
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 
 MOST_CERTIFICATES = 4096  # of nodes that are not neighbours; the one learnt longest ago goes first
 _FOR_EVER = 2**63

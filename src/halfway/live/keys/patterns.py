@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from halfway.live.topics import covers, filter_problem
+from halfway.live.topic_filters import covers, filter_problem
 
 MOST_BYTES = 200  # of one pattern in UTF-8
 

@@ -5,17 +5,19 @@ No timer delays them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.neighbours import HelloTable
+from halfway.live.link.waiting import WaitingFrames
 from halfway.live.security import Address, Refused, Security
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.wire.fragments import Cutter, Joiner, packed
+from halfway.live.wire.fragments import Joiner
 from halfway.live.wire.frames import (
     CLOCK_BYTES,
     HEAD,
@@ -34,7 +36,7 @@ _BURST, _BURST_S = 5, 0.1  # hellos at the start, and when a new node is heard
 _JITTER = 0.2
 _FORGOTTEN_S = 15.0  # after which a peer that is silent has no address any more
 _TYPES = frozenset(FrameType)
-_MOST_REFUSALS = 32  # kinds of refusals that are counted apart
+MOST_REFUSALS = 32  # kinds of refusals that are counted apart
 
 
 class Clock(Protocol):
@@ -74,8 +76,8 @@ class Links:
         self._limits, self._drops = limits, drops
         self.table = HelloTable(security.node_id, own.rules, limits.neighbours, limits.heard)
         self.endpoint: Endpoint | None = None
-        self.frame: Callable[[int, int, bytes], None] = _ignored
-        self.greeted: Callable[[int], None] = _ignored
+        self.frame: Callable[[int, int, bytes], None] = ignore
+        self.greeted: Callable[[int], None] = ignore
         self.take: Callable[[float, int, bytes, int], int] = _at_once
         self.written: Callable[[], Iterable[tuple[int, bytes]]] = tuple
         self.retained: Callable[[], int] = int
@@ -87,8 +89,7 @@ class Links:
         self.pongs: dict[tuple[int, int], Callable[[float], None]] = {}  # by peer and token
         self._address: dict[int, Address] = {}
         self._met: dict[int, float] = {}  # when a peer's last datagram came
-        self._out: dict[int, list[bytes]] = {}
-        self._cutter, self._joiners = Cutter(), dict[int, Joiner]()
+        self._waiting, self._joiners = WaitingFrames(drops), dict[int, Joiner]()
         self._number, self._burst, self._open = 0, _BURST, True
         self._random = np.random.default_rng(security.node_id)
 
@@ -112,9 +113,11 @@ class Links:
 
     def send(self, peer: int, whole: bytes) -> None:
         """Queue a frame for a peer, until `flush`."""
-        if not self._out:
+        if not self._waiting:
             self._scheduler.call_after_timers(self.flush)
-        self._out.setdefault(peer, []).append(whole)
+        self._waiting.add(peer, whole)
+        if self._waiting.is_full:
+            self.flush()
 
     def flush(self) -> None:
         """Send what waits, as few datagrams as possible; arm the timers."""
@@ -122,13 +125,11 @@ class Links:
         self._send_pending()
         for peer, plain in self.written():
             self._send_sealed(peer, plain, now)
-        if self._out:
-            out, self._out = self._out, {}
+        if self._waiting:
             room = self._limits.mtu - self.security.overhead
             room -= HEAD.size + CLOCK_BYTES if self.clock is not None else 0
-            for peer, waiting in out.items():
-                for plain in packed(self._cut(waiting, room), room):
-                    self._send_sealed(peer, plain, now)
+            for peer, plain in self._waiting.taken(room):
+                self._send_sealed(peer, plain, now)
         self._scheduler.arm()
 
     def datagram(self, address: Address, data: bytes) -> None:
@@ -272,21 +273,7 @@ class Links:
         self._address.pop(peer, None)
         self._met.pop(peer, None)
         self._joiners.pop(peer, None)
-        self._out.pop(peer, None)
-
-    def _cut(self, waiting: list[bytes], room: int) -> list[bytes]:
-        found = []
-        for whole in waiting:
-            if len(whole) <= room:
-                found.append(whole)
-                continue
-            try:
-                parts = self._cutter.cut(whole, room - HEAD.size)
-            except ValueError:
-                self._drops.count(Drop.FRAGMENTS)
-                continue
-            found += [frame(FrameType.FRAGMENT, part) for part in parts]
-        return found
+        self._waiting.forget(peer)
 
     def _send_sealed(self, peer: int, plain: bytes, now: float) -> None:
         address = self._address.get(peer)
@@ -307,14 +294,10 @@ class Links:
         if reason == "own datagram":  # a group sends a copy back
             return
         self._drops.count(Drop.NOT_AUTHENTIC)
-        if reason in self.refusals or len(self.refusals) < _MOST_REFUSALS:
+        if reason in self.refusals or len(self.refusals) < MOST_REFUSALS:
             self.refusals[reason] = self.refusals.get(reason, 0) + 1
 
 
 def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
     """Take no frame."""
     return at
-
-
-def _ignored(*_: Any) -> None:
-    """Take nothing."""

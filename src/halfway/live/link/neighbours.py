@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from halfway.core.neighbourhood import Neighbourhood
+from halfway.live.callbacks import ignore
 from halfway.live.wire.frames import NOT_WANTED, Hello
 
 _APPEAR_OF, _APPEAR = 4, 3  # hellos
@@ -86,8 +87,8 @@ class HelloTable:
             np.full(lists * room, -1, np.int32), nowhere, nowhere,
         )  # fmt: skip
         # Called before and after the lists are written.
-        self.before_change: Callable[[], None] = _nothing
-        self.after_change: Callable[[], None] = _nothing
+        self.before_change: Callable[[], None] = ignore
+        self.after_change: Callable[[], None] = ignore
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
         """Take a hello; True if the node was not known in this incarnation."""
@@ -193,7 +194,3 @@ class HelloTable:
 def _is_steady(one: Heard) -> bool:
     latest = one.arrived & (2**_APPEAR_OF - 1)
     return bool(latest.bit_count() >= _APPEAR)
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -1,4 +1,4 @@
-"""Who may connect, and to which topics: users with passwords, and filters of topics for each.
+"""The users of the MQTT door: their passwords, and the filters of topics for each.
 
 The file is TOML. `[anyone]` is for clients without a user name; without it they are refused:
 
@@ -20,8 +20,8 @@ from typing import Protocol
 
 import msgspec
 
-from halfway.live.mqtt.topics import is_filter
-from halfway.live.topics import covers, matches
+from halfway.live.mqtt.packets.topic_names import is_filter
+from halfway.live.topic_filters import covers, matches
 from halfway.problem import Problem
 
 _COST, _BLOCK, _PARALLEL = 16_384, 8, 1  # of scrypt: about 40 ms and 16 MiB
@@ -36,17 +36,18 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     deny: tuple[str, ...] = ()
 
     def may_publish(self, topic: str) -> bool:
-        """Whether the client may publish to a topic."""
+        """Return whether the client may publish to a topic."""
         allowed = self.publish is None or any(matches(one, topic) for one in self.publish)
         return allowed and (not self.deny or self.may_receive(topic))
 
     def may_subscribe(self, topic_filter: str) -> bool:
-        """Whether the client may subscribe: an own filter covers it, and no denied one does."""
+        """Return whether the client may subscribe: an own filter covers
+        it, and no denied one does."""
         allowed = self.subscribe is None or any(covers(one, topic_filter) for one in self.subscribe)
         return allowed and not any(covers(one, topic_filter) for one in self.deny)
 
     def may_receive(self, topic: str) -> bool:
-        """Whether no denied filter matches a topic."""
+        """Return whether no denied filter matches a topic."""
         return not self.deny or not any(matches(one, topic) for one in self.deny)
 
 

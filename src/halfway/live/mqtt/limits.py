@@ -21,6 +21,7 @@ class DoorLimits(NamedTuple):
     window: int = 100  # messages of QoS 1 and 2 that one client has not acknowledged
     receive_maximum: int = 256  # messages of QoS 1 and 2 that the door has not acknowledged
     pending: int = 64  # publications of one client that the mesh has not taken; more: no reading
+    publications: int = 65_536  # of all clients, that the mesh has not taken; more: refused
     topic_aliases: int = 64  # of one connection and direction
     recent_events: int = 4_096  # that are recognized when a second mesh subscription brings them
     keep_alive_s: int = 60  # the longest; a client of 5.0 that asks for more gets this

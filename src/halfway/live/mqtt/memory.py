@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
-from halfway.live.mqtt.topics import is_filter, is_topic
-from halfway.live.topics import FilterTree, matches
+from halfway.live.mqtt.packets.topic_names import is_filter, is_topic
+from halfway.live.topic_filters import FilterTree, matches
 
 PAYLOAD_MAXIMUM = 64 * 1024  # bytes
 

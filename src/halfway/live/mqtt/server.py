@@ -15,7 +15,7 @@ from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.machine import Machine
 from halfway.live.mqtt.sessions.memory import SessionMemory
 
-_WRITE_BUFFER = 256 * 1024  # bytes of one client; above, its messages wait in the bounded queue
+WRITE_BUFFER = 256 * 1024  # bytes of one client; above, its messages wait in the bounded queue
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
 # Without it, the kernel delays acknowledgements by 40 ms, for which the client's Nagle waits.
 _QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
@@ -40,7 +40,8 @@ class MqttDoor:
         memory: SessionMemory | None = None,
     ) -> None:
         self._mesh, self._access, self._levels = mesh, access or Anyone(), levels
-        self._machine = Machine(mesh, limits or DoorLimits(), self._receive, memory)
+        self._limits = limits or DoorLimits()
+        self._machine = Machine(mesh, self._limits, self._receive, memory)
         self._loop = asyncio.get_running_loop()
         self._machine.restore(self._loop.time())
         self._servers: list[asyncio.Server] = []
@@ -48,6 +49,7 @@ class MqttDoor:
         self._tasks: set[asyncio.Task[None]] = set()
         # Publications that wait because the mesh is full, in order; None: of no client.
         self._waiting: dict[Connection | None, deque[Publication]] = {}
+        self._underway = 0  # publications that the mesh has not taken
         self._timer: asyncio.TimerHandle | None = None
         self._is_running = False
         self._is_scheduled = False
@@ -148,7 +150,11 @@ class MqttDoor:
         self.run()
 
     def _publish(self, one: Publication, origin: Connection | None, now: float) -> None:
+        if self._underway >= self._limits.publications:
+            self._machine.published(one, origin, "queue full", now)
+            return
         if self._levels[one.qos] is Level.KEPT:
+            self._underway += 1
             self._start(self._publish_kept(one, origin))
             return
         if origin not in self._waiting:
@@ -166,9 +172,11 @@ class MqttDoor:
             self._waiting[origin] = deque()
             self._start(self._publish_waiting(origin))
         self._waiting[origin].append(one)
+        self._underway += 1
 
     async def _publish_kept(self, one: Publication, origin: Connection | None) -> None:
         refusal = await self._published(one)
+        self._underway -= 1
         self._machine.published(one, origin, refusal, self._loop.time())
         self.run()
 
@@ -178,6 +186,7 @@ class MqttDoor:
         while queue:
             one = queue.popleft()
             refusal = await self._published(one)
+            self._underway -= 1
             if not queue:
                 del self._waiting[origin]
             self._machine.published(one, origin, refusal, self._loop.time())
@@ -219,7 +228,7 @@ class _Client(asyncio.Protocol):
         if self._connection is None:
             transport.abort()
             return
-        transport.set_write_buffer_limits(high=_WRITE_BUFFER)
+        transport.set_write_buffer_limits(high=WRITE_BUFFER)
         self._door.add(self._connection, self)
         self._door.run()
 

@@ -3,6 +3,7 @@
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 
+from halfway.live.callbacks import ignore
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, decoded, encoded, identity_of
 from halfway.live.events.retained import (
@@ -14,13 +15,14 @@ from halfway.live.events.retained import (
 )
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
 from halfway.live.histogram import SecondsHistogram
+from halfway.live.limits import Limits
 from halfway.live.link.links import Links
 from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 from halfway.live.wire.frames import FrameType, frame
 
-_REMEMBERED = 8192  # publications that reached an application, so that none comes twice
+REMEMBERED = 8192  # publications that reached an application, so that none comes twice
 _RETAINED_EVERY_S = 5.0  # between two exchanges of retained values with one neighbour
 
 
@@ -51,7 +53,7 @@ class Delivery:
             return
         self._hand_over(found, event_of(publication, body, now, hops=hops, local=local))
         self._seen[publication] = None
-        if len(self._seen) > _REMEMBERED:
+        if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
@@ -72,16 +74,16 @@ class RetainedSpread:
     """The spread of retained values between a node and its neighbours."""
 
     def __init__(
-        self, node_id: int, links: Links, scheduler: Scheduler, drops: Drops, most: int
+        self, node_id: int, links: Links, scheduler: Scheduler, drops: Drops, limits: Limits
     ) -> None:
         self._node_id, self._links, self._scheduler = node_id, links, scheduler
         self._drops = drops
-        self._table = RetainedTable(most)
+        self._table = RetainedTable(limits.retained, limits.retained_bytes)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
         # Takes a neighbour and the id of a node whose certificate is missing.
-        self.unknown: Callable[[int, int], None] = _ignored
+        self.unknown: Callable[[int, int], None] = ignore
         # Takes each new value: where a node has a journal, it is written there.
-        self.changed: Callable[[Version, EventBody], None] = _ignored
+        self.changed: Callable[[Version, EventBody], None] = ignore
 
     def __len__(self) -> int:
         return len(self._table)
@@ -135,7 +137,9 @@ class RetainedSpread:
 
     def _keep(self, version: Version, body: EventBody, but: int) -> None:
         """Keep a value, and pass it on to the other neighbours if it is new."""
-        if self._table.put(version, body):
+        refused, is_new = self._table.refused, self._table.put(version, body)
+        self._drops.count(Drop.RETAINED_FULL, self._table.refused - refused)
+        if is_new:
             self.changed(version, body)
             whole = _retained_frame(version, body, self._scheduler.now())
             for peer in self._links.table.links():
@@ -156,7 +160,3 @@ def event_of(
 
 def _retained_frame(version: Version, body: EventBody, now: float) -> bytes:
     return frame(FrameType.RETAINED, version_bytes(version) + encoded(body, now))
-
-
-def _ignored(*_: object) -> None:
-    pass

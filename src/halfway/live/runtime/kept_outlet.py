@@ -6,7 +6,7 @@ from halfway.live.events.bodies import EventBody, EventKey
 from halfway.live.events.subscriptions import LocalSubscription
 from halfway.live.mesh import Event, Level
 from halfway.live.runtime.node import MeshNode
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 
 
 class NodeOutlet:

@@ -27,10 +27,10 @@ from halfway.live.step.record_bytes import head_of
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
-from halfway.live.topics import OWN, filter_problem
+from halfway.live.topic_filters import OWN, filter_problem
 from halfway.live.wire.frames import FrameType
 
-_AT_ONCE = 64  # publications before the loop has its turn
+AT_ONCE = 64  # publications before the loop has its turn
 
 
 class MeshNode:
@@ -63,7 +63,7 @@ class MeshNode:
         )
         self.delivery = Delivery(self.subscriptions, scheduler, self.drops, self.counts)
         self.retained_values = RetainedSpread(
-            self.node_id, self.links, scheduler, self.drops, limits.retained
+            self.node_id, self.links, scheduler, self.drops, limits
         )
         self.routes = Routes(self.node_id, self.name, self.links, scheduler.now, self.drops)
         self.own_events = OwnEvents(
@@ -118,7 +118,7 @@ class MeshNode:
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
         on_disk = self._publish(body)
-        if self._since_turn >= _AT_ONCE:
+        if self._since_turn >= AT_ONCE:
             self._turn()
             await asyncio.sleep(0)
         if on_disk is not None:
@@ -137,7 +137,7 @@ class MeshNode:
 
     @property
     def _is_full(self) -> bool:
-        return self.endpoint.is_full or self._since_turn > _AT_ONCE
+        return self.endpoint.is_full or self._since_turn > AT_ONCE
 
     def _publish(self, body: EventBody) -> "asyncio.Future[None] | None":
         """Publish an event; return the future of its way to the disk, if it is to be kept."""

@@ -19,9 +19,9 @@ PASSED_ON, HERE = "passed on", "is here"
 _KEY = struct.Struct("<III")  # who asks, its incarnation, its number
 _SEARCH = struct.Struct("<B")  # hops so far
 _HOP = struct.Struct("<IIBHfBB")  # node, parent, hops, subscriptions, held, bytes of why and name
-_MOST_TRACKED = 256  # probes and searches that a node remembers
+MOST_TRACKED = 256  # probes and searches that a node remembers
 _MOST_HOPS = 64
-_A_SECOND = 100  # searches of others that a node passes on
+A_SECOND = 100  # searches of others that a node passes on
 _MOST_WORDS = 63  # bytes of a name, and of a reason
 
 
@@ -164,7 +164,7 @@ class Routes:
 
     def _track(self, key: EventKey, tracked: _Tracked) -> None:
         self._tracked[key] = tracked
-        if len(self._tracked) > _MOST_TRACKED:
+        if len(self._tracked) > MOST_TRACKED:
             oldest, _ = self._tracked.popitem(last=False)
             self._asked.pop(oldest, None)
 
@@ -173,7 +173,7 @@ class Routes:
         if second != self._second:
             self._second, self._passed = second, 0
         self._passed += 1
-        return self._passed <= _A_SECOND
+        return self._passed <= A_SECOND
 
 
 def _hop_bytes(key: EventKey, hop: Hop) -> bytes:

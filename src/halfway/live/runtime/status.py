@@ -6,7 +6,7 @@ from typing import Any
 from halfway.live.link.neighbours import NEIGHBOUR
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.node import MeshNode
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 
 
 def status_of(host: Host, node: MeshNode) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from halfway.live.step.flow_tables import (
 from halfway.live.step.wire_tables import MOST_BYTES
 from halfway.live.wire.frames import HEAD_BYTES
 
-_BODIES, _ARENA = 512, 1 << 17
-_DATAGRAMS = 8 * PLACES  # that wait until the end of a turn
+BODIES, ARENA = 512, 1 << 17
+DATAGRAMS = 8 * PLACES  # that wait until the end of a turn
 _LEAST_ROOM = HEAD_BYTES + MOST_BYTES  # for a record alone
 _FREE = -1
 EventKey = tuple[int, int, int]  # publisher, epoch, number
@@ -80,12 +80,12 @@ class Flow:
         age, topic_sets = np.zeros(1), 1 << len(topic_used).bit_length()
         self.tables = FlowTables(
             np.full(PLACES, _FREE, np.int32), np.full(PLACES, _FREE, np.int64),
-            np.zeros(_DATAGRAMS, np.int64), np.zeros(_DATAGRAMS, np.int64),
-            np.zeros((_DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8), np.array([room]), event_at,
+            np.zeros(DATAGRAMS, np.int64), np.zeros(DATAGRAMS, np.int64),
+            np.zeros((DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8), np.array([room]), event_at,
             np.full(topic_sets * WAYS, _FREE, np.int32), topic_used,
-            np.full((_BODIES, 3), _FREE, np.int64), np.zeros(_BODIES, np.int64),
-            np.zeros(_BODIES, np.int64), np.zeros(_BODIES, np.uint64), np.zeros((_BODIES, 2)),
-            np.full(_BODIES * WAYS, _FREE, np.int32), np.zeros(_ARENA, np.uint8),
+            np.full((BODIES, 3), _FREE, np.int64), np.zeros(BODIES, np.int64),
+            np.zeros(BODIES, np.int64), np.zeros(BODIES, np.uint64), np.zeros((BODIES, 2)),
+            np.full(BODIES * WAYS, _FREE, np.int32), np.zeros(ARENA, np.uint8),
             age, age.view(np.uint8), np.zeros(NEXT_SLOT + 1, np.int64),
         )  # fmt: skip
         self.place_of: dict[int, int] = {}  # of each neighbour that has one, by node id
@@ -140,7 +140,7 @@ class Flow:
         """
         size = len(data) if len(data) <= self._room else 0
         slot = int(self._add(self.lent, *key, size))
-        at = self._begin[slot] % _ARENA
+        at = self._begin[slot] % ARENA
         self._arena[at : at + size] = data[:size]
         self._times[2 * slot], self._times[2 * slot + 1] = born, ends
         return slot
@@ -152,7 +152,7 @@ class Flow:
             self.tables.key[slot] = _FREE
 
     def has_body(self, slot: int, peer: int) -> bool:
-        """Whether a neighbour has a body; False for one without a slot."""
+        """Return whether a neighbour has a body; False for one without a slot."""
         place = self.place_of.get(peer)
         return slot >= 0 and place is not None and bool(self._holders[slot] >> place & 1)
 
@@ -187,8 +187,8 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return an interpreted kernel with its first arguments, where unsigned integers wrap around
-    without a warning."""
+    """Return an interpreted kernel with its first arguments, where
+    unsigned integers wrap around without a warning."""
 
     def call(*arguments: Any) -> Any:
         with np.errstate(over="ignore"):

@@ -21,7 +21,6 @@ from halfway.live.step.wire_tables import WireTables
 
 NOW, AGED_IN, AGED_OUT = 0, 1, 2  # places of `seconds`
 EMITTED, LOGGED, REFUSED, UNREADABLE = 0, 1, 2, 3  # places of `tally`
-NO_SLOT = np.int64(-1)
 
 
 class StepTables(NamedTuple):

@@ -30,6 +30,9 @@ REASONS = {
     "gossip-counters": _DETECTOR,
     "swim": _DETECTOR,
     "lifeguard": _DETECTOR,
+    "path-heartbeat": _DETECTOR,
+    "walk-probe": _DETECTOR,
+    "path-gossip": _DETECTOR,
 }
 DEFAULT_SYSTEM = "flooding"
 

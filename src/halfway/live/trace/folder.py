@@ -4,32 +4,49 @@ Each file has some seconds of one node. It is written beside and renamed, so tha
 folder, such as Structured Streaming, never sees half of one. Beside the columns of a simulated
 trace a row has the node's boot, its wall clock and its hybrid logical clock. Dropped items are rows
 as well: `what` is "dropped", `name` is the reason, and `args[0]` how many since the row before.
+Beside each file is a hidden one with the state before and the digest behind it, for a replay.
 """
 
 import os
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfway.core.message import MESSAGE
 from halfway.core.records.table import REPORTED, live_table
+from halfway.core.values.digest import arrays
+from halfway.live.drops import Drop
 from halfway.live.runtime.node import MeshNode
 from halfway.live.trace.hybrid_clock import HybridClock
+from halfway.live.trace.parts import AROUND, ROWS, around_of, beside, head_of, state_file
 from halfway.problem import Problem
 
 EVERY_S = 10.0
+MOST_ROWS = 65_536  # of a node; then the next file begins
+MOST_WAITING_ROWS = 262_144  # of all nodes, that wait for the disk
+MOST_BYTES = 1 << 30  # of the files of a process; then the oldest is removed
 _RECEIVED = 0
+
+
+class _Written(NamedTuple):
+    """Rows of a node on their way to the disk."""
+
+    done: "Future[None]"
+    node: MeshNode
+    rows: int
 
 
 class TraceFolder:
     """The writer of the traces of some nodes, until `close`. The nodes need a log.
+
+    What the disk does not take is counted as `Drop.TRACE`, and the nodes go on.
 
     every_s: seconds a file, at most 10. Raises Problem for a folder that cannot be written, or a
     node without a log or with another recorder.
@@ -46,43 +63,82 @@ class TraceFolder:
         except OSError as error:
             what = f"cannot write traces: {(error.strerror or str(error)).lower()}"
             raise Problem(what, where=str(folder)) from None
-        self._every_s, self._open = every_s, True
+        self._every_s, self._open, self._folder = every_s, True, folder
         # The disk must not keep the nodes waiting: one thread writes, in order.
-        self._disk, self._writes = ThreadPoolExecutor(1), list[Future[None]]()
+        self._disk, self._writes = ThreadPoolExecutor(1), list[_Written]()
         self._disk.submit(import_module, "pyarrow.parquet").result()
-        self._traces = [NodeTrace(node, folder, wall) for node in nodes]
+        self.problem: Problem | None = None  # the first of the disk
+        self._files, self._bytes = deque[tuple[Path, int]](), 0
+        self._traces = [NodeTrace(node, folder, wall, self._write) for node in nodes]
         for k, one in enumerate(self._traces, start=1):  # not all at the same moment
             one.node.scheduler.after(every_s * k / len(nodes), self._due, one)
+
+    @property
+    def rows(self) -> int:
+        """The rows so far, those that wait for the disk included."""
+        return sum(one.rows for one in self._traces)
 
     def close(self) -> int:
         """Write what waits; return the number of rows. Raises the Problem of a file."""
         self._open = False
         for one in self._traces:
-            one.write(self._write)
+            one.write()
             one.detach()
         self._disk.shutdown(wait=True)
-        for done in self._writes:
-            done.result()
-        return sum(one.rows for one in self._traces)
+        self._reap()
+        if self.problem is not None:
+            raise self.problem
+        return self.rows
 
     def _due(self, _now: float, one: "NodeTrace") -> None:
         if self._open:
-            one.write(self._write)
+            one.write()
             one.node.scheduler.after(self._every_s, self._due, one)
 
-    def _write(self, write: Callable[[], None]) -> None:
-        self._writes = [one for one in self._writes if not one.done() or one.exception()]
-        self._writes.append(self._disk.submit(write))
+    def _write(self, node: MeshNode, rows: int, write: Callable[[], list[Path]]) -> bool:
+        """Let the disk have a file, in order; False if too much waits for it."""
+        self._reap()
+        if sum(one.rows for one in self._writes) + rows > MOST_WAITING_ROWS:
+            node.drops.count(Drop.TRACE, rows)
+            return False
+        self._writes.append(_Written(self._disk.submit(self._keep, write), node, rows))
+        return True
+
+    def _keep(self, write: Callable[[], list[Path]]) -> None:
+        """Write a file, and remove the oldest ones above the limit of bytes."""
+        for path in write():
+            self._files.append((path, path.stat().st_size))
+            self._bytes += self._files[-1][1]
+        while self._bytes > MOST_BYTES:
+            oldest, size = self._files.popleft()
+            oldest.unlink(missing_ok=True)
+            self._bytes -= size
+
+    def _reap(self) -> None:
+        """Forget what is on disk, and count what could not be written."""
+        waiting = [one for one in self._writes if not one.done.done()]
+        for one in self._writes:
+            error = one.done.exception() if one.done.done() else None
+            if error is not None:
+                one.node.drops.count(Drop.TRACE, one.rows)
+                self.problem = self.problem or _problem_of(error, self._folder)
+        self._writes = waiting
 
 
 class NodeTrace:
-    """The trace of one node: records that its handler had, reports, and drops."""
+    """The trace of one node: records that its handler had, reports, and drops.
 
-    def __init__(self, node: MeshNode, folder: Path, wall: Callable[[], float]) -> None:
+    later: takes the node, a number of rows, and the call that writes them; False if it does not.
+    """
+
+    def __init__(
+        self, node: MeshNode, folder: Path, wall: Callable[[], float],
+        later: Callable[[MeshNode, int, Callable[[], list[Path]]], bool],
+    ) -> None:  # fmt: skip
         if not len(node.stepper.tables.log) or node.stepper.on_log is not None:
             what = f"node {node.name}: it keeps no log, or another recorder has it"
-            raise Problem(what, remedy="start it with `halfway node --trace`")
-        self.node, self._folder, self._wall = node, folder, wall
+            raise Problem(what, remedy="start it with `halfway node --trace DIR`")
+        self.node, self._folder, self._wall, self._later = node, folder, wall, later
         self.clock = HybridClock(wall)
         self._offset_s = wall() - node.scheduler.now()  # of the wall clock
         node.links.clock = self
@@ -92,7 +148,9 @@ class NodeTrace:
         self._records: list[Any] = []
         self._drops = Counter(node.drops.by_reason())
         node.stepper.take_log()
-        node.stepper.on_log = self._take
+        self._state, self._around, self._is_around_old = self._state_now(), b"", True
+        self._parts: list[tuple[bytes, bytes]] = []  # for a replay of the next file
+        node.stepper.on_log = self._before_change
         node.on_report = self._report
 
     def detach(self) -> None:
@@ -110,11 +168,8 @@ class NodeTrace:
         self._take()
         self.clock.take(content)
 
-    def write(self, later: Callable[[Callable[[], None]], None]) -> None:
-        """Write a file with what came since the last one, if anything did.
-
-        later: takes the call that writes the file.
-        """
+    def write(self) -> None:
+        """Write a file with what came since the last one, if anything did."""
         self._take()
         self._offset_s = self._wall() - self.node.scheduler.now()
         drops = self._new_drops()
@@ -129,15 +184,43 @@ class NodeTrace:
             kinds=self.node.face.node.kinds.names, names=names,
             now=(self.node.scheduler.now(), self._wall(), self.clock.tick()),
         )  # fmt: skip
-        later(partial(self._write_whole, table, self._files))
+        before, parts, self._state = self._state, self._parts, self._state_now()
+        replayed = partial(state_file, head_of(self.node), before, parts, self._state)
+        write = partial(self._write_whole, table, self._files, replayed)
+        if self._later(self.node, table.num_rows, write):
+            self.rows += table.num_rows
         self._files += 1
-        self.rows += table.num_rows
         self._what, self._stamps, self._records = [], [], []
+        self._parts, self._around, self._is_around_old = [], b"", True
+
+    def _state_now(self) -> bytes:
+        return b"".join(one.tobytes() for one in arrays(self.node.stepper.node.state))
+
+    def _before_change(self) -> None:
+        """Take what came before a change of what is around the handler."""
+        self._take()
+        self._is_around_old = True
 
     def _take(self) -> None:
         """Stamp the records that the handler had since the last call."""
-        for record in self.node.stepper.take_log():
+        records = self.node.stepper.take_log()
+        if not len(records):
+            return
+        if self._is_around_old:
+            self._note_around()
+        self._parts.append((ROWS, len(records).to_bytes(4, "little")))
+        for record in records:
             self._add(_RECEIVED, record)
+        if len(self._records) >= MOST_ROWS:
+            self.write()
+
+    def _note_around(self) -> None:
+        """Note what is around the handler, where it is not what it was."""
+        self._is_around_old = False
+        around = b"".join(one.tobytes() for one in around_of(self.node.stepper))
+        if around != self._around:
+            self._around = around
+            self._parts.append((AROUND, around))
 
     def _report(self, record: Any) -> None:
         self._take()
@@ -155,18 +238,28 @@ class NodeTrace:
         found, self._drops = now - self._drops, now
         return dict(found)
 
-    def _write_whole(self, table: Any, number: int) -> None:
+    def _write_whole(
+        self, table: Any, number: int, replayed: Callable[[], bytes]
+    ) -> list[Path]:  # fmt: skip
+        """Write the file and what its replay needs; return both."""
         from pyarrow import parquet
 
         boot = self.node.identity.incarnation
-        name = f"{self.node.name}-{boot}-{number:06}.parquet"
-        beside = self._folder / f".{name}.part"
+        whole = self._folder / f"{self.node.name}-{boot}-{number:06}.parquet"
+        part = self._folder / f".{whole.name}.part"
         try:
-            parquet.write_table(table, beside, compression="zstd")
-            with beside.open("rb") as file:
+            parquet.write_table(table, part, compression="zstd")
+            with part.open("rb") as file:
                 os.fsync(file.fileno())
-            beside.replace(self._folder / name)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            what = f"cannot write a trace: {(error.strerror or str(error)).lower()}"
-            raise Problem(what, where=str(self._folder)) from None
+            beside(whole).write_bytes(replayed())
+            part.replace(whole)
+        except OSError:
+            for path in (part, beside(whole)):
+                path.unlink(missing_ok=True)
+            raise
+        return [whole, beside(whole)]
+
+
+def _problem_of(error: BaseException, folder: Path) -> Problem:
+    reason = getattr(error, "strerror", None) or str(error)
+    return Problem(f"cannot write a trace: {reason.lower()}", where=str(folder))

@@ -8,20 +8,23 @@ the digest of the state at the end. Records have the layout of the simulator's t
 import contextlib
 import json
 import os
-import struct
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy.typing as npt
+from typing import BinaryIO
 
 from halfway.core.values.digest import arrays, state_digest
 from halfway.live.runtime.node import MeshNode
-from halfway.live.step.stepper import Stepper
+from halfway.live.trace.parts import (
+    AROUND,
+    END,
+    HEAD,
+    MARK,
+    RECORDS,
+    STATE,
+    around_of,
+    head_of,
+    part_bytes,
+)
 from halfway.problem import Problem
-
-MARK = b"halfway live trace 1\n"
-PART = struct.Struct("<4sI")  # sort, bytes
-HEAD, STATE, RECORDS, AROUND, END = b"head", b"stat", b"reco", b"arou", b"end "
 
 
 class Recorder:
@@ -33,7 +36,10 @@ class Recorder:
     def __init__(self, node: MeshNode, path: Path) -> None:
         if not len(node.stepper.tables.log):
             what = "this node keeps no log of its records"
-            raise Problem(what, remedy="start it with `halfway node --trace`")
+            raise Problem(what, remedy="start it with `halfway node --log`")
+        if node.stepper.on_log is not None:
+            what = "another record of this node is being made"
+            raise Problem(what, remedy="wait for it, or replay the folder of --trace")
         self._node, self._path, self._count = node, path, 0
         try:
             self._file: BinaryIO = path.open("xb")
@@ -58,14 +64,8 @@ class Recorder:
 
     def _begin(self) -> None:
         node = self._node
-        head = {
-            "system": node.identity.system, "options": node.face.values, "node": node.name,
-            "id": node.node_id, "incarnation": node.identity.incarnation,
-            "limits": node.limits._asdict(), "key": node.face.setting.key,
-            "at": node.scheduler.now(),
-        }  # fmt: skip
         self._file.write(MARK)
-        self._part(HEAD, json.dumps(head).encode())
+        self._part(HEAD, json.dumps(head_of(node)).encode())
         self._part(STATE, b"".join(one.tobytes() for one in arrays(node.stepper.node.state)))
 
     def _write(self) -> None:
@@ -83,9 +83,4 @@ class Recorder:
             self._part(RECORDS, records.tobytes())
 
     def _part(self, sort: bytes, content: bytes) -> None:
-        self._file.write(PART.pack(sort, len(content)) + content)
-
-
-def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:
-    """Return the arrays that a handler reads and does not write: neighbourhood and catalogue."""
-    return [*arrays(stepper.neighbourhood), *arrays(stepper.node.rules)]
+        self._file.write(part_bytes(sort, content))

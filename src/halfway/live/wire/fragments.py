@@ -1,7 +1,7 @@
 """Fragments: a frame that is longer than a datagram, cut into at most 64 parts.
 
 Each part has the number of the frame, its own place, how many there are, and bytes. A receiver
-keeps a bounded number of incomplete frames of each peer; the oldest goes first.
+keeps a bounded number of incomplete frames of each peer, of bounded size; the oldest goes first.
 """
 
 import struct
@@ -9,8 +9,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 MOST_PARTS = 64
+MOST_FRAME_BYTES = 3 + 65_535  # its type, its length and its content
 _HEAD = struct.Struct("<HBB")  # number of the frame, place, parts
-_INCOMPLETE = 4  # frames of one peer
+INCOMPLETE = 4  # frames of one peer
 
 
 class Cutter:
@@ -54,12 +55,17 @@ class Joiner:
         expected, found = self._waiting.get(number, (parts, {}))
         if expected != parts:
             expected, found = parts, {}
+            self.dropped += 1
         found[place] = content[_HEAD.size :]
+        if sum(map(len, found.values())) > MOST_FRAME_BYTES:
+            self._waiting.pop(number, None)
+            self.dropped += 1
+            return None
         self._waiting[number] = expected, found
         if len(found) == parts:
             del self._waiting[number]
             return b"".join(found[k] for k in range(parts))
-        if len(self._waiting) > _INCOMPLETE:
+        if len(self._waiting) > INCOMPLETE:
             self._waiting.popitem(last=False)
             self.dropped += 1
         return None

@@ -15,6 +15,7 @@ VANISHING = 1.25
 STRAIGHT = 0.97
 UNCORRELATED = 0.10
 RARE = 0.02
+LINEAR = 1.1  # an exponent a tenth above that of a line
 TOO_SENSITIVE = 0.75  # a quarter below the exponent of flooding
 
 # Tolerances of printed numbers.
@@ -52,11 +53,12 @@ THRESHOLDS = (
     Threshold(("logarithmic",), STRAIGHT, "R² of a line over the logarithm is at least this"),
     Threshold(("no correlation",), UNCORRELATED, "|r| is at most this, or the interval has 0"),
     Threshold(("too sensitive",), TOO_SENSITIVE, "growth with n to a power above this; 1: as n"),
+    Threshold(("linear",), LINEAR, "growth to a power below this"),
     Threshold(("less", "decreases"), RARE,
               "pair by pair: at most this share of the pairs is timing and not a trend"),
 )  # fmt: skip
 
 
 def percent(share: float) -> str:
-    """A threshold as a percentage, such as "25 %"."""
+    """Return a threshold as a percentage, such as "25 %"."""
     return f"{100 * share:.0f} %"

@@ -43,7 +43,7 @@ PATH_INTERPRETATIONS = {
 
 
 def judge_visits(found: Summaries) -> Iterator[Verdict]:
-    """Judge directional walks' claim [drw §3] that a walk visits every node."""
+    """Judge the claim of directional walks [drw §3] that a walk visits every node."""
     for n in SIZES:
         seen = found.find("visited", n=n)
         judged: Judged = "differs", f"a walk visits only {seen.minimum:.4f} of the nodes"
@@ -51,18 +51,18 @@ def judge_visits(found: Summaries) -> Iterator[Verdict]:
             judged = "agrees", f"each of {seen.units} walks visits every node"
         yield _row(
             "section-3", {"n": n}, "share of the nodes that a lone walk visits",
-            "eventually visits all the nodes in the network", *_statistic(seen, "mean"),
+            "eventually visits all the nodes in the network", *statistic(seen, "mean"),
             seen.networks, f"eventually: within {STEPS_A_NODE} n steps",
             *judged,
         )  # fmt: skip
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """Judge directional walks' networks: [drw §4] mean numbers of neighbours as printed, and how
-    rare connected draws are."""
+    """Judge the networks of directional walks: [drw §4] mean numbers of
+    neighbours as printed, and how rare connected draws are."""
     for n, printed in zip(SIZES, (7.5, 10.0, 12.5, 15.0), strict=True):
         seen = found.find("degree", n=n)
-        estimate = _statistic(seen, "mean")
+        estimate = statistic(seen, "mean")
         yield _row(
             "section-4", {"n": n}, "mean degree", printed, *estimate, seen.networks,
             "nodes near the border have fewer neighbours than n π r²",
@@ -144,7 +144,7 @@ def judge_figure_6_stepped_on(found: Summaries) -> Iterator[Verdict]:
 def _printed_steps(found: Summaries, figure: str, interpretation: str) -> Iterator[Verdict]:
     for row in published(HERE / "figure-6.csv"):
         seen = found.find("steps", reading=interpretation, **row.cell)
-        estimate = _statistic(seen, row.metric.split()[0])
+        estimate = statistic(seen, row.metric.split()[0])
         yield _row(
             figure, row.cell, row.metric, row.value, *estimate, seen.networks, interpretation,
             *judge_number(row.value, *estimate, relative=STEPS_TOLERANCE, rounding=row.rounding),
@@ -156,7 +156,7 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
     centralised column is impossible."""
     for row, system in _columns("figure-7"):
         seen = found.find("load", n=row.cell["n"], system=system)
-        estimate = _statistic(seen, row.metric.split()[0])
+        estimate = statistic(seen, row.metric.split()[0])
         judged = _impossible(found, row, system) or judge_number(
             row.value, *estimate, relative=LOAD_TOLERANCE, rounding=row.rounding
         )
@@ -179,11 +179,11 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
             "figure-8", {**row.cell, "system": system}, row.metric, row.value, seen.maximum, None,
             None, seen.networks,
             f"{PATH_INTERPRETATIONS[system]}; of all nodes, permutations, networks: no interval",
-            *(_impossible(found, row, system) or _judged_maximum(row, seen)),
+            *(_impossible(found, row, system) or judged_maximum(row, seen)),
         )  # fmt: skip
 
 
-def _judged_maximum(row: Published, seen: Summary) -> Judged:
+def judged_maximum(row: Published, seen: Summary) -> Judged:
     """Judge a maximum load of directional walks: it depends on one bottleneck of one network, drawn
     once on each side."""
     off = f"{seen.maximum / row.value - 1:+.1%} from the printed value".replace("%", " %")
@@ -199,7 +199,8 @@ def _judged_maximum(row: Published, seen: Summary) -> Judged:
 
 
 def _columns(figure: str) -> Iterator[tuple[Published, str]]:
-    """A table's printed values of directional walks by column, each with a system to compare with.
+    """Yield a table's printed values of directional walks by column,
+    each with a system to compare with.
 
     The centralised column may mean either of two systems.
     """
@@ -241,7 +242,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
 
 
 def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
-    """Judge the balance of directional walks' loads against the others, paired by network."""
+    """Judge the balance of the loads of directional walks against the others, paired by network."""
     for metric, what in BALANCES:
         at = partial(found.find, metric, n=n)
         walk = at(system="random-walk")
@@ -261,15 +262,16 @@ def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _statistic(seen: Summary, name: str) -> _Estimate:
+def statistic(seen: Summary, name: str) -> _Estimate:
+    """The mean or the median of a summary of walks, with its interval."""
     if name == "median":
         return seen.median, seen.median_low, seen.median_high
     return seen.mean, seen.mean_low, seen.mean_high
 
 
 def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
-    """Why a printed column of loads cannot be shortest paths, in claims on directional walks; None
-    if its mean load is about theirs.
+    """Return why a printed column of loads cannot be shortest paths, in claims on directional
+    walks; None if its mean load is about theirs.
 
     A mean load is the mean number of nodes on a path, and a shortest path has the fewest nodes
     between its ends: the measured value is that of such a column, up to the choice of networks.

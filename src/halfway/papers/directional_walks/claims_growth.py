@@ -2,17 +2,15 @@
 nodes, at a fixed mean degree."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-
-import numpy as np
-import numpy.typing as npt
 
 from halfway.papers.claims.thresholds import NEAR, TOO_SENSITIVE, VERY_NEAR, percent
 from halfway.papers.directional_walks.claims import WALKS
 from halfway.papers.directional_walks.growth_points import CELLS, DEGREES
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around
+from halfway.pipeline.reproduction.exponents import exponent, slopes
 from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.judge import judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -20,7 +18,6 @@ from halfway.pipeline.reproduction.verdict import Verdict
 _row = partial(Verdict, "directional-walks", "growth")
 _CLAUSE = "be too sensitive to the total number of nodes in the network"
 _DECADES = 3  # sizes of the last two decades
-_Estimate = tuple[float, float, float]  # value and its 95 % interval
 # A straight line of n^(1/2) hops; a loop-erased random walk in the plane has dimension 5/4
 # (Kenyon, Acta Math. 185, 2000), and the back pointers of a random walk lead along one.
 _STRAIGHT, _LOOP_ERASED = 1 / 2, 5 / 8
@@ -32,7 +29,7 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
     for degree in DEGREES:
         at = partial(_sizes, found, degree=degree)
         for steps, span in _spans(at("steps", system=WALKS[0])):
-            slope = exponent(steps)
+            slope = exponent(steps, "n", "median")
             yield _row(
                 {"degree": degree, "system": WALKS[0], "sizes": span},
                 "exponent of n, median steps", _CLAUSE, *slope, steps[0].networks,
@@ -54,33 +51,15 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
                     _STRAIGHT * (1 + NEAR), "a straight line")  # fmt: skip
 
 
-def exponent(sizes: Sequence[Summary]) -> _Estimate:
-    """The exponent of n in the medians of summaries of growing directional walks' networks: the
-    least squares slope of the logarithms, with its 95 % interval over networks."""
-    value, boot = _slopes(sizes)
-    return value, *around(value, boot, min(one.networks for one in sizes))
-
-
-def _slopes(sizes: Sequence[Summary]) -> tuple[float, npt.NDArray[np.float64]]:
-    """The slope of directional walks' medians, and of each bootstrap resample of them."""
-    x = np.log([float(one.parameters["n"]) for one in sizes])
-    weight = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-    medians = np.array([one.median for one in sizes])
-    resampled = np.array([one.boot_median for one in sizes])
-    if not medians.min() > 0.0:
-        return math.nan, np.array([])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(weight @ np.log(medians)), np.asarray(weight @ np.log(resampled))
-
-
 def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
-    """The summaries of a metric of growing directional walks' networks, in the order of n."""
+    """Return the summaries of a metric, in the order of
+    n."""
     rows = found.select(metric, **where)
     return sorted(rows, key=lambda row: float(row.parameters["n"]))
 
 
 def _spans(sizes: list[Summary]) -> Iterator[tuple[list[Summary], str]]:
-    """All sizes of directional walks' networks, and those of the last two decades."""
+    """Yield all sizes of the networks, and those of the last two decades."""
     for some in (sizes, sizes[-_DECADES:]):
         first, last = (math.log10(float(one.parameters["n"])) for one in (some[0], some[-1]))
         yield some, f"10^{first:.0f} to 10^{last:.0f}"
@@ -90,8 +69,8 @@ def _expected(
     sizes: list[Summary], degree: int, system: str, what: str, least: float, most: float,
     meaning: str,
 ) -> Verdict:  # fmt: skip
-    """Our expectation of an exponent of directional walks or a rival, as a verdict."""
-    slope = exponent(sizes)
+    """Return our expectation of an exponent of directional walks or a rival, as a verdict."""
+    slope = exponent(sizes, "n", "median")
     return _row(
         {"degree": degree, "system": system}, f"exponent of n, {what}", None, *slope,
         sizes[0].networks, f"ours: {meaning}",
@@ -100,11 +79,11 @@ def _expected(
 
 
 def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]:
-    """Our expectation that state and messages of directional walks grow as the steps do."""
-    steps, boot_steps = _slopes(_sizes(found, "steps", degree=degree, system=system))
+    """Yield our expectation that state and messages of directional walks grow as the steps do."""
+    steps, boot_steps = slopes(_sizes(found, "steps", degree=degree, system=system), "n", "median")
     for metric in ("state", "messages"):
         sizes = _sizes(found, metric, degree=degree, system=system)
-        value, boot = _slopes(sizes)
+        value, boot = slopes(sizes, "n", "median")
         apart = value - steps
         interval = around(apart, boot - boot_steps, sizes[0].networks)
         yield _row(
@@ -117,8 +96,8 @@ def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]
 
 
 def _joined(found: Summaries, degree: int) -> Verdict:
-    """Our expectation that cell routing, a rival of directional walks, joins pairs on the largest
-    network."""
+    """Return our expectation that cell routing, a rival of directional
+    walks, joins pairs on the largest network."""
     lost = _sizes(found, "unmet", degree=degree, system=CELLS)[-1]
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
     n = lost.parameters["n"]

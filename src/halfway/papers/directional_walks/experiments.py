@@ -2,8 +2,14 @@
 
 from typing import Any, Literal
 
-from halfway.papers.directional_walks import claims, claims_growth
+from halfway.papers.directional_walks import (
+    claims,
+    claims_detectors,
+    claims_growth,
+    claims_loads,
+)
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
+from halfway.papers.directional_walks.detectors import detection_points
 from halfway.papers.directional_walks.growth_points import REPLICATES as GROWTH_REPLICATES
 from halfway.papers.directional_walks.growth_points import growth_points
 from halfway.pipeline.plan.run import Point, Scalar
@@ -13,6 +19,7 @@ from halfway.pipeline.reproduction.published import published
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
 VISITS = "halfway.papers.directional_walks.measurements:visits"
 LOADS = "halfway.papers.directional_walks.measurements:loads"
+LOADS_READ = "halfway.papers.directional_walks.measurements:loads_read"
 
 RADIUS = 0.04  # [drw §4] unit square, not a torus
 NETWORK = ("n", "radius")
@@ -50,6 +57,24 @@ CENSORED = (
     "has not met; pure walks run up to 10^7 nodes, because a pair takes about 0.4 n steps"
 )
 EXPONENTS = "exponents: least squares over the logarithms of n and of the medians at each n"
+BOTH_WAYS = "both ways: every node is in one pair, and each pair has a path there and one back"
+OF_NODES = (
+    "weights of the node: a raised weight stays at its node, for all walks of a permutation that "
+    "cross the node later"
+)
+MONITORS = (
+    "every node is a member, and monitors all others; networks: n points uniform in the unit "
+    "square, redrawn until connected, mean degree 12 without borders; neighbours are given, and "
+    "lost ones known after 2.5 s; a second between heartbeats, walks, gossip and pings"
+)
+TIME_OUTS = (
+    "time-outs: the defaults of each system; 5 s for heartbeats, 8 s for path-gossip, 20 s for "
+    "walk-probe and gossip-counters; hops on paths are repeated three times"
+)
+HARSH = (
+    "scenarios: calm; deaths of a tenth of the nodes at once; loss of a tenth of the records; and "
+    "slow nodes, a tenth of all, which stand still for 4 s in each 20 s"
+)
 INTERVALS = (
     "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
     "Student's t with one degree less than there are networks"
@@ -57,7 +82,7 @@ INTERVALS = (
 
 
 def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
-    """The experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
+    """Return the experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": system, "k": k,
         "reading": interpretation, "pairs": PAIRS,
@@ -66,7 +91,7 @@ def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
 
 
 def visit_point(n: int) -> Point:
-    """The experiment point of paper 1's lone walks on a network of n nodes."""
+    """Return the experiment point of paper 1's lone walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": WALKS[0], "walks": 5,
         "steps a node": claims.STEPS_A_NODE,
@@ -75,13 +100,30 @@ def visit_point(n: int) -> Point:
 
 
 def load_point(n: int, system: str, permutations: int) -> Point:
-    """The experiment point of paper 1's loads: permutations routed on a network of n nodes."""
+    """Return the experiment point of paper 1's loads: permutations
+    routed on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": system, "reading": "heard",
         "permutations": permutations,
     }  # fmt: skip
     one_pair = _meeting_cost_ms(n, system, 1) / PAIRS if system in WALKS else 0.02
     return Point(LOADS, parameters, NETWORK, 2.0 + one_pair * n * permutations)
+
+
+def reading_point(n: int, system: str, pairing: str, weights: str, permutations: int) -> Point:
+    """Return the experiment point of paper 1's loads under another reading."""
+    loads = load_point(n, system, permutations)
+    parameters = {**loads.parameters, "pairing": pairing, "weights": weights}
+    return Point(LOADS_READ, parameters, NETWORK, loads.cost_ms)
+
+
+def _figure_load_readings(scale: Scale) -> list[Point]:
+    permutations = 10 if scale == "paper" else 2
+    return [
+        reading_point(n, system, pairing, weights, permutations)
+        for system, pairing, weights in claims_loads.LOAD_READINGS
+        for n in SIZES_LOAD
+    ]
 
 
 def _meeting_cost_ms(n: int, system: str, k: int) -> float:
@@ -132,12 +174,13 @@ def _printed(
 def _plot(
     form: Literal["boxplot", "bars", "curves"], metric: str, y_title: str, **given: Any
 ) -> Plot:
-    """A plot of directional walks' experiments over the number of nodes, with a panel a system."""
+    """Return a plot of the experiments over the number
+    of nodes, with a panel a system."""
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
 
 def _growth_plot(metric: str, y_title: str) -> Plot:
-    """A plot of directional walks' growth study: both axes logarithmic, a curve a degree."""
+    """Return a plot of the growth study: both axes logarithmic, a curve a degree."""
     return _plot("curves", metric, y_title, colour="degree", log=True, log_x=True)
 
 
@@ -152,6 +195,17 @@ PAPER = Paper(
     authors="Pierre Leone, Cristina Muñoz",
     year=2013,
     figures=(
+        Figure(
+            "section-2", "Failure detection over the walks, and by gossip (no published values)",
+            detection_points, {"quick": 5, "paper": 30}, claims_detectors.judge_detectors,
+            (MONITORS, TIME_OUTS, HARSH, INTERVALS),
+            (
+                Plot(
+                    "bars", "messages", "scenario", "system", "scenario",
+                    "messages of a member in a second", "refresh_s", statistic="mean",
+                ),
+            ),
+        ),
         Figure(
             "section-3", "A lone walk visits all nodes",
             lambda _scale: [visit_point(n) for n in SIZES], MANY, claims.judge_visits,
@@ -218,6 +272,11 @@ PAPER = Paper(
                     published=_printed("figure-8", "maximum load"),
                 ),
             ),
+        ),
+        Figure(
+            "figures-7-8-readings", "Figures 7 and 8 under other readings of pairs and of weights",
+            _figure_load_readings, FEW, claims_loads.judge_load_readings,
+            (UNIFORM, HEARD, BOTH_WAYS, OF_NODES, INTERVALS),
         ),
         Figure(
             "figure-9", "Loads of all nodes for the ways of building paths",

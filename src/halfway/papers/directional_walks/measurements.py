@@ -10,12 +10,12 @@ from halfway.pipeline.plan.run import Observations, Run
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.underlays.paths import breadth_first_tree, shortest_path_loads, tree_path_loads
-from halfway.world.workload.pairs import derangements, distinct_pairs
+from halfway.world.workload.pairs import derangements, distinct_pairs, involutions
 
 
 @lru_cache(maxsize=2)
 def walkers(n: int, radius: float, seed: int, system: WalkSystem) -> Walkers:
-    """The walks of paper 1 on the network of a seed, with their table of weights."""
+    """Return the walks of paper 1 on the network of a seed, with their table of weights."""
     return Walkers(kept_draw(n, radius, seed).network, system)
 
 
@@ -46,7 +46,7 @@ def meetings(run: Run) -> Observations:
 
 
 def visits(run: Run) -> Observations:
-    """[drw §3] Measure lone walks of directional walks' networks; a unit is a walk.
+    """[drw §3] Measure lone walks on networks; a unit is a walk.
 
     visited: the share of the nodes that the walk visits in `steps a node` steps for each node.
     """
@@ -91,8 +91,27 @@ def loads(run: Run) -> Observations:
     }
 
 
+def loads_read(run: Run) -> Observations:
+    """[drw §4.3] Measure permutations routed under other readings; a unit is a node under a
+    permutation.
+
+    pairing: "both ways" routes each of n / 2 pairs there and back. weights: as `Walkers`.
+    """
+    with run.timed("network"):
+        network = kept_draw(run["n"], run["radius"], run.network_seed).network
+        walks = Walkers(network, run["system"], run["weights"])
+    draw = involutions if run["pairing"] == "both ways" else derangements
+    load = np.empty((run["permutations"], network.n), np.int64)
+    with run.timed("run"):
+        for p, targets in enumerate(draw(network.n, len(load), run.workload_seed)):
+            pairs = np.column_stack([np.arange(network.n), targets])
+            load[p], _ = walks.path_loads(pairs, seed=(run.random_seed + p) % 2**64)
+    return {"load": load.ravel(), "largest load": load.max(axis=1)}
+
+
 def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """[permutations] the Gini coefficient of the loads [permutations, n] of walks: 0 if equal."""
+    """Return [permutations]: the Gini coefficient of the loads
+    [permutations, n] of walks: 0 if equal."""
     n = load.shape[1]
     rising = np.sort(load, axis=1)
     return np.asarray((2 * np.arange(1, n + 1) - n - 1) @ rising.T / (n * rising.sum(axis=1)))
@@ -101,7 +120,8 @@ def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 def _routed(
     run: Run, network: Network, permutations: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Measured loads [permutations, n] and unmet pairs [permutations] of the run's walk system."""
+    """Return measured loads [permutations, n] and unmet pairs
+    [permutations] of the run's walk system."""
     unmet = np.zeros(len(permutations), np.int64)
     if run["system"] == "shortest-path":
         with run.timed("run"):

@@ -5,12 +5,12 @@ from functools import partial
 
 from halfway.papers.claims.thresholds import RARE
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import Judged, judge_order, ours
+from halfway.pipeline.reproduction.judge import Judged, judge_order, judge_ratio
 from halfway.pipeline.reproduction.verdict import Verdict
 
 _row = partial(Verdict, "drip")
+_less = partial(judge_ratio, "drip")
 
 BROKERS, COPIES = (10, 20, 30, 40), (1, 2, 4)
 NEAREST_3A, NEAREST_3B = 4, 5  # [drip §VI-B] "with l = 4"; "l is set to 5"
@@ -41,20 +41,6 @@ _MODEL = {
     "limited": "ideal radio, but a broker transfers one event, then none for 5 s",
     "contention": "contended radio: CSMA/CA, collisions, broadcasts unacknowledged",
 }
-
-
-def _less(
-    figure: str, cell: dict[str, Scalar], metric: str, claim: str | None, less: Summary,
-    more: Summary,
-    interpretation: str,
-) -> Verdict:  # fmt: skip
-    """The verdict on a claim of DRIP that one mean is below another, by their ratio.
-
-    claim: the paper's clause; None if the setting is ours.
-    """
-    share = ratio(less, more, "mean")
-    judged = judge_order(*share) if claim else ours(judge_order(*share))
-    return _row(figure, cell, metric, claim, *share, less.networks, interpretation, *judged)
 
 
 def judge_coverage(found: Summaries) -> Iterator[Verdict]:

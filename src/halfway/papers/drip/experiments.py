@@ -1,12 +1,13 @@
 """Paper 4 (DRIP): the points of each figure, their scales and interpretations."""
 
-from halfway.papers.drip import claims, claims_analysis
+from halfway.papers.drip import claims, claims_analysis, claims_packets
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Scale
 
 WAITS = "halfway.papers.drip.analysis:waits"
 BROKING = "halfway.papers.drip.measurements:broking"
+PACKETS = "halfway.papers.drip.packets:packets"
 PAIRWISE = "halfway.papers.drip.measurements:pairwise"
 MEETINGS = "halfway.papers.drip.grid_walks:grid_meetings"
 DELIVERIES = "halfway.papers.drip.grid_walks:grid_deliveries"
@@ -141,6 +142,16 @@ def _contended(scale: Scale) -> list[Point]:
     ]  # fmt: skip
 
 
+def _packets(scale: Scale) -> list[Point]:
+    return [
+        _point(
+            scale, PACKETS, system=system, k=k, m=claims_packets.COPIES, l=claims_packets.NEAREST
+        )
+        for k in claims_packets.BROKERS
+        for system in claims_packets.SYSTEMS
+    ]
+
+
 def _analysis(scale: Scale) -> list[Point]:
     draws = 20_000 if scale == "paper" else 5_000
     means = [
@@ -236,6 +247,11 @@ PAPER = Paper(
             "contended", "Figures 3(b) and 4 where nodes contend for the medium",
             _contended, {"quick": 8, "paper": 16}, claims.judge_contended,
             (ENVIRONMENT, CAPABILITIES, CONTENTION, SF, INTERVALS),
+        ),
+        Figure(
+            "packets", "The packets of DRIP: bytes by kind, beacons, and events at their broker",
+            _packets, REPLICATES, claims_packets.judge_packets,
+            (ENVIRONMENT, CAPABILITIES, PARALLEL, SF, INTERVALS),
         ),
         Figure(
             "section-5c",

@@ -27,6 +27,9 @@ FAIR_SIZES = (600, 1000, 2000, 3000)
 SLACKS = (0.25, 0.5, 1.0)
 FEW_SUBSCRIBERS = "With less than 8 subscribers, it is better to have multiple rendezvous"
 MANY_SUBSCRIBERS = "increasingly better than having only 1"
+# The ticks of Figure 3 that the text has: the axis of (c) begins at 1.05, that of (d)
+# goes from 0.55 to 1, by 0.05.
+AXIS_C, AXIS_D, TICK = 1.05, (0.55, 1.0), 0.05
 INTERPRETATIONS = {
     "known": "the home knows that it is the home: a notification ends on reaching it",
     "toured": "every message traverses the home perimeter",
@@ -47,7 +50,8 @@ def _below(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, estimate: _Estimate,
     seen: Summary, interpretation: str, equal: float = 1.0,
 ) -> Verdict:  # fmt: skip
-    """The verdict row of a claim about GeoRendezvous that the estimate is less than `equal`."""
+    """Return the verdict row of a claim about GeoRendezvous that the
+    estimate is less than `equal`."""
     judged = judge_order(*estimate, equal=equal)
     return _row(figure, cell, metric, claim, estimate, seen, interpretation, judged)
 
@@ -57,7 +61,7 @@ def _near_one(estimate: _Estimate, tolerance: float) -> Judged:
 
 
 def _overhead(found: Summaries, **where: str | int) -> tuple[_Estimate, Summary]:
-    """GeoRendezvous's overhead in claims: the ratio of averages, paired by network."""
+    """Return GeoRendezvous's overhead in claims: the ratio of averages, paired by network."""
     path, direct = found.find("path", **where), found.find("direct", **where)
     return ratio(path, direct, "mean"), path
 
@@ -91,7 +95,7 @@ def _judged_3a(found: Summaries, figure: str, interpretation: str) -> Iterator[V
 
 
 def _late_gain(found: Summaries, n: int, interpretation: str) -> _Estimate:
-    """In GeoRendezvous's Figure 3a: how much a cell from the 9th to the 16th shortens the path,
+    """Judge in Figure 3a how much a cell from the 9th to the 16th shortens the path,
     over one of the first 8."""
     rows = [found.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)]
     # [1 + resamples] the means, then their bootstrap replicates
@@ -129,8 +133,8 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
 
 
 def _against(found: Summaries, n: int, points: int) -> _Estimate:
-    """GeoRendezvous's overhead at a size over that at 600, on other networks: the two vary
-    independently."""
+    """Return GeoRendezvous's overhead at a size over that at 600, on
+    other networks: the two vary independently."""
     values = []
     spread = 0.0
     for size in (n, 600):
@@ -167,6 +171,9 @@ def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
         "figure-3c", {"tried": 2}, "path by the 2 closest of 8 / by 2 alone", None, against, seen,
         f"{INTERPRETATIONS['known']}; expected below 1", ours(judge_order(*against)),
     )  # fmt: skip
+    shown = [_overhead(found, n=600, points=8, tried=tried)[0] for tried in range(1, 9)]
+    yield _on_axis("figure-3c", "least overhead", AXIS_C, AXIS_C, min(shown), seen,
+                   INTERPRETATIONS["known"])  # fmt: skip
 
 
 def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
@@ -198,10 +205,32 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
         yield row({"clients": 32}, "tree ratio at 32 / at 8", MANY_SUBSCRIBERS,
                   _later(at[32], at[8]))  # fmt: skip
         yield row({"clients": 32}, metric, MANY_SUBSCRIBERS, ratio(*at[32], "mean"))
+        shown = [ratio(*pair, "mean") for pair in at.values()]
+        for what, end, least, extreme in (
+            ("least tree ratio", AXIS_D[0], AXIS_D[0], min(shown)),
+            ("greatest tree ratio", AXIS_D[1], AXIS_D[1] - TICK, max(shown)),
+        ):
+            yield _on_axis("figure-3d", what, end, least, extreme, at[8][0], interpretation)
+
+
+def _on_axis(
+    figure: str, metric: str, end: float, least: float, estimate: _Estimate, seen: Summary,
+    interpretation: str,
+) -> Verdict:  # fmt: skip
+    """Return the verdict on an extreme of a curve, which the axis of
+    GeoRendezvous's figure encloses.
+
+    end: the tick at the end of the axis; the curve comes within one tick of it, from `least` on.
+    """
+    return Verdict(
+        "georendezvous", figure, {"reading": interpretation}, metric, end, *estimate,
+        seen.networks, f"{interpretation}; an axis encloses its curve and ends within a tick of it",
+        *judge_range(least, least + TICK, *estimate, rounding=0.0),
+    )  # fmt: skip
 
 
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
-    """In GeoRendezvous's Figure 3d: a tree ratio over another, all four paired by network."""
+    """Judge in Figure 3d a tree ratio over another, all four paired by network."""
     value = late[0].mean / late[1].mean / (early[0].mean / early[1].mean)
     resampled = [np.log(row.boot_mean) for row in (*late, *early)]
     boot = resampled[0] - resampled[1] - resampled[2] + resampled[3]
@@ -243,7 +272,7 @@ def _premises(found: Summaries) -> Iterator[Verdict]:
 
 
 def _independent(above: Summary, below: Summary) -> _Estimate:
-    """For claims on GeoRendezvous: a ratio of means of different networks, whose intervals add."""
+    """Return a ratio of means of different networks, whose intervals add."""
     parts = [math.log(row.mean_high / row.mean_low) / 2 for row in (above, below)]
     value, half = above.mean / below.mean, math.exp(math.hypot(*parts))
     return value, value / half, value * half

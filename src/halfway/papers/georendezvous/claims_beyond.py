@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from halfway.papers.claims.thresholds import NEAR, percent
 from halfway.papers.georendezvous.points import CELLS
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import judge_number
+from halfway.pipeline.reproduction.judge import judge_number, judge_order
 from halfway.pipeline.reproduction.verdict import Verdict
 
 POINTS = (1, 2, 4, 8)
@@ -41,8 +42,8 @@ def _unpublished(
     figure: str, cell: dict[str, Scalar], metric: str, seen: Summary, interpretation: str,
     estimate: tuple[float, float, float] | None = None,
 ) -> Verdict:  # fmt: skip
-    """A verdict row beyond GeoRendezvous's Figure 3, without a published value; estimate: the mean
-    of `seen` unless given."""
+    """Return a verdict row beyond GeoRendezvous's Figure 3, without a published value; estimate:
+    the mean of `seen` unless given."""
     return Verdict(
         "georendezvous", figure, cell, metric, None,
         *(estimate or (seen.mean, seen.mean_low, seen.mean_high)), seen.networks, interpretation,
@@ -92,10 +93,21 @@ def judge_mobility(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rivals(found: Summaries) -> Iterator[Verdict]:
-    """Judge GeoRendezvous's rivals: hops of a notification, against shortest paths on the same
-    networks."""
+    """Judge GeoRendezvous's paths against shortest paths between nodes, the other reading of
+    "direct path", and its rivals' on the same networks."""
     shortest = found.find("hops", system="shortest-path")
-    for system in SYSTEMS[:-1]:
+    cells = found.find("hops", system=CELLS)
+    share = ratio(cells, shortest, "mean")
+    for claim in (
+        "direct publisher-subscriber path", "close to the average direct publisher-subscriber path"
+    ):  # fmt: skip
+        yield Verdict(
+            "georendezvous", "beyond-systems", {"system": _label(CELLS), "points": 8, "tried": 2},
+            "hops / hops of a shortest path", claim, *share, cells.networks,
+            "direct: a shortest path between nodes; ratio of averages; close, comparable: at most "
+            f"{percent(NEAR)} longer", *judge_order(*share, equal=1 + NEAR),
+        )  # fmt: skip
+    for system in SYSTEMS[1:-1]:
         seen = found.find("hops", system=system)
         yield _unpublished(
             "beyond-systems", {"system": _label(system)}, "hops / hops of a shortest path", seen,

@@ -86,7 +86,7 @@ def _figure(
     name: str, title: str, points: list[Point], judge: Callable[[Summaries], Iterable[Verdict]],
     interpretations: tuple[str, ...], *plots: Plot, replicates: dict[Scale, int] = MANY,
 ) -> Figure:  # fmt: skip
-    """A figure of GeoRendezvous's experiments, with the same points at each scale."""
+    """Return a figure of GeoRendezvous's experiments, with the same points at each scale."""
     return Figure(name, title, lambda _: points, replicates, judge, interpretations, plots)
 
 
@@ -178,7 +178,7 @@ PAPER = Paper(
         ),
         _figure(
             "beyond-systems",
-            "Beyond the paper: path lengths of a single point and of directional walks",
+            "Path lengths against shortest paths, also of a single point and of directional walks",
             [rival_point(system) for system in claims_beyond.SYSTEMS],
             claims_beyond.judge_rivals, (UNIFORM, CELLS, POINTS_READ, INTERVALS),
         ),

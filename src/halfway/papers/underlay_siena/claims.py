@@ -3,14 +3,16 @@
 import math
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 import numpy as np
 
-from halfway.papers.claims.thresholds import NEAR, percent
+from halfway.papers.claims.thresholds import LINEAR, NEAR, percent
 from halfway.papers.underlay_siena import points
 from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around, difference, ratio
+from halfway.pipeline.reproduction.exponents import exponent
 from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.judge import Judged, judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
@@ -18,10 +20,25 @@ from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 _row = partial(Verdict, "underlay-siena")
 PREMISE = "every broker node has two node disjoint paths x and y"
 CONCLUSION = "every node remains connected to the root node"
+_SYSTEMS = {"none": "Algorithm 1 as printed", "both": "with both remedies of ours"}
 DENOMINATORS = {
     "carrying": "overlay links that can carry", "overlay": "all overlay links",
     "used": "used wires", "physical": "all wires",
 }  # fmt: skip
+
+
+def _claimed(
+    figure: str, cell: dict[str, Scalar], metric: str, clause: str,
+    estimate: tuple[float | None, float | None, float | None], networks: int,
+    interpretation: str, judged: Judged,
+) -> Verdict:  # fmt: skip
+    """The verdict on a claim about underlay-aware SIENA; with remedies, on a statement of ours."""
+    remedy = str(cell["remedy"])
+    printed = remedy == "none"
+    return _row(
+        figure, cell, metric, clause if printed else None, *estimate, networks,
+        f"{interpretation}; {_SYSTEMS[remedy]}", *(judged if printed else ours(judged)),
+    )  # fmt: skip
 
 
 def judge_lemma(found: Summaries) -> Iterator[Verdict]:
@@ -65,31 +82,65 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
 
     A tree that only fails over has all paths of the plain tree, so only its gap can be judged.
     """
-    for where in points.WHERE:
-        for repair in points.repairs(where):
-            gaps = []
-            for faults in FAULTS:
-                at = partial(found.find, "delivered", where=where, faults=faults)
-                plain, aware = at(repair="unmodified"), at(repair=repair)
-                gaps.append((plain, aware))
-                if repair == "fails over only":
-                    continue
-                gap = difference(plain, aware, "mean")
-                cell: dict[str, Scalar] = {"where": where, "repair": repair, "faults": faults}
-                shown = f"{aware.mean:.2f} % against {plain.mean:.2f} %"
-                opinion, reason = judge_order(*gap, equal=0.0)
-                yield _row(
-                    "figure-5", cell, "delivered, unmodified − underlay-aware %",
-                    "delivery percentage is higher in underlay aware SIENA", *gap, plain.networks,
-                    f"faults on {where}; {repair}", opinion, f"{shown}; {reason}",
-                )  # fmt: skip
-            fall = _widening(gaps[0], gaps[-1])
-            cell = {"where": where, "repair": repair}
-            yield _row(
-                "figure-5", cell, f"gap at {FAULTS[0]} − gap at {FAULTS[-1]} faults %",
-                "the difference between them increases", *fall, gaps[0][0].networks,
-                f"faults on {where}; {repair}", *judge_order(*fall, equal=0.0),
-            )  # fmt: skip
+    for remedy in points.SYSTEM_REMEDIES:
+        for where in points.WHERE:
+            for repair in points.repairs(where):
+                cell: dict[str, Scalar] = {"remedy": remedy, "where": where, "repair": repair}
+                rows = _deliveries(found, "figure-5", cell, repair)
+                yield from list(rows)[-1:] if repair == "fails over only" else rows
+
+
+def judge_readings(found: Summaries) -> Iterator[Verdict]:
+    """Judge Figure 5 [uas §5] under other readings, with Algorithm 1 as printed."""
+    for words in points.OPEN:
+        for where in points.BROKERS_FAIL:
+            cell: dict[str, Scalar] = {"remedy": "none", "where": where, "open": words}
+            yield from _deliveries(found, "figure-5-readings", cell, words)
+
+
+def _deliveries(
+    found: Summaries, figure: str, cell: dict[str, Scalar], words: str
+) -> Iterator[Verdict]:
+    """The rows of Figure 5 for the runs of a cell: one for each number of faults, and the gap."""
+    gaps = []
+    words = f"faults on {cell['where']}; {words}"
+    for faults in FAULTS:
+        at = partial(found.find, "delivered", faults=faults)
+        plain = at(system="siena", remedy=cell["remedy"], where=cell["where"])
+        aware = at(system="underlay-siena", **cell)
+        gaps.append((plain, aware))
+        gap = difference(plain, aware, "mean")
+        opinion, reason = judge_order(*gap, equal=0.0)
+        shown = f"{aware.mean:.2f} % against {plain.mean:.2f} %; {reason}"
+        yield _claimed(
+            figure, {**cell, "faults": faults}, "delivered, unmodified − underlay-aware %",
+            "delivery percentage is higher in underlay aware SIENA", gap, plain.networks, words,
+            (opinion, shown),
+        )  # fmt: skip
+    fall = _widening(gaps[0], gaps[-1])
+    yield _claimed(
+        figure, cell, f"gap at {FAULTS[0]} − gap at {FAULTS[-1]} faults %",
+        "the difference between them increases", fall, gaps[0][0].networks, words,
+        judge_order(*fall, equal=0.0),
+    )  # fmt: skip
+
+
+def judge_growth(found: Summaries) -> Iterator[Verdict]:
+    """Judge [uas abstract] "linear time algorithm" by the steps of all joins of an overlay."""
+    for metric, what in (
+        ("probes", "neighbours of the chosen broker that all joins ask for a path"),
+        ("hops", "links of the underlay that the messages of all joins cross"),
+    ):
+        rows = [found.find(metric, brokers=brokers) for brokers in points.GROWING]
+        slope = exponent(rows, "brokers", "mean")
+        few, most = (found.find("degree", brokers=n).mean for n in points.GROWING[:: len(rows) - 1])
+        opinion, reason = judge_order(*slope, equal=LINEAR, what="exponent")
+        yield _row(
+            "linear-time", {"steps": metric}, f"exponent of the brokers, {what}",
+            "linear time algorithm", *slope, rows[0].networks,
+            f"Algorithm 1 as printed; n: the brokers; linear: an exponent below {LINEAR:g}",
+            opinion, f"{reason}; the greatest degree grows from {few:.1f} to {most:.1f}",
+        )  # fmt: skip
 
 
 def _widening(
@@ -107,7 +158,10 @@ def _widening(
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
     """Judge Figure 6 [uas §5]: latency grows with the events; the second paths reduce it."""
     for interest, window in points.MODELS:
-        at = partial(found.find, "latency", interest=interest, window_s=window, queueing="overlay")
+        at = partial(
+            found.find, "latency", interest=interest, window_s=window, queueing="overlay",
+            remedy="none",
+        )  # fmt: skip
         name = f"{_pace(window)}, {interest}, a queue for each overlay link"
         few, many = (at(events=n, balance="direct") for n in (EVENT_COUNTS[0], EVENTS))
         growth = ratio(few, many, "mean")
@@ -117,17 +171,20 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
             "thus increasing the average delay", *growth, many.networks, name,
             *judge_order(*growth),
         )  # fmt: skip
-        for events in EVENT_COUNTS:
-            yield from _latencies(found, events, interest, window, "overlay")
-    for interest in ("selective", "everybody"):
-        yield from _latencies(found, EVENTS, interest, RUSH_S, "underlay")
+    for remedy in points.SYSTEM_REMEDIES:
+        for interest, window in points.MODELS:
+            for events in EVENT_COUNTS:
+                yield from _latencies(found, remedy, events, interest, window, "overlay")
+        for interest in ("selective", "everybody"):
+            yield from _latencies(found, remedy, EVENTS, interest, RUSH_S, "underlay")
 
 
 def _latencies(
-    found: Summaries, events: int, interest: str, window: float, queueing: str
+    found: Summaries, remedy: str, events: int, interest: str, window: float, queueing: str
 ) -> Iterator[Verdict]:
     cell: dict[str, Scalar] = {
-        "events": events, "interest": interest, "window_s": window, "queueing": queueing,
+        "remedy": remedy, "events": events, "interest": interest, "window_s": window,
+        "queueing": queueing,
     }  # fmt: skip
     at = partial(found.find, "latency", **cell)
     where = "overlay link" if queueing == "overlay" else "link of the underlay"
@@ -135,11 +192,11 @@ def _latencies(
     for balance in BALANCES:
         share = ratio(at(balance=balance), plain, "mean")
         opinion, reason = judge_order(*share)
-        yield _row(
+        yield _claimed(
             "figure-6", {**cell, "balance": balance}, "mean latency, underlay-aware / unmodified",
-            "a reduction in the message delivery latencies", *share, plain.networks,
-            f"{balance}; {_pace(window)}, {interest}, a queue for each {where}", opinion,
-            f"unmodified {plain.mean:.2f} ms; {reason}",
+            "a reduction in the message delivery latencies", share, plain.networks,
+            f"{balance}; {_pace(window)}, {interest}, a queue for each {where}",
+            (opinion, f"unmodified {plain.mean:.2f} ms; {reason}"),
         )  # fmt: skip
 
 
@@ -152,10 +209,10 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
     for cell, name, plain, aware in _stressed(found, "load"):
         share = ratio(aware, plain, "mean")
         opinion, reason = judge_order(*share)
-        yield _row(
+        yield _claimed(
             "figure-7", cell, "mean load of a link, underlay-aware / unmodified",
-            "average link loads are less in underlay aware Siena", *share, plain.networks, name,
-            opinion, f"unmodified {plain.mean:.2f} kB; {reason}",
+            "average link loads are less in underlay aware Siena", share, plain.networks, name,
+            (opinion, f"unmodified {plain.mean:.2f} kB; {reason}"),
         )  # fmt: skip
 
 
@@ -169,12 +226,12 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
             opinion = "differs"
             reason = f"every link of SIENA carries every event once; here {aware.mean:.0f} kB"
             share = (math.nan, math.nan, math.nan)
-        values = tuple(None if math.isnan(value) else value for value in share)
-        yield _row(
+        value, low, high = (None if math.isnan(each) else each for each in share)
+        yield _claimed(
             "figure-8", cell, "deviation of link loads, underlay-aware / unmodified",
-            "standard deviation of the loads on different links is comparable", values[0],
-            values[1], values[2], plain.networks,
-            f"{name}; comparable: within {percent(NEAR)}", opinion, reason,
+            "standard deviation of the loads on different links is comparable",
+            (value, low, high), plain.networks, f"{name}; comparable: within {percent(NEAR)}",
+            (opinion, reason),
         )  # fmt: skip
 
 
@@ -182,18 +239,20 @@ def _stressed(
     found: Summaries, what: str
 ) -> Iterator[tuple[dict[str, Scalar], str, Summary, Summary]]:
     """Yield the cells of Figures 7 and 8 [uas] to judge; only one denominator has all sizes."""
-    for interest in ("selective", "everybody"):
-        for balance in BALANCES:
-            for over, links in DENOMINATORS.items():
-                for events in EVENT_COUNTS if over == "carrying" else (EVENTS,):
-                    at = partial(
-                        found.find, f"{over} {what}", events=events, interest=interest,
-                        window_s=RUSH_S, queueing="overlay",
-                    )  # fmt: skip
-                    cell: dict[str, Scalar] = {
-                        "over": links, "interest": interest, "balance": balance, "events": events,
-                    }  # fmt: skip
-                    name = f"over {links}; {balance}; {interest}"
-                    if over == "overlay":
-                        name += "; the links to grandparents never carry"
-                    yield cell, name, at(balance="direct"), at(balance=balance)
+    for remedy, interest, balance, over in product(
+        points.SYSTEM_REMEDIES, ("selective", "everybody"), BALANCES, DENOMINATORS
+    ):
+        links = DENOMINATORS[over]
+        for events in EVENT_COUNTS if over == "carrying" else (EVENTS,):
+            at = partial(
+                found.find, f"{over} {what}", events=events, interest=interest, window_s=RUSH_S,
+                queueing="overlay", remedy=remedy,
+            )  # fmt: skip
+            cell: dict[str, Scalar] = {
+                "remedy": remedy, "over": links, "interest": interest, "balance": balance,
+                "events": events,
+            }  # fmt: skip
+            name = f"over {links}; {balance}; {interest}"
+            if over == "overlay":
+                name += "; the links to grandparents never carry"
+            yield cell, name, at(balance="direct"), at(balance=balance)

@@ -9,7 +9,7 @@ from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
-from halfway.bulk.broker_trees.overlay import Overlay, PathInterpretation, Rules
+from halfway.bulk.broker_trees.overlay import Overlay, Rules
 from halfway.bulk.broker_trees.queues import queued_paths, stress
 from halfway.bulk.broker_trees.single_failures import Cause, causes, census, single_failures
 from halfway.pipeline.plan.run import Observations, Run
@@ -22,6 +22,13 @@ REMEDIES = {  # remedy -> (retry, bare path)
     "none": (False, False), "retry": (True, False), "bare path": (False, True),
     "both": (True, True),
 }  # fmt: skip
+# What the paper leaves open -> the rules; `points` has the meaning of the names.
+READINGS = {
+    "tested": Rules("tested"), "around": Rules("around"), "free": Rules("free"),
+    "nearest in hops": Rules("around", proximity="hops"),
+    "all links": Rules("around", neighbours="links"),
+    "alternate before grandparent": Rules("around", fallback="alternate"),
+}  # fmt: skip
 
 
 @lru_cache(maxsize=2)
@@ -32,12 +39,11 @@ def underlay(n: int, seed: int) -> Underlay:
 
 
 @lru_cache(maxsize=4)
-def overlay(
-    n: int, brokers: int, interpretation: PathInterpretation, remedy: str, seed: int
-) -> Overlay:
+def overlay(n: int, brokers: int, interpretation: str, remedy: str, seed: int) -> Overlay:
     """The overlay measured: brokers on distinct uniform nodes, joined as drawn. Read only."""
     retry, bare = REMEDIES[remedy]
-    made = Overlay(underlay(n, seed), Rules(interpretation, retry, bare))
+    rules = READINGS[interpretation]._replace(retry=retry, bare_path=bare)
+    made = Overlay(underlay(n, seed), rules)
     for row in np.random.default_rng(seed).choice(n, brokers, replace=False):
         join(made, int(row))
     return made
@@ -98,10 +104,36 @@ def deliveries(run: Run) -> Observations:
     with run.timed("run"):
         share = delivered_share(
             made.twin(), run["system"], drawn, faults, tau=run["tau"],
-            repairs=run["repair"] in ("repairs", "clients move"),
+            repairs=run["repair"] != "fails over only",
             clients="move" if run["repair"] == "clients move" else "stay",
+            detection=float(run.parameters.get("detection", 0.0)),
         )  # fmt: skip
     return {"delivered": np.array([100.0 * share])}
+
+
+def growth(run: Run) -> Observations:
+    """Measure the work of Algorithm 1 [uas §4] as an overlay grows; a unit is an overlay.
+
+    probes: neighbours of the chosen broker that a joining broker asks for a path, summed over all
+    joins. degree: the greatest number of neighbours of a broker. hops: links of the underlay that
+    the messages of all joins cross: the request to C and its answer, and a registration at each of
+    C, A and P.
+    """
+    with run.timed("network"):
+        made = Overlay(underlay(run["n"], run.network_seed), Rules(retry=False, bare_path=False))
+    probes = hops = 0
+    rows = np.random.default_rng(run.network_seed).choice(run["n"], run["brokers"], replace=False)
+    with run.timed("run"):
+        for row in rows:
+            broker = made[join(made, int(row))]
+            if broker.direct is None:
+                continue
+            probes += len(made.neighbours(broker.parent)) - 1  # without the new broker itself
+            hops += 3 * broker.direct.hops
+            hops += broker.bend + (broker.upper.hops if broker.upper is not None else 0)
+    degree = max(len(made.neighbours(number)) for number in made.brokers)
+    observed = {"probes": probes, "degree": degree, "hops": hops}
+    return {metric: np.array([value], np.float64) for metric, value in observed.items()}
 
 
 def loads(run: Run) -> Observations:

@@ -10,8 +10,20 @@ NODES, BROKERS, CLIENTS, EVENTS = 10_000, 100, 1000, 10_000  # [uas §5, Table 2
 FAULTS = (5, 10, 20, 40)  # the figure's axis is not in the text
 WHERE = ("links", "nodes", "used", "brokers")
 REPAIRS = ("repairs", "fails over only")
+SYSTEM_REMEDIES = ("none", "both")  # of the overlays of Figures 5 to 8
 BROKERS_FAIL = ("used", "brokers")  # fault models in which clients often lose their broker
 TAU = 0.01  # of the run; the paper leaves τ open
+# Of the run, if τ is 10 s: the longest mean time of examples/tree_recovery.py, PINGs each second.
+DETECTION = 0.00424
+# Readings of what the paper leaves open, of Figure 5 with Algorithm 1 as printed: what it says, the
+# name of its rules, whether failures are detected late.
+OPEN = {
+    "the alternate nearest in hops": ("nearest in hops", False),
+    "neighbours by all links": ("all links", False),
+    "alternate before grandparent": ("alternate before grandparent", False),
+    "failures detected by PINGs": ("around", True),
+}
+GROWING = (25, 50, 100, 200, 400)  # brokers
 EVENT_COUNTS = (1000, 4000, 7000, 10_000)  # [uas §5] "from 1000 to 10000"
 BALANCES = ("halves", "least-wait", "earliest")
 CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without and with queues
@@ -19,11 +31,10 @@ MODELS = (("selective", CALM_S), ("selective", RUSH_S), ("everybody", RUSH_S))
 VARIANTS = (  # interpretation of the paths, remedy
     ("tested", "none"), ("around", "none"), ("free", "none"), ("around", "retry"),
     ("around", "bare path"), ("tested", "both"), ("around", "both"),
+    ("nearest in hops", "none"), ("all links", "none"),
 )  # fmt: skip
 
-_OVERLAY: dict[str, Scalar] = {
-    "n": NODES, "brokers": BROKERS, "reading": "around", "remedy": "both",
-}  # fmt: skip
+_OVERLAY: dict[str, Scalar] = {"n": NODES, "brokers": BROKERS, "reading": "around"}
 _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
 
 
@@ -38,9 +49,10 @@ def lemma(_scale: Scale) -> list[Point]:
 
 
 def figure_5(_scale: Scale) -> list[Point]:
-    """The points of Figure 5 [uas]: one a fault model, number of faults, system and repair."""
+    """The points of Figure 5 [uas]: one a remedy, fault model, number of faults and repair."""
     return [
-        delivery_point(where, faults, system, repair)
+        delivery_point(where, faults, system, repair, remedy)
+        for remedy in SYSTEM_REMEDIES
         for where in WHERE
         for faults in FAULTS
         for system, repair in (
@@ -55,11 +67,44 @@ def repairs(where: str) -> tuple[str, ...]:
     return (*REPAIRS, "clients move") if where in BROKERS_FAIL else REPAIRS
 
 
-def delivery_point(where: str, faults: int, system: str, repair: str) -> Point:
+def delivery_point(where: str, faults: int, system: str, repair: str, remedy: str) -> Point:
     """One point of paper 5's Figure 5: its deliveries under faults."""
     given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "where": where, "faults": faults}
-    given |= {"system": system, "repair": repair, "tau": TAU}
+    given |= {"system": system, "repair": repair, "tau": TAU, "remedy": remedy}
     return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
+
+
+def figure_5_readings(_scale: Scale) -> list[Point]:
+    """The points of Figure 5 [uas] under other readings, with Algorithm 1 as printed."""
+    plain = [
+        delivery_point(where, faults, "siena", "unmodified", "none")
+        for where in BROKERS_FAIL
+        for faults in FAULTS
+    ]
+    return plain + [
+        open_point(where, faults, words)
+        for words in OPEN
+        for where in BROKERS_FAIL
+        for faults in FAULTS
+    ]
+
+
+def open_point(where: str, faults: int, words: str) -> Point:
+    """One point of Figure 5 [uas] under a reading that `OPEN` names."""
+    rules, late = OPEN[words]
+    point = delivery_point(where, faults, "underlay-siena", REPAIRS[0], "none")
+    given: dict[str, Scalar] = {**point.parameters, "reading": rules, "open": words}
+    if late:
+        given["detection"] = DETECTION
+    return Point(point.measurement, given, NETWORK, point.cost_ms)
+
+
+def growth(_scale: Scale) -> list[Point]:
+    """The points of the work of Algorithm 1 [uas §4], by the number of brokers."""
+    return [
+        Point(f"{_ROOM}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
+        for brokers in GROWING
+    ]
 
 
 def figure_6(_scale: Scale) -> list[Point]:
@@ -70,29 +115,39 @@ def figure_6(_scale: Scale) -> list[Point]:
         for interest, window in MODELS
     ]
     queued += [(EVENTS, interest, RUSH_S, "underlay") for interest in ("selective", "everybody")]
-    return [point for given in queued for point in _balanced(*given)]
+    return [
+        point
+        for remedy in SYSTEM_REMEDIES
+        for given in queued
+        for point in _balanced(*given, remedy)
+    ]
 
 
 def figure_7(_scale: Scale) -> list[Point]:
     """The points of Figures 7 and 8 [uas]: the runs in a rush, for the loads of links."""
     return [
         point
+        for remedy in SYSTEM_REMEDIES
         for events in EVENT_COUNTS
         for interest in ("selective", "everybody")
-        for point in _balanced(events, interest, RUSH_S, "overlay")
+        for point in _balanced(events, interest, RUSH_S, "overlay", remedy)
     ]
 
 
-def _balanced(events: int, interest: str, window_s: float, queueing: str) -> list[Point]:
+def _balanced(
+    events: int, interest: str, window_s: float, queueing: str, remedy: str
+) -> list[Point]:
     balanced = [("siena", "direct"), *(("underlay-siena", balance) for balance in BALANCES)]
-    return [load_point(events, interest, window_s, queueing, *pair) for pair in balanced]
+    return [load_point(events, interest, window_s, queueing, *pair, remedy) for pair in balanced]
 
 
 def load_point(
-    events: int, interest: str, window_s: float, queueing: str, system: str, balance: str
-) -> Point:
+    events: int, interest: str, window_s: float, queueing: str, system: str, balance: str,
+    remedy: str,
+) -> Point:  # fmt: skip
     """One point of paper 5's Figures 6 to 8: its latency and link loads."""
     given = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
     given |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
+    given["remedy"] = remedy
     each_ms = 0.03 if interest == "everybody" else 0.01
     return Point(f"{_ROOM}:loads", given, NETWORK, 40.0 + events * each_ms)

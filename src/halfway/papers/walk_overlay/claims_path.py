@@ -30,7 +30,6 @@ PATHS = {  # metric -> the two interpretations of the "active path" [dwo §V-B]
 SETS = 10
 NETWORKS = 100
 MORE_NODES = "the more nodes we have in the network, the more nodes we have in the active path"
-PRINTED = {1000: 20_000, 2000: 21_000, 3000: 22_000}
 SHOWN = (2, 3, 5, 10, 20, 50, 100, 500)  # counts shown for claims about "all cases"
 LOGARITHMIC = tuple(count for count in _FEW if count <= 100)  # n does not bound the path there
 

@@ -8,45 +8,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import around, ratio
+from halfway.pipeline.reproduction import judge
+from halfway.pipeline.reproduction.estimates import around
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 verdict_row = partial(Verdict, "walk-overlay")
+judge_ratio = partial(judge.judge_ratio, "walk-overlay")
 
 Estimate = tuple[float, float, float]  # value and its 95 % interval
 Floats = npt.NDArray[np.float64]
 
 
-def judge_ratio(
-    figure: str, cell: dict[str, Scalar], metric: str, claim: str | None, one: Summary,
-    other: Summary,
-    interpretation: str,
-) -> Verdict:  # fmt: skip
-    """Judge by a paired estimate of their ratio that the mean of `one` is less than `other`'s.
-
-    claim: the paper's clause; None for a statement of ours.
-    """
-    share = ratio(one, other, "mean")
-    opinion = judge_order(*share) if claim else ours(judge_order(*share))
-    return verdict_row(figure, cell, metric, claim, *share, one.networks, interpretation, *opinion)
-
-
 def with_replicates(summary: Summary) -> Floats:
-    """[1 + resamples] a paired estimate's mean and its bootstrap replicates."""
+    """Return [1 + resamples]: a paired estimate's mean and its bootstrap replicates."""
     return np.array((summary.mean, *summary.boot_mean))
 
 
 def means(found: Summaries, metric: str, counts: Sequence[int], **cell: Any) -> tuple[Floats, int]:
-    """[1 + resamples, counts] paired means of a metric by initiators; the estimate is row 0."""
+    """Return [1 + resamples, counts]: paired means of a metric by
+    initiators; the estimate is row 0."""
     seen = [found.find(metric, initiators=count, **cell) for count in counts]
     return np.array(list(map(with_replicates, seen))).T, min(summary.networks for summary in seen)
 
 
 def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
-    """The estimate, first of the values [1 + resamples], with interval, on a log scale if asked."""
+    """Return the estimate, first of the values [1 + resamples], with
+    interval, on a log scale if asked."""
     if not log:
         return float(table[0]), *around(float(table[0]), table[1:], networks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -56,13 +44,15 @@ def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
 
 
 def slope(table: Floats, counts: Sequence[int]) -> Floats:
-    """[rows] estimated least-squares slope over ln(initiators), for each row of the table."""
+    """Return [rows]: estimated least-squares slope over ln(initiators),
+    for each row of the table."""
     axis = np.log(counts) - np.log(counts).mean()
     return np.asarray(table @ axis / (axis @ axis))
 
 
 def spread(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
-    """[1 + resamples] estimated coefficient of variation of a metric: standard deviation / mean."""
+    """Return [1 + resamples]: estimated coefficient of variation of a
+    metric: standard deviation / mean."""
     once, twice = found.find(metric, **cell), found.find(f"{metric} squared", **cell)
     mean, square = with_replicates(once), with_replicates(twice)
     return np.sqrt(np.maximum(square - mean**2, 0.0)) / mean, once.networks

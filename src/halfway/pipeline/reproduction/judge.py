@@ -2,7 +2,10 @@
 
 import math
 
-from halfway.pipeline.reproduction.verdict import Opinion
+from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summary
+from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 
 WIDEST = 0.25  # maximum half-width of an interval, as a share of the value, for "agrees"
 Judged = tuple[Opinion, str]
@@ -10,7 +13,8 @@ _OURS: dict[Opinion, Opinion] = {"agrees": "ours holds", "differs": "ours fails"
 
 
 def ours(judged: Judged) -> Judged:
-    """The opinion on a statement that no paper prints, such as an expectation or a rule of ours."""
+    """Return the opinion on a statement that no paper prints, such as
+    an expectation or a rule of ours."""
     opinion, reason = judged
     return _OURS.get(opinion, "ours open"), reason
 
@@ -88,3 +92,18 @@ def judge_order(
     if value < equal:
         return "same trend", f"{shown}, does not exclude {equal:g}"
     return "not comparable", f"{shown}, does not differ significantly from {equal:g}"
+
+
+def judge_ratio(
+    paper: str, figure: str, cell: dict[str, Scalar], metric: str, claim: str | None,
+    one: Summary, other: Summary, interpretation: str,
+) -> Verdict:  # fmt: skip
+    """Judge that the mean of `one` is less than that of `other`, by a paired estimate of the ratio.
+
+    claim: the paper's clause; None for a statement of ours.
+    """
+    share = ratio(one, other, "mean")
+    opinion = judge_order(*share) if claim else ours(judge_order(*share))
+    return Verdict(
+        paper, figure, cell, metric, claim, *share, one.networks, interpretation, *opinion
+    )

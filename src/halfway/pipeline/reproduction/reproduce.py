@@ -42,11 +42,13 @@ def reproduce(
     *,
     partitions: int | None = None,
     seed: int | None = None,
+    event_log: Path | None = None,
 ) -> Result:
     """Reproduce declared figures: make the missing runs, and judge the figures in their order.
 
     progress: called with (finished runs, all runs) about five times a second, from this thread.
-    seed: of networks, pairs and random numbers (default: `ROOT_SEED`). Raises Problem for a store
+    seed: of networks, pairs and random numbers (default: `ROOT_SEED`).
+    event_log: the folder for Spark's log, which `account_of` reads. Raises Problem for a store
     or a master that does not work, and if too many runs failed to judge a figure.
     """
     root = ROOT_SEED if seed is None else seed
@@ -59,7 +61,7 @@ def reproduce(
     if not whole.num_rows:  # the figures are drawings only
         nothing = SweepReport(0, 0, 0, "", 0.0, 1, {}, 0.0, 0.0)
         return Result([], {name: Summaries([]) for name in plans}, interpretations, nothing, "")
-    with OnDemand(master) as spark:
+    with OnDemand(master, event_log) as spark:
         # The cause of an error may be fixed since.
         report = sweep(
             spark, store, whole, progress, partitions=partitions, retry_errors=True, studies=studies
@@ -74,7 +76,8 @@ def reproduce(
 def _planned(
     figures: Sequence[Studied], scale: Scale, root: int
 ) -> tuple[Planned, dict[str, StudyPlan]]:
-    """The runs of each figure, and the studies that a result folder names: figures with runs."""
+    """Return the runs of each figure, and the studies that a result
+    folder names: figures with runs."""
     plans: Planned = {}
     studies: dict[str, StudyPlan] = {}
     for paper, figure in figures:
@@ -87,7 +90,8 @@ def _planned(
 
 
 def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
-    """Summaries of each reproduced figure over its own points and replicates; shared ones once."""
+    """Return summaries of each reproduced figure over its own points
+    and replicates; shared ones once."""
     wanted = {
         count: together([table for table, own in plans.values() if own == count])["key"].to_pylist()
         for count in sorted({count for _, count in plans.values()})

@@ -3,8 +3,10 @@
 import contextlib
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +25,13 @@ _LOG_CHARACTERS = 20_000
 
 def run_batch(
     spark: SparkSession, rows: pa.Table, numbers: npt.NDArray[np.int32], target: Path,
-    on_progress: Callable[[float], None],
+    on_progress: Callable[[float], None], name: str = "",
 ) -> None:  # fmt: skip
     """Run a batch as a Spark job: plan rows [rows] in the tasks `numbers` [rows], into `target`.
 
     on_progress: called with the share of finished tasks about five times a second, from this
-    thread. Raises Problem if the disk is full or Spark fails; `target` then has no _SUCCESS.
+    thread. name: of the job, in the account of the sweep; else that of the batch.
+    Raises Problem if the disk is full or Spark fails; `target` then has no _SUCCESS.
     """
     context = context_of(spark)
     group = f"halfway-{uuid.uuid4().hex[:8]}"
@@ -38,7 +41,7 @@ def run_batch(
     def job() -> None:
         try:
             if context is not None:
-                context.setJobGroup(group, "halfway sweep", interruptOnCancel=True)
+                context.setJobGroup(group, name or f"batch {target.name}", interruptOnCancel=True)
             frame = spark.createDataFrame(rows.append_column("task", pa.array(numbers)))
             placed = frame.repartitionById(int(numbers.max()) + 1, "task")
             placed.mapInArrow(simulate, SPARK_SCHEMA).write.parquet(str(target))
@@ -47,11 +50,12 @@ def run_batch(
 
     # The job runs in another thread, so that the calling thread handles progress and Ctrl-C.
     thread = threading.Thread(target=job, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(_POLL_SECONDS)
-        if context is not None and thread.is_alive():
-            on_progress(_share(context, group))
+    with _progress_of(spark, group) as share:
+        thread.start()
+        while thread.is_alive():
+            thread.join(_POLL_SECONDS)
+            if thread.is_alive():
+                on_progress(share())
     if failures:
         raise explained(failures[0], target.parent.parent, _end_of(log)) from failures[0]
 
@@ -59,6 +63,19 @@ def run_batch(
 def context_of(spark: SparkSession) -> SparkContext | None:
     """The context of the Spark session that runs batches; None over Spark Connect."""
     return getattr(spark, "_sc", None)
+
+
+@contextlib.contextmanager
+def named_jobs(spark: SparkSession, name: str) -> Iterator[None]:
+    """Name the jobs of the block, of this thread, in the account of a sweep."""
+    context = context_of(spark)
+    if context is not None:
+        context.setJobDescription(name)
+    try:
+        yield
+    finally:
+        if context is not None:
+            context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
 
 
 def _log_file(context: SparkContext | None) -> Path | None:
@@ -71,6 +88,28 @@ def _end_of(log: Path | None) -> str:
     with contextlib.suppress(OSError):
         return log.read_text(errors="replace")[-_LOG_CHARACTERS:] if log is not None else ""
     return ""
+
+
+@contextlib.contextmanager
+def _progress_of(spark: SparkSession, group: str) -> Iterator[Callable[[], float]]:
+    """A function that gives the share of a batch's finished tasks; the job has a group."""
+    context = context_of(spark)
+    if context is not None:
+        yield partial(_share, context, group)
+        return
+    latest = [0.0]  # as the server of Spark Connect states it, in the thread of the job
+
+    def listen(stages: Iterable[Any] | None, **_others: object) -> None:
+        # The first stage shuffles; the progress of the second one counts.
+        found = sorted(stages or (), key=lambda stage: stage.stage_id)
+        if len(found) > 1 and found[-1].num_tasks:
+            latest[0] = found[-1].num_completed_tasks / found[-1].num_tasks
+
+    spark.registerProgressHandler(listen)  # type: ignore[arg-type]
+    try:
+        yield lambda: latest[0]
+    finally:
+        spark.removeProgressHandler(listen)  # type: ignore[arg-type]
 
 
 def _share(context: SparkContext, group: str) -> float:

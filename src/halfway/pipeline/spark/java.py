@@ -27,6 +27,15 @@ _OPENED = (
     *("java.util", "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref"),
     *("sun.nio.ch", "sun.nio.cs", "sun.util.calendar"),
 )
+JVM_OPTIONS = (  # of every JVM of Spark
+    # A JVM of a sweep runs for about a minute: the second compiler costs more than it saves.
+    *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
+    "--sun-misc-unsafe-memory-access=allow",
+    "--enable-native-access=ALL-UNNAMED",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+)
 _LOGGING = """\
 rootLogger.level = error
 rootLogger.appenderRef.log.ref = log
@@ -160,19 +169,13 @@ def _command(
     logging = folder / "log4j2.properties"
     logging.write_text(_LOGGING)
     configured = (os.environ.get(name) for name in ("SPARK_CONF_DIR", "HADOOP_CONF_DIR"))
-    path = [*filter(None, configured), str(_spark_home() / "jars" / "*")]
+    path = [*filter(None, configured), str(spark_home() / "jars" / "*")]
     return [
         str(java.executable),
         *("-cp", os.pathsep.join(path)),
         f"-Xmx{os.environ.get('SPARK_DRIVER_MEMORY', '2g')}",
-        # A sweep's JVM runs for about a minute: the second compiler costs more than it saves.
-        *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
-        "-XX:+IgnoreUnrecognizedVMOptions",
+        *JVM_OPTIONS,
         *options,
-        *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
-        "--sun-misc-unsafe-memory-access=allow",
-        "--enable-native-access=ALL-UNNAMED",
-        "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Djava.io.tmpdir={folder}",
         f"-Dlog4j2.configurationFile={logging}",
         "org.apache.spark.deploy.SparkSubmit",
@@ -183,7 +186,7 @@ def _command(
 
 def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> dict[str, str]:
     environment = os.environ | {
-        "SPARK_HOME": str(_spark_home()),
+        "SPARK_HOME": str(spark_home()),
         "SPARK_SCALA_VERSION": "2.13",  # the only one of Spark 4; a local cluster requires it
         "SPARK_CONNECT_MODE": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
@@ -204,7 +207,8 @@ def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> d
     return environment
 
 
-def _spark_home() -> Path:
+def spark_home() -> Path:
+    """The folder of pyspark, which has the jars of Spark. Raises Problem without pyspark."""
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
         raise Problem("pyspark is not installed", remedy="pip install halfway")

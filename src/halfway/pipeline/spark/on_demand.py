@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halfway.pipeline.spark.masters import chosen_master, is_local, tasks_of
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 class OnDemand:
     """A Spark session on demand, a context manager: `get()` opens it, the end of the block ends it.
 
-    Raises Problem if the master is malformed.
+    event_log: the folder for Spark's log of its jobs. Raises Problem if the master is malformed.
     """
 
-    def __init__(self, master: str | None = None) -> None:
+    def __init__(self, master: str | None = None, event_log: Path | None = None) -> None:
+        self._event_log = event_log
         self.master = chosen_master(master)
         self._stack = contextlib.ExitStack()
         self._session: SparkSession | None = None
@@ -39,7 +41,7 @@ class OnDemand:
         if self._session is None:
             from halfway.pipeline.spark.session import session
 
-            self._session = self._stack.enter_context(session(self.master))
+            self._session = self._stack.enter_context(session(self.master, self._event_log))
         return self._session
 
     def cores_here(self) -> int:

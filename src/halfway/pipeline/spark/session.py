@@ -51,9 +51,10 @@ _SETTINGS = {
 
 
 @contextlib.contextmanager
-def session(master: str | None = None) -> Iterator[SparkSession]:
+def session(master: str | None = None, event_log: Path | None = None) -> Iterator[SparkSession]:
     """A Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
 
+    event_log: the folder for Spark's log of all jobs, stages and tasks; not with Spark Connect.
     Uses a session that is already active in this process (a notebook's), and does not stop it.
     Raises Problem without a Java, or if the master is malformed or unreachable.
     """
@@ -62,16 +63,26 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
         return
     master = chosen_master(master)
     check_reachable(master)
-    opened = _remote if master.startswith("sc://") else _classic
     # If the JVM exits (a full disk, Ctrl-C), py4j logs a traceback to the root logger. We report
     # the error in one line instead.
     silence = logging.NullHandler()
     logging.getLogger().addHandler(silence)
     try:
-        with opened(master) as spark:
+        remote = master.startswith("sc://")
+        with _remote(master) if remote else _classic(master, event_log=event_log) as spark:
             yield spark
     finally:
         logging.getLogger().removeHandler(silence)
+
+
+@contextlib.contextmanager
+def submitted_session() -> Iterator[SparkSession]:
+    """The Spark session of a driver that `spark-submit` started; `session` then uses it."""
+    spark = SparkSession.builder.appName("halfway").getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
 
 
 def cores(spark: SparkSession) -> int:
@@ -80,6 +91,8 @@ def cores(spark: SparkSession) -> int:
         return tasks
     with contextlib.suppress(Exception):  # Spark Connect has no context
         return max(1, spark.sparkContext.defaultParallelism)
+    with contextlib.suppress(ValueError):  # a server of Spark Connect may state it
+        return max(1, int(spark.conf.get("spark.default.parallelism", "") or ""))
     return os.cpu_count() or 1
 
 
@@ -107,6 +120,19 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
     return settings
 
 
+def _logging_to(folder: Path | None) -> dict[str, str]:
+    """The settings of a Spark session that logs its events to a folder."""
+    if folder is None:
+        return {}
+    folder.mkdir(parents=True, exist_ok=True)
+    return {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": folder.absolute().as_uri(),
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",  # one file
+    }
+
+
 @contextlib.contextmanager
 def training_session(archive: Path) -> Iterator[SparkSession]:
     """A Spark session on this machine whose JVM writes its classes to an archive when it ends."""
@@ -115,14 +141,17 @@ def training_session(archive: Path) -> Iterator[SparkSession]:
 
 
 @contextlib.contextmanager
-def _classic(master: str, archive: Path | None = None) -> Iterator[SparkSession]:
+def _classic(
+    master: str, archive: Path | None = None, event_log: Path | None = None
+) -> Iterator[SparkSession]:
     java = find_java()
     options = class_archive.using(java) if archive is None else class_archive.making(archive)
     if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     with tempfile.TemporaryDirectory(prefix="halfway-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
-        jvm = start_jvm(java, _settings(master, folder), folder, options)
+        settings = _settings(master, folder) | _logging_to(event_log)
+        jvm = start_jvm(java, settings, folder, options)
         try:
             yield _connected(jvm, master)
         finally:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.core.compiled import apart, inlined
+from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.kinds import Kinds
 from halfway.core.message import EVERYONE, START
@@ -22,23 +22,25 @@ from halfway.core.missing import NONE
 from halfway.core.options import Value, count, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import pick, random_bits, random_states, uniform
-from halfway.core.values.ranges import NODE_OR_NONE, whole
-from halfway.protocols.failure_detectors import reports, silence
+from halfway.protocols.failure_detectors import counter_records, reports, silence
+from halfway.protocols.failure_detectors.counter_records import (
+    ENTRIES,
+    emit_counters,
+    member_in,
+    note_entry,
+    write_counter,
+)
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 
-ENTRIES = 6  # of a record
-_EPOCH = 1 << 31  # a counter in a record is its number, and so much for each incarnation
-_MOST = (1 << 52) - 1
-
-KINDS = Kinds(MEMBER_RANGE | {"known": NODE_OR_NONE, "counter": whole(0, _MOST)})
+KINDS = Kinds(MEMBER_RANGE | counter_records.RANGES)
 KINDS.include(reports.KINDS)
 GOSSIP = KINDS.network(
     2,
     "gossip-counters",
     "members that the sender knows, with their counters",
-    args={"known[k]": 0},
-    reals={"counter[k]": 0},
+    args=counter_records.KNOWN,
+    reals=counter_records.COUNTERS,
 )
 TICK = KINDS.timer(3, "tick", "the node looks for silent members, and may gossip")
 KINDS.start()
@@ -107,28 +109,18 @@ def most_emissions(state: CountersState, rules: Rules) -> int:
     return members + max(rules.fanout, 1) * (members // ENTRIES + 1) + 1
 
 
-@inlined
-def _blank_gossip(towards, out):
-    o = emit(out, GOSSIP, 0.0, towards)
-    for a in range(o.args.shape[0]):
-        o.args[a] = NONE
-    return o
-
-
 @apart
 def send_counters(state, i, epoch, towards, out):
     """Gossip to a neighbour, or to all: the counters that row i knows, its own first."""
-    heard, o, used = state.heard, _blank_gossip(towards, out), 1
-    o.args[0] = state.node_id[i]
-    o.reals[0] = np.float64(epoch) * _EPOCH + state.counter[i]
+    heard, o, used = state.heard, emit_counters(GOSSIP, towards, out), 1
+    write_counter(o, 0, state.node_id[i], epoch, state.counter[i])
     for k in range(heard.members.known[i]):
         known = heard.entry[i, heard.members.place[i, k]]
         if known.is_suspected == 1:
             continue
         if used == ENTRIES:
-            o, used = _blank_gossip(towards, out), 0
-        o.args[used] = known.node_id
-        o.reals[used] = np.float64(known.epoch) * _EPOCH + known.counter
+            o, used = emit_counters(GOSSIP, towards, out), 0
+        write_counter(o, used, known.node_id, known.epoch, known.counter)
         used += 1
 
 
@@ -151,15 +143,12 @@ def gossip(state, rules, neighbourhood, i, epoch, out):
 
 @handles(CountersState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of gossip counters receive one message."""
+    """Handle one message at a node of gossip counters."""
     now, own_id = message.at, state.node_id[i]
     if message.kind == GOSSIP:
         for k in range(ENTRIES):
-            member = message.args[k]
-            if member != NONE and member != own_id:
-                number = np.int64(message.reals[k])
-                epoch, counter = np.uint32(number // _EPOCH), np.int32(number % _EPOCH)
-                silence.note_counter(state.heard, i, member, epoch, counter, now, out)
+            if member_in(message, k, own_id) != NONE:
+                note_entry(state.heard, i, message, k, now, out)
     elif message.kind == TICK:
         silence.suspect_silent(state.heard, rules.silence, i, now, out)
         state.ticks[i] -= 1

@@ -6,7 +6,7 @@ chunks that differ are sent, so removing a subscription costs the same as adding
 lacks nothing once its chunks have arrived.
 
 A node buffers the last events and sends them where a filter begins to admit them: to subscribers
-that the overlay had not reached yet, or had lost.
+that the overlay had not reached yet, or had lost. It sends none to a neighbour that has it already.
 """
 
 import numpy as np
@@ -17,6 +17,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.event_window import copy_event_id, record_if_new
 from halfway.protocols.walk_overlay import messages
+from halfway.protocols.walk_overlay.holders import forget_holders, held_events, note_holder
 from halfway.protocols.walk_overlay.hop_table import has_room, send_reliably
 from halfway.protocols.walk_overlay.state import SEARCHING
 from halfway.protocols.walk_overlay.subscriptions import admits, insert_all, matches
@@ -34,7 +35,8 @@ def clear_filters(state, i, p):
 
 @apart
 def filter_word(state, i, p, word):
-    """One word of the event filter for the overlay neighbour at p: all that is not behind p."""
+    """Return one word of the event filter for the overlay neighbour at
+    p: all that is not behind p."""
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
         if q != p and state.links.node_id[i, q] != NONE:
@@ -95,7 +97,7 @@ def change_subscription(state, rules, i, s, add, out):
 
 @apart
 def has_subscriptions(state, i):
-    """Whether an overlay application has a subscription."""
+    """Return whether an overlay application has a subscription."""
     count = 0
     for s in state.subscriptions[i]:
         count += s != NONE
@@ -104,7 +106,7 @@ def has_subscriptions(state, i):
 
 @apart
 def is_admitted(state, rules, i, p, topic, event):
-    """Whether the filter of the overlay neighbour at p admits an event."""
+    """Return whether the filter of the overlay neighbour at p admits an event."""
     return not rules.filtered or admits(
         state.received[i, p], rules.catalogue, topic, event, np.uint64(rules.key), rules.bits,
         rules.hashes,
@@ -145,7 +147,7 @@ def send_due_events(state, rules, i, p, out):
 
 @apart
 def buffer_event(state, rules, i, message, published):
-    """Buffer an event of the walk overlay in place of the oldest. Its place; NO_PLACE: no buffer.
+    """Buffer an event in place of the oldest. Return its place; NO_PLACE: no buffer.
 
     published: whether the event was published at this node.
     """
@@ -163,13 +165,15 @@ def buffer_event(state, rules, i, message, published):
     buffer[i, k].topic = message.topic
     copy_event_id(message, buffer[i, k])
     buffer[i, k].unsent = published
+    forget_holders(state, i, k)
     members.buffered[i] += 1
     return k
 
 
 @apart
 def is_unattached(state, i):
-    """Whether subscribers may still be missing here: events wait for them, as there is no overlay.
+    """Return whether subscribers may still be missing here: events wait
+    for them, as there is no overlay.
 
     A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
     """
@@ -220,6 +224,7 @@ def receive_event(state, rules, i, message, out):
     if record_if_new(state.seen, i, message):
         deliver(state, rules.catalogue, i, message, out)
         spread_event(state, rules, i, message, message.source, out)
+    note_holder(state, i, message.source, message.incarnation, message)
 
 
 @apart
@@ -235,7 +240,7 @@ def deliver(state, catalogue, i, message, out):
 
 @apart
 def withheld(state, rules, i, p, now):
-    """The buffered overlay events, a bit each, that p's filter does not admit."""
+    """Return the buffered overlay events, a bit each, that p's filter does not admit."""
     buffer, bits = state.buffer, np.int64(0)
     count = min(state.members.buffered[i], buffer.shape[1])
     for k in range(count):
@@ -253,6 +258,7 @@ def receive_chunk(state, rules, i, p, message, out):
     for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):
         state.received[i, p, word] = np.uint32(message.args[messages.WORDS + word - begin])
     due = before & ~withheld(state, rules, i, p, message.at)
+    due &= ~held_events(state, i, message.source, message.incarnation)
     for k in range(state.buffer.shape[1]):
         if (due >> np.int64(k)) & np.int64(1):
             send_buffered(state, rules, i, p, k, out)

@@ -20,6 +20,7 @@ from halfway.protocols.reliable_hop import (
 )
 from halfway.protocols.walk_overlay import events, founding, fragments, messages, repair, walk
 from halfway.protocols.walk_overlay.ending import leave
+from halfway.protocols.walk_overlay.holders import note_holder
 from halfway.protocols.walk_overlay.launch import relaunch
 from halfway.protocols.walk_overlay.state import (
     PUBLISHES,
@@ -128,7 +129,7 @@ MOST_BESIDE = 4  # emissions of a call for a record that is not for the node alo
 
 
 def most_emissions(state: OverlayState, rules: Rules) -> int:
-    """The most records that one call of the walk overlay's `handle` emits."""
+    """Return the most records that one call of the walk overlay's `handle` emits."""
     links, words = state.received.shape[1:]
     # A call emits a fragment id, a successor and chunks per link, and the buffered events.
     each = 2 + -(-words // messages.CHUNK_WORDS)
@@ -138,7 +139,7 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 
 
 def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
-    """The limits of the ranges in the walk overlay's records."""
+    """Return the limits of the ranges in the walk overlay's records."""
     topic, value = rules.catalogue.topic, rules.catalogue.value
     contents = {"contents": value.shape[0]} if value.shape[1] > 0 else {}
     return {"branches": state.bidders.shape[1], "subscriptions": len(topic)} | contents
@@ -248,6 +249,8 @@ def on_ack(state, rules, i, message, out):
         return
     record = state.hops.record[i, place]
     kind, rank, root = record.kind, record.args[messages.RANK], record.args[messages.ROOT]
+    if kind == messages.EVENT:
+        note_holder(state, i, message.source, message.incarnation, record)
     reliable_hop.release(state.hops, i, place)
     p = link_of(state, i, message.source)
     if kind == messages.LINK and p >= 0:
@@ -260,7 +263,8 @@ def on_ack(state, rules, i, message, out):
 
 @apart
 def act(state, rules, neighbourhood, i, message, out):
-    """The body of the walk overlay's `handle`, compiled once: inlined it would take minutes."""
+    """Return the body of the walk overlay's `handle`, compiled once:
+    inlined it would take minutes."""
     kind = message.kind
     if kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)
@@ -286,5 +290,5 @@ def act(state, rules, neighbourhood, i, message, out):
 
 @handles(OverlayState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of the walk overlay receive one message."""
+    """Handle one message at a node of the walk overlay."""
     act(state, rules, neighbourhood, i, message, out)

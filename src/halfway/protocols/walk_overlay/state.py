@@ -96,6 +96,13 @@ BUFFERED = np.dtype(
         ("unsent", "<i4"),  # 1: published here, and sent to no overlay neighbour so far
     ]
 )
+HOLDER = np.dtype(
+    [
+        ("events", "<i8"),  # the buffered events that the neighbour has, a bit a place
+        ("node_id", "<i4"),  # of the neighbour; -1 free
+        ("incarnation", "<u4"),  # of the neighbour when it had them
+    ]
+)
 _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can track
 
 
@@ -113,6 +120,7 @@ class OverlayState(NamedTuple):
     advertised: npt.NDArray[np.uint32]  # [n, links, words] filter last sent over each link
     seen: EventWindows  # the newest events received of each publisher
     buffer: npt.NDArray[np.void]  # [n, events] BUFFERED: the last events
+    holders: npt.NDArray[np.void]  # [n, links] HOLDER: neighbours that have buffered events
     hops: ReliableHops
 
 
@@ -130,7 +138,7 @@ def state(
     buffered_events: int = 0,
     tracked_hops: int = 0,
 ) -> OverlayState:
-    """The state of nodes outside any walk overlay.
+    """Return the state of nodes outside any walk overlay.
 
     degree: neighbours that a node can ask. words: of a filter. Room for each node: `own`
     subscriptions, event windows of `publishers`, `trails` of walks, `links` to overlay
@@ -148,6 +156,8 @@ def state(
         walk_trails[field] = NONE
     overlay = np.zeros((n, most), OVERLAY_LINK).view(np.recarray)
     overlay.node_id = NONE
+    holders = np.zeros((n, most), HOLDER).view(np.recarray)
+    holders.node_id = NONE
     return OverlayState(
         members=members,
         links=overlay,
@@ -160,13 +170,15 @@ def state(
         advertised=np.zeros((n, most, words), np.uint32),
         seen=empty_windows(n, publishers),
         buffer=np.zeros((n, buffered_events), BUFFERED).view(np.recarray),
+        holders=holders,
         hops=reliable_hops(node_ids, tracked_hops, _ACCEPTED * tracked_hops),
     )
 
 
 @inlined
 def link_of(state, i, node_id):
-    """The place of an overlay link in a node's state; of NONE a free place. NO_PLACE: none."""
+    """Return the place of an overlay link in a node's state; of NONE a
+    free place. NO_PLACE: none."""
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
             return np.int64(p)
@@ -175,7 +187,7 @@ def link_of(state, i, node_id):
 
 @inlined
 def link_count(state, i):
-    """How many overlay neighbours a node has in its state."""
+    """Return how many overlay neighbours a node has in its state."""
     count = 0
     for p in range(state.links.shape[1]):
         count += state.links.node_id[i, p] != NONE
@@ -184,7 +196,7 @@ def link_count(state, i):
 
 @apart
 def trail_of(state, i, initiator, number):
-    """The place of an overlay walk's trail in a node's state; NO_PLACE if there is none."""
+    """Return the place of an overlay walk's trail in a node's state; NO_PLACE if there is none."""
     trails, members = state.trails, state.members
     for s in range(min(members.walks_seen[i], trails.shape[1])):
         if trails.initiator[i, s] == initiator and trails.number[i, s] == number:
@@ -194,7 +206,7 @@ def trail_of(state, i, initiator, number):
 
 @apart
 def trail_for(state, i, initiator, number):
-    """The place of an overlay walk's trail in a node's state; a new trail if there is none.
+    """Return the place of an overlay walk's trail in a node's state; a new trail if there is none.
 
     A new trail replaces the oldest of a walk that only marked the node, else the oldest: a visiting
     walk without its trail would return with its way back reversed.

@@ -37,15 +37,23 @@ def publish(trails, rules, i, message, out):
 def forward(trails, rules, i, topic, event, source, hops, now, out):
     """Send an event of the walks once to each next node of the paths to subscribers, except the
     node that it came from; whether there was one. hops as for `emit`."""
-    own, sent = trails.node_id[i], False
+    sent = False
     for k in range(trails.paths.shape[2]):
-        path = trails.paths[i, topic, k]
-        if path.side != SUBSCRIBES or path.back in (own, source):
-            continue
-        if is_open(rules, path, now) and is_first_next(trails, rules, i, topic, k, now):
-            emit_data(trails, rules, i, topic, event, path.back, hops, out)
+        if leads_on(trails, rules, i, topic, k, source, now):
+            towards = trails.paths[i, topic, k].back
+            emit_data(trails, rules, i, topic, event, towards, hops, out)
             sent = True
     return sent
+
+
+@inlined
+def leads_on(trails, rules, i, topic, k, source, now):
+    """Whether row i sends what is for all walks' subscribers to the next node of the path at place
+    k: not back to the source, and once to each next node."""
+    path = trails.paths[i, topic, k]
+    if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
+        return False
+    return is_open(rules, path, now) and is_first_next(trails, rules, i, topic, k, now)
 
 
 @inlined

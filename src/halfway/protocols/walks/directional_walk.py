@@ -22,11 +22,9 @@ NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neig
 _EXCLUDED = np.float32(np.inf)
 
 
-class DirectionalState(NamedTuple):
-    """The state of directional walks: trails, and weights that own passages raised [drw Fig. 3,
-    line 4]."""
+class Weights(NamedTuple):
+    """The weights that own passages of directional walks raised [drw Fig. 3, line 4]."""
 
-    trails: Trails
     weight: npt.NDArray[np.float32]  # [n, degree] the weights of the decision at hand
     marked_walk: npt.NDArray[np.int32]  # [n, marks] whose passage raised a weight; -1 free
     marked_from: npt.NDArray[np.int32]  # [n, marks] id of the node that walk came from
@@ -35,27 +33,28 @@ class DirectionalState(NamedTuple):
     marks: npt.NDArray[np.int64]  # [n] marks ever made; beyond the capacity the oldest is replaced
 
 
+class DirectionalState(NamedTuple):
+    """The state of directional walks: trails, and raised weights."""
+
+    trails: Trails
+    weights: Weights
+
+
 State = DirectionalState
 
 
-def state(
-    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int,
-    marks: int | None = None, **sizes: int,
-) -> DirectionalState:  # fmt: skip
-    """The state of nodes that no directional walk has passed; `degree` is the largest, `marks` the
-    raised weights of a node.
+def marks_for(walks: int) -> int:
+    """The raised weights that a node has room for, where so many directional walks pass it."""
+    return min(max(64, walks), 1024)
 
-    sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
 
-    We replace the oldest mark of a full memory, because a mote has no heap; `marks[i]` is then
-    above the capacity. By default there is room for what a node sees of its topics: one a member,
-    at least 64 and at most 1024.
+def unmarked(n: int, degree: int, marks: int) -> Weights:
+    """The weights of n nodes that no directional walk has passed; `degree` is the largest.
+
+    marks: raised weights of a node. We replace the oldest mark of a full memory, because a mote has
+    no heap; `marks[i]` is then above the capacity.
     """
-    n = len(node_ids)
-    walks = topics * sizes.get("members", 2)
-    marks = min(max(64, walks), 1024) if marks is None else marks
-    return DirectionalState(
-        trails_of(node_ids, degree, topics, seed, **sizes),
+    return Weights(
         np.zeros((n, degree), np.float32),
         np.full((n, marks), -1, np.int32),
         np.full((n, marks), -1, np.int32),
@@ -63,6 +62,18 @@ def state(
         np.zeros((n, marks), np.float32),
         np.zeros(n, np.int64),
     )
+
+
+def state(
+    node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
+) -> DirectionalState:
+    """The state of nodes that no directional walk has passed; `degree` is the largest.
+
+    sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
+    """
+    walks = topics * sizes.get("members", 2)  # one a member of a topic
+    trails = trails_of(node_ids, degree, topics, seed, **sizes)
+    return DirectionalState(trails, unmarked(len(node_ids), degree, marks_for(walks)))
 
 
 def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
@@ -139,43 +150,43 @@ def commonality(neighbourhood, x, z):
 
 
 @inlined
-def weigh(state, neighbourhood, i, x, degree, walk):
+def weigh(weights, neighbourhood, i, x, degree, walk):
     """Fill row i's weights for a directional walk that came from its neighbour at place x."""
     first = np.int64(neighbourhood.first[i])
     for z in range(degree):
-        state.weight[i, z] = commonality(neighbourhood, x, first + z)
-    for mark in range(min(state.marks[i], state.marked_walk.shape[1])):
+        weights.weight[i, z] = commonality(neighbourhood, x, first + z)
+    for mark in range(min(weights.marks[i], weights.marked_walk.shape[1])):
         if (
-            state.marked_walk[i, mark] == walk
-            and state.marked_from[i, mark] == neighbourhood.who[x]
-            and state.marked_to[i, mark] < degree
+            weights.marked_walk[i, mark] == walk
+            and weights.marked_from[i, mark] == neighbourhood.who[x]
+            and weights.marked_to[i, mark] < degree
         ):
-            state.weight[i, state.marked_to[i, mark]] = state.marked_weight[i, mark]
+            weights.weight[i, weights.marked_to[i, mark]] = weights.marked_weight[i, mark]
 
 
 @inlined
-def mark(state, i, walk, came_from, towards, weight):
+def mark(weights, i, walk, came_from, towards, weight):
     """Remember a weight that a directional walk raised: in place of its earlier value, a free mark,
     or the oldest."""
-    capacity = state.marked_walk.shape[1]
-    place = state.marks[i] % capacity
-    for known in range(min(state.marks[i], capacity)):
+    capacity = weights.marked_walk.shape[1]
+    place = weights.marks[i] % capacity
+    for known in range(min(weights.marks[i], capacity)):
         if (
-            state.marked_walk[i, known] == walk
-            and state.marked_from[i, known] == came_from
-            and state.marked_to[i, known] == towards
+            weights.marked_walk[i, known] == walk
+            and weights.marked_from[i, known] == came_from
+            and weights.marked_to[i, known] == towards
         ):
-            state.marked_weight[i, known] = weight
+            weights.marked_weight[i, known] = weight
             return
-    state.marked_walk[i, place] = walk
-    state.marked_from[i, place] = came_from
-    state.marked_to[i, place] = towards
-    state.marked_weight[i, place] = weight
-    state.marks[i] += 1
+    weights.marked_walk[i, place] = walk
+    weights.marked_from[i, place] = came_from
+    weights.marked_to[i, place] = towards
+    weights.marked_weight[i, place] = weight
+    weights.marks[i] += 1
 
 
 @inlined
-def away(state, neighbourhood, i, came_from, walk, value, excluded):
+def away(weights, neighbourhood, i, came_from, walk, value, excluded):
     """Choose a directional walk's next node [drw Fig. 3, lines 3-4]: the neighbour of least weight,
     ties uniformly; raise its weight.
 
@@ -183,33 +194,39 @@ def away(state, neighbourhood, i, came_from, walk, value, excluded):
     equal. The excluded neighbour, which did not acknowledge, is taken only if there is no other.
     """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
-    degree = min(last - first, state.weight.shape[1])
+    degree = min(last - first, weights.weight.shape[1])
     x = place_of(neighbourhood, i, came_from)
     directed = x >= 0 and x - first < degree
     if directed:
-        weigh(state, neighbourhood, i, x, degree, walk)
+        weigh(weights, neighbourhood, i, x, degree, walk)
     else:
         for z in range(degree):
-            state.weight[i, z] = 0.0
+            weights.weight[i, z] = 0.0
     if excluded != NONE and degree > 1:
         for z in range(degree):
             if neighbourhood.who[first + z] == excluded:
-                state.weight[i, z] = _EXCLUDED
-    minimum, ties = least(state.weight[i], degree)
-    z = nth(state.weight[i], minimum, pick(value, ties))
+                weights.weight[i, z] = _EXCLUDED
+    minimum, ties = least(weights.weight[i], degree)
+    z = nth(weights.weight[i], minimum, pick(value, ties))
     if directed:
         behind_first, behind_last = neighbours_of(neighbourhood, x)
-        raised = state.weight[i, z] + penalty(value, behind_last - behind_first)
-        mark(state, i, walk, came_from, z, raised)
+        raised = weights.weight[i, z] + penalty(value, behind_last - behind_first)
+        mark(weights, i, walk, came_from, z, raised)
     return neighbourhood.who[first + z]
+
+
+@inlined
+def receive_and_step(state, rules, neighbourhood, i, message, out):
+    """Receive a message of directional walks, and make the step that it asks for."""
+    trails = state.trails
+    steps, place = receive(trails, rules, neighbourhood, i, message, out)
+    if steps:
+        walk, random, came_from, excluded = step_input(trails, i, message, place)
+        towards = away(state.weights, neighbourhood, i, came_from, walk, mixed(random), excluded)
+        make_step(trails, rules, i, message, place, random, towards, out)
 
 
 @handles(DirectionalState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of directional walks."""
-    trails = state.trails
-    steps, place = receive(trails, rules, neighbourhood, i, message, out)
-    if steps:
-        walk, random, came_from, excluded = step_input(trails, i, message, place)
-        towards = away(state, neighbourhood, i, came_from, walk, mixed(random), excluded)
-        make_step(trails, rules, i, message, place, random, towards, out)
+    receive_and_step(state, rules, neighbourhood, i, message, out)

@@ -22,14 +22,23 @@ from halfway.protocols.walks.trees import is_root, plant, root_of
 
 @apart
 def begin_role(trails, rules, neighbourhood, i, message, side, out):
-    """Begin a role of row i's application on a topic, unless it holds that role: launch a walk."""
-    role = trails.roles[i, 2 * message.topic + side]
+    """Begin a role of row i's application on the topic of its command."""
+    begin_role_on(trails, rules, neighbourhood, i, message.topic, side, message, out)
+
+
+@apart
+def begin_role_on(trails, rules, neighbourhood, i, topic, side, message, out):
+    """Begin a role of row i on a topic, unless it holds that role: launch a walk.
+
+    message: the record that makes the node begin, for the time and the incarnation.
+    """
+    role = trails.roles[i, 2 * topic + side]
     if role.held == 1:
         return
     role.held = 1
     role.incarnation = message.incarnation
     role.asked_at = message.at
-    launch(trails, rules, neighbourhood, i, message.topic, side, np.int32(0), message.at, out)
+    launch(trails, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
 
 
 @apart

@@ -13,11 +13,14 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Cost of a notification, memory of a node, messages of the set-up",
      ("messages-per-notification", "bytes-per-notification", "state-per-node", "set-up-messages")),
     ("Detection: crashes that monitors detect, and how soon",
-     ("detected-share", "detection-first", "detection-all", "view-completeness")),
+     ("detected-share", "detection-first", "detection-all")),
     ("Mistakes: members that are up, and are suspected",
      ("mistake-rate", "mistake-duration", "query-accuracy")),
+    ("Views: the members that a node knows, and how fast they follow joins, leaves and crashes",
+     ("view-completeness", "view-accuracy", "join-convergence", "newcomer-time",
+      "leave-convergence", "crash-convergence", "converged-share")),
     ("Cost of a member in a second",
-     ("messages-per-member", "bytes-per-member", "power-per-member")),
+     ("messages-per-member", "bytes-per-member", "power-per-member", "busiest-per-member")),
     ("Energy and load of a whole run: all nodes, and the node with most",
      ("energy", "max-node-energy", "max-node-load", "load-gini")),
     ("Hellos: what nodes send to learn their neighbours; the costs above include them",
@@ -27,7 +30,8 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def shown_metrics(results: Results, names: Sequence[str] | None = None) -> list[Metric]:
-    """The metrics of a comparison, or of one group, that have a value somewhere; in order."""
+    """Return the metrics of a comparison, or of one group, that have a
+    value somewhere; in order."""
     known = {cell.metric for cell in results.cells if cell.replicates}
     return [
         metric for metric in results.metrics

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from halfway.comparison.evaluation.results import Results, Timeline
-from halfway.comparison.evaluation.timelines import OVER_TIME
+from halfway.comparison.evaluation.timelines import ALL_OVER_TIME
 from halfway.report import wording
 from halfway.report.comparison.plots import frame
 from halfway.report.comparison.plots.axes import Axis, axis, label
@@ -18,7 +18,7 @@ _FAULTS = {"crash": "crash", "link-cut": "cut link", "partition": "partition"}
 
 
 def over_time_section(results: Results, names: Sequence[str]) -> str:
-    """The section of metrics over time; "" without any. names: of the points."""
+    """Return the section of metrics over time; "" without any. names: of the points."""
     parts = []
     for point, name in enumerate(names):
         panels = [_panel(results, point, system) for system in results.systems]
@@ -39,13 +39,14 @@ def over_time_section(results: Results, names: Sequence[str]) -> str:
 
 
 def _panel(results: Results, point: int, system: str) -> str:
-    """The plots of one system over time, one below the other; "" without values."""
+    """Return the plots of one system over time, one below the other; "" without values."""
     place = mark_numbers(results.systems)[system]
     own = [line for line in results.timelines if (line.point, line.system) == (point, system)]
     if not own:
         return ""
     seconds = own[0].seconds
-    bottom = _TOP + len(OVER_TIME) * (_STRIP + _GAP) - _GAP
+    shown = [name for name in ALL_OVER_TIME if any(name == one.metric for one in results.timelines)]
+    bottom = _TOP + len(shown) * (_STRIP + _GAP) - _GAP
     across = axis([0.0, seconds], frame.LEFT, frame.RIGHT, log=False)
     ticks = tuple(t for t in across.ticks if 0.0 <= t <= seconds)
     across = across._replace(low=0.0, high=seconds, ticks=ticks)
@@ -56,20 +57,20 @@ def _panel(results: Results, point: int, system: str) -> str:
         for what, t0, t1 in _spans(results, seconds)
     ]
     parts += frame.ticks_across(across, _TOP, bottom, "time [s]")
-    for k, metric in enumerate(OVER_TIME):
+    for k, metric in enumerate(shown):
         top = _TOP + k * (_STRIP + _GAP)
         lines = [line for line in results.timelines if (line.point, line.metric) == (point, metric)]
         up = _scale(metric, lines, top)
         mine = next((line for line in own if line.metric == metric), None)
         parts += _strip(metric, mine, across, up, top, place)
-    words = f"{system} over time: {', '.join(OVER_TIME.values())}"
+    words = f"{system} over time: {', '.join(ALL_OVER_TIME[name] for name in shown)}"
     title = f"{badge(place)} {escape(system)}"
     return f'<div class="panel"><h3>{title}</h3>{frame.svg(bottom + 38, words, parts)}</div>'
 
 
 def _scale(metric: str, lines: Sequence[Timeline], top: float) -> Axis:
-    """The vertical axis of a metric over time, the same for all systems."""
-    if metric.startswith("delivery-ratio"):
+    """Return the vertical axis of a metric over time, the same for all systems."""
+    if metric.startswith(("delivery-ratio", "view-")):
         return Axis(0.0, 1.0, top + _STRIP, top, False, (0.0, 1.0))
     found = axis([v for line in lines for v in line.mean], top + _STRIP, top)
     ticks = (found.ticks[0], found.ticks[-1]) if len(found.ticks) > 1 else found.ticks
@@ -79,7 +80,9 @@ def _scale(metric: str, lines: Sequence[Timeline], top: float) -> Axis:
 def _strip(
     metric: str, line: Timeline | None, across: Axis, up: Axis, top: float, place: int
 ) -> list[str]:
-    parts = [f'<text class="strip" x="{frame.LEFT:g}" y="{top - 4:.1f}">{OVER_TIME[metric]}</text>']
+    parts = [
+        f'<text class="strip" x="{frame.LEFT:g}" y="{top - 4:.1f}">{ALL_OVER_TIME[metric]}</text>'
+    ]
     parts += [
         f'<path class="grid" d="M{frame.LEFT:g} {up.at(tick):.1f}H{frame.RIGHT:g}"/>'
         f'<text class="tick-up" x="{frame.LEFT - 7:g}" y="{up.at(tick) + 4:.1f}">'
@@ -99,14 +102,14 @@ def _strip(
         values = [value for _, _, value in points]
         tip = f"{wording.number(min(values))} to {wording.number(max(values))}"
         parts.append(
-            f'<g class="{colour(place)}"><title>{OVER_TIME[metric]}: {tip}</title>'
+            f'<g class="{colour(place)}"><title>{ALL_OVER_TIME[metric]}: {tip}</title>'
             f'<path class="line" d="M{steps}"/></g>'
         )
     return parts
 
 
 def _spans(results: Results, seconds: float) -> list[tuple[str, float, float]]:
-    """The declared faults with a fixed time: what, begin and end; churn has no such time."""
+    """Return the declared faults with a fixed time: what, begin and end; churn has no such time."""
     faults: Any = results.scenario.get("faults", [])
     found = []
     for fault in faults if isinstance(faults, list) else []:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from halfway.report.terminal.plain_table import plain_table
+from halfway.report.wording import short
 from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.metrics.outcome import Outcome
 
@@ -14,7 +15,7 @@ _SPREAD = ("mean", "p50", "p95", "p99", "max")
 
 
 def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
-    """The outcome of one simulated run as one JSON object; metrics without a value are null.
+    """Return the outcome of one simulated run as one JSON object; metrics without a value are null.
 
     nodes: added as `per_node`, one object for each node.
     """
@@ -40,20 +41,20 @@ def _metrics(outcome: Outcome) -> Table:
     load = outcome.load
     unpublished = f". Events not published, as their nodes were down: {outcome.unpublished:,}"
     rows = [
-        ("delivery ratio", _short(outcome.delivery_ratio),
+        ("delivery ratio", short(outcome.delivery_ratio),
          f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "
          f"{outcome.published:,} events" + (unpublished if outcome.unpublished else "")),
         ("duplicates, late", f"{outcome.duplicates:,}, {outcome.late:,}",
          "repeated notifications, and notifications after an event was closed"),
-        ("messages / notification", _short(outcome.sent_per_notification),
+        ("messages / notification", short(outcome.sent_per_notification),
          f"{sum(outcome.sent.values()):,} transmissions, {outcome.bytes_sent:,} bytes"),
-        ("receptions / notification", _short(outcome.received_per_notification),
+        ("receptions / notification", short(outcome.received_per_notification),
          f"{sum(outcome.received.values()):,} receptions, {outcome.bytes_received:,} bytes"),
-        ("max node load", _short(load.max),
-         f"messages sent and received: mean {_short(load.mean)}, median {_short(load.median)}, "
-         f"Gini {_short(load.gini)}"),
+        ("max node load", short(load.max),
+         f"messages sent and received: mean {short(load.mean)}, median {short(load.median)}, "
+         f"Gini {short(load.gini)}"),
         ("transmitting nodes", f"{outcome.transmitting_nodes:,}", "nodes that sent a message"),
-        ("energy [J]", _short(outcome.energy_j),
+        ("energy [J]", short(outcome.energy_j),
          f"sending {outcome.energy_tx_j:.3g}, receiving {outcome.energy_rx_j:.3g}, idle "
          f"{outcome.energy_idle_j:.3g}, max node energy {outcome.max_node_energy_j:.3g}"),
         ("state / node [bytes]", f"{outcome.state_bytes_per_node:,.0f}", "memory of one node"),
@@ -78,9 +79,9 @@ def _metrics(outcome: Outcome) -> Table:
 
 def _spreads(outcome: Outcome) -> Table:
     table = plain_table("notifications", *_SPREAD, numbers=_SPREAD)
-    table.add_row("latency [s]", *map(_short, outcome.latency_s))
-    table.add_row("hops", *map(_short, outcome.hops))
-    table.add_row("stretch", *map(_short, outcome.stretch))
+    table.add_row("latency [s]", *map(short, outcome.latency_s))
+    table.add_row("hops", *map(short, outcome.hops))
+    table.add_row("stretch", *map(short, outcome.stretch))
     return table
 
 
@@ -90,7 +91,3 @@ def _kinds(outcome: Outcome) -> Table:
         sent, received = outcome.sent.get(kind, 0), outcome.received.get(kind, 0)
         table.add_row(kind, f"{sent:,}", f"{received:,}")
     return table
-
-
-def _short(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4g}"

@@ -14,7 +14,8 @@ from halfway.core.compiled import kernel
 from halfway.core.kinds import Kinds
 from halfway.sim.engine.changes import Changes
 from halfway.sim.engine.node_ids import NodeIds
-from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
+from halfway.sim.metrics.turns import Turns
+from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.monitoring import Monitoring
 
@@ -56,21 +57,13 @@ class DetectionAccounting:
         self._ids, self._start_s = ids, start_s
         self._suspected, self._trusted = map(kinds.number, REPORTS)
         self._log: list[tuple[npt.NDArray[np.float64], ...]] = []
-        self._changes: Changes | None = None
-        self._followed = 0
+        self._turns = Turns()
 
     def follow(self, changes: Changes) -> None:
         """Enter the nodes that went down or came up, of the changes that the engine applied."""
-        if changes is not self._changes:
-            self._changes, self._followed = changes, 0
-        now = int(changes.tally[0])
-        some = slice(self._followed, now)
-        self._followed = now
-        kind, lost = changes.kind[some], changes.b[some] == LOST
-        code = np.where(kind == NODE_DOWN, _DOWN, np.where(lost, _UP_EMPTY, _UP))
-        nodes = kind <= NODE_UP
-        row = changes.a[some][nodes]
-        self._enter(changes.t[some][nodes], row, np.full(len(row), -1), code[nodes])
+        t, kind, row, memory = self._turns.of_nodes(changes)
+        code = np.where(kind == NODE_DOWN, _DOWN, np.where(memory == LOST, _UP_EMPTY, _UP))
+        self._enter(t, row, np.full(len(row), -1), code)
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
         """Enter reports (MESSAGE) of monitors (rows) that suspect members, or trust them."""
@@ -113,8 +106,8 @@ class DetectionAccounting:
 
 
 def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
-    """Return the detection accounting of a system with those kinds; None where it is no failure
-    detector."""
+    """Return the detection accounting of a system with those kinds;
+    None where it is no failure detector."""
     if not set(REPORTS) <= set(kinds.names.values()):
         return None
     start_s = demand.start_s if isinstance(demand, Monitoring) else 0.0

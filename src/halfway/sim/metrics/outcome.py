@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.sim.metrics.detections import Detection
+from halfway.sim.metrics.groups import GroupQuality
 from halfway.sim.metrics.histogram import Histogram
 from halfway.sim.radio.energy import Lifetime
 
@@ -88,6 +89,7 @@ class Outcome:
     shortfalls: Mapping[str, int] = field(default_factory=dict)
     lifetime: Lifetime | None = None  # None: the nodes have no batteries
     detection: Detection | None = None  # None: the system is no failure detector
+    groups: GroupQuality | None = None  # None: the workload has no groups
 
     @property
     def energy_j(self) -> float:
@@ -97,7 +99,7 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain numbers, strings, dictionaries for JSON; None: not finite."""
         found = asdict(self) | {"energy_j": self.energy_j}
-        for part in ("lifetime", "detection"):
+        for part in ("lifetime", "detection", "groups"):
             if found[part] is None:
                 del found[part]
         return _plain(found)  # type: ignore[no-any-return]
@@ -106,6 +108,8 @@ class Outcome:
 def _plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         value = value._asdict()
+    if isinstance(value, tuple):
+        return [_plain(inner) for inner in value]
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, np.generic):

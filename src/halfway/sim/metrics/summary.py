@@ -19,7 +19,7 @@ from halfway.sim.engine.records import (
     volume_of,
 )
 from halfway.sim.metrics.deliveries import COUNTS, DeliveryAccounting
-from halfway.sim.metrics.detections import DetectionAccounting
+from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
 from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
@@ -28,13 +28,13 @@ def outcome(
     run: RunId, at: float, *, instance: SystemInstance, engine: Engine,
     deliveries: DeliveryAccounting, airtime: Airtime, radio_counts: Mapping[str, int],
     energy: Energy, up_s: npt.NDArray[np.float64], batteries: Batteries | None,
-    detections: DetectionAccounting | None,
+    observers: Observers,
 ) -> Outcome:  # fmt: skip
     """Summarize the counters of a run as its outcome up to a time (seconds).
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
     """
-    counters, kinds = engine.counters, instance.kinds.names
+    counters, kinds, (detections, groups) = engine.counters, instance.kinds.names, observers
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
@@ -71,6 +71,7 @@ def outcome(
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
         detection=None if detections is None else detections.detection(at),
+        groups=None if groups is None else groups.quality(at),
     )
 
 

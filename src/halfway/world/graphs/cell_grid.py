@@ -84,14 +84,27 @@ def binned(position, grid):
 
 
 @inlined
+def _columns_around(x, radius, grid):
+    """Return the columns that a disk around x may reach: the first, and the end."""
+    a = _bin(x - radius, grid.low_x, grid.per_x, grid.columns)
+    return a, _bin(x + radius, grid.low_x, grid.per_x, grid.columns) + 1
+
+
+@inlined
+def _rows_around(y, radius, grid):
+    """Return the rows that a disk around y may reach: the first, and the end."""
+    row = _bin(y - radius, grid.low_y, grid.per_y, grid.rows)
+    return row, _bin(y + radius, grid.low_y, grid.per_y, grid.rows) + 1
+
+
+@inlined
 def _estimate(first, ordered, grid, radius):
     # Estimate the graph's entries from every 61st node; a low estimate costs one copy.
     n = ordered.shape[0]
     seen = np.int64(0)
     for i in range(0, n, 61):
         x, y = ordered[i, 0], ordered[i, 1]
-        a = _bin(x - radius, grid.low_x, grid.per_x, grid.columns)
-        b = _bin(x + radius, grid.low_x, grid.per_x, grid.columns) + 1
+        a, b = _columns_around(x, radius, grid)
         row = _bin(y, grid.low_y, grid.per_y, grid.rows) * grid.columns
         seen += np.int64(first[row + b]) - np.int64(first[row + a])
     # A disk is pi/6.75 of three rows of 2.25 radii: 1.4 of one row; plus a margin.
@@ -113,11 +126,9 @@ def fill(first, ordered, grid, radius, start, who, begin, k):
     for i in range(begin, n):
         start[i] = begun = k
         x, y = ordered[i, 0], ordered[i, 1]
-        a = _bin(x - radius, grid.low_x, grid.per_x, grid.columns)
-        b = _bin(x + radius, grid.low_x, grid.per_x, grid.columns) + 1
-        row = _bin(y - radius, grid.low_y, grid.per_y, grid.rows)
-        last = _bin(y + radius, grid.low_y, grid.per_y, grid.rows)
-        for r in range(row, last + 1):
+        a, b = _columns_around(x, radius, grid)
+        row, end_row = _rows_around(y, radius, grid)
+        for r in range(row, end_row):
             j = first[_u4(r * grid.columns + a)]
             end = first[_u4(r * grid.columns + b)]
             if k + np.int64(end) - np.int64(j) > room:
@@ -134,10 +145,9 @@ def fill(first, ordered, grid, radius, start, who, begin, k):
 @inlined
 def _has_neighbour(i, first, ordered, grid, radius):
     x, y = ordered[i, 0], ordered[i, 1]
-    a = _bin(x - radius, grid.low_x, grid.per_x, grid.columns)
-    b = _bin(x + radius, grid.low_x, grid.per_x, grid.columns) + 1
-    row = _bin(y - radius, grid.low_y, grid.per_y, grid.rows)
-    for r in range(row, _bin(y + radius, grid.low_y, grid.per_y, grid.rows) + 1):
+    a, b = _columns_around(x, radius, grid)
+    row, end_row = _rows_around(y, radius, grid)
+    for r in range(row, end_row):
         for j in range(first[_u4(r * grid.columns + a)], first[_u4(r * grid.columns + b)]):
             dx, dy = ordered[_u4(j), 0] - x, ordered[_u4(j), 1] - y
             if dx * dx + dy * dy < radius * radius and j != i:

@@ -64,3 +64,12 @@ def _binary(path: Path, data: bytes, offset: int) -> Problem:
     line = data.count(b"\n", 0, offset) + 1
     column = offset - (data.rfind(b"\n", 0, offset) + 1) + 1
     return Problem("expected a text file in UTF-8", where=f"{path}:{line}:{column}")
+
+
+def is_number(word: str) -> bool:
+    """Return whether a word of a user's file is a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

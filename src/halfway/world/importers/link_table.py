@@ -12,7 +12,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
-from halfway.world.importers.file_content import text
+from halfway.world.importers.file_content import is_number, text
 from halfway.world.importers.projection import GEOGRAPHIC
 
 _COMMENTS = ("#", "%")
@@ -111,7 +111,7 @@ def csv_table(path: Path) -> TextTable:
     except csv.Error as error:
         raise Problem(f"{error}", where=f"{path}:{reader.line_num}") from None
     columns = [name.strip() for name in rows[0][1]]
-    if all(_is_number(name) for name in columns):
+    if all(is_number(name) for name in columns):
         what = "the first line has only numbers: expected names of columns"
         remedy = "add a header, or name the file .txt if blanks separate its columns"
         raise Problem(what, where=f"{path}:{rows[0][0]}", remedy=remedy)
@@ -121,14 +121,6 @@ def csv_table(path: Path) -> TextTable:
             what = f"fields in this line: {len(row)}, expected {len(columns)} as in the header"
             raise table.problem(what, line)
     return table
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def blank_table(path: Path) -> TextTable:
@@ -203,7 +195,8 @@ def _on_links(
     pairs: list[tuple[int, int]], linked: list[tuple[int, int]], quality: LinkQuality,
     *, symmetric: bool,
 ) -> tuple[str, ...]:  # fmt: skip
-    """The remarks on a table's links: how many are within the limits, and how it was read."""
+    """Return the remarks on a table's links: how many are within the
+    limits, and how it was read."""
     every, kept = ({(min(pair), max(pair)) for pair in some} for some in (pairs, linked))
     found = []
     if symmetric:

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 from halfway.problem import Problem
-from halfway.world.importers.file_content import text
+from halfway.world.importers.file_content import is_number, text
 from halfway.world.mobility.motion import LARGEST
 from halfway.world.mobility.tracks import DuplicateFixError, Fix, Traces, traces_of_fixes
 
@@ -18,7 +18,7 @@ def is_one(path: Path) -> bool:
     lines = [line.split() for line in text(path).splitlines() if line.strip()][:2]
     if len(lines) < 2 or lines[0][0].startswith("#"):
         return False
-    head = len(lines[0]) in _HEADS and all(map(_is_number, lines[0]))
+    head = len(lines[0]) in _HEADS and all(map(is_number, lines[0]))
     return head and len(lines[1]) in _FIXES
 
 
@@ -27,7 +27,7 @@ def is_bonnmotion(path: Path) -> bool:
     for line in text(path).splitlines():
         words = line.split()
         if words and not words[0].startswith("#"):
-            return all(map(_is_number, words))
+            return all(map(is_number, words))
     return False
 
 
@@ -77,7 +77,7 @@ def read_bonnmotion(path: Path) -> Traces:
 
 
 def _repeats(track: list[Fix], k: int) -> bool:
-    """Whether a waypoint of a track is the same as the waypoint before it."""
+    """Return whether a waypoint of a track is the same as the waypoint before it."""
     return k > 0 and track[k] == track[k - 1]
 
 
@@ -90,16 +90,8 @@ def _traces(path: Path, fixes: dict[str, list[Fix]], *, lasting: bool = False) -
         raise Problem(str(error), where=f"{path}:{error.line}") from None
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
 def _number(path: Path, line: int, name: str, word: str) -> float:
-    value = float(word) if _is_number(word) else math.nan
+    value = float(word) if is_number(word) else math.nan
     if not abs(value) < LARGEST:
         raise Problem(f"{name} = '{word[:40]}': expected a number", where=f"{path}:{line}")
     return value

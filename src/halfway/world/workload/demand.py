@@ -32,12 +32,13 @@ class Demand(Protocol):
     """The demand of the applications.
 
     Subscriptions are made at the start of a run, and hold to its end, except those of `periods`:
-    (row, topic) -> seconds at which the subscription begins and ends. has_payloads: whether its
-    publications have sizes.
+    (row, topic) -> seconds at which the subscription begins and ends. publishing_periods: the same
+    of the role of a publisher. has_payloads: whether its publications have sizes.
     """
 
     topics: int
     periods: Mapping[tuple[int, int], Period]
+    publishing_periods: Mapping[tuple[int, int], Period]
     has_payloads: bool
     publishers: list[npt.NDArray[np.int32]]  # topic -> rows that may publish on it, ascending
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
@@ -85,6 +86,7 @@ class Listed:
             raise Problem(f"{what} publications")
         order = sorted(range(len(self.publications)), key=lambda k: self.publications[k][0])
         self._ordered = [self.publications[k] for k in order]
+        self.publishing_periods: Mapping[tuple[int, int], Period] = {}
         self.has_payloads = self.sizes is not None
         self._sizes = np.array([(self.sizes or [0] * len(order))[k] for k in order], np.int64)
         self._taken = 0
@@ -163,6 +165,7 @@ class Drawn:
             raise Problem(f"{what}: expected finite times, every_s > 0 and start_s >= 0")
         self.publishers, self.subscribers = self._roles()
         self.periods, self.has_payloads = self.roles.periods, len(self.payload) > 0
+        self.publishing_periods: Mapping[tuple[int, int], Period] = {}
         self._chance = _chances(self.exponent, self.publishers)
         self._taken = 0
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)

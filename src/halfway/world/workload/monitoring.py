@@ -25,6 +25,7 @@ class Monitoring:
             raise Problem(f"start_s = {self.start_s:g}: expected a finite time >= 0")
         self.topics, self.has_payloads = 1, False
         self.periods: Mapping[tuple[int, int], Period] = {}
+        self.publishing_periods: Mapping[tuple[int, int], Period] = {}
         self.publishers = [np.zeros(0, np.int32)]
         self.subscribers = [np.zeros(0, np.int32)]
 

@@ -50,6 +50,7 @@ class NumberIntervals:
             raise Problem(f"{what}: expected numbers from 0 on")
         self.topics, self.has_payloads = self.numbers, False
         self.periods: Mapping[tuple[int, int], Period] = {}
+        self.publishing_periods: Mapping[tuple[int, int], Period] = {}
         self.capability = power_law(self.n, self.seed)
         self._upto = np.cumsum(self.capability)
         self.low, self.high = _intervals(self)

@@ -21,6 +21,21 @@ def derangements(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
     return drawn
 
 
+def involutions(n: int, count: int, seed: int) -> npt.NDArray[np.int64]:
+    """Draw uniform involutions [count, n] without fixed point: each row is in one pair, both ways.
+
+    Raises ValueError for an odd n.
+    """
+    if n % 2:
+        raise ValueError(f"n = {n}: expected an even number of rows")
+    drawn = np.empty((count, n), np.int64)
+    random = np.random.default_rng(seed)
+    for row in drawn:
+        a, b = random.permutation(n).reshape(2, -1)
+        row[a], row[b] = b, a
+    return drawn
+
+
 @kernel
 def _draw_pairs(n, word, drawn):
     for p in range(drawn.shape[0]):

@@ -16,6 +16,7 @@ from halfway.live.mqtt.packets.reasons import (
     UNSUBACK_REASONS,
     Reason,
 )
+from halfway.live.mqtt.packets.topic_names import is_topic
 from halfway.live.mqtt.packets.types import (
     MQTT3,
     MQTT5,
@@ -38,7 +39,6 @@ from halfway.live.mqtt.packets.types import (
     UnsubscribePacket,
     Will,
 )
-from halfway.live.mqtt.topics import is_topic
 
 _T = TypeVar("_T", PubackPacket, PubrecPacket, PubrelPacket, PubcompPacket)
 _PINGREQ, _PINGRESP = PingreqPacket(), PingrespPacket()

@@ -21,6 +21,7 @@ _REASONS = {
     "not permitted": Reason.NOT_AUTHORIZED,
     "bad topic": Reason.TOPIC_NAME_INVALID,
     "disk full": Reason.QUOTA_EXCEEDED,
+    "queue full": Reason.QUOTA_EXCEEDED,
     "not kept here": Reason.IMPLEMENTATION_ERROR,
 }
 

@@ -13,7 +13,7 @@ import msgspec
 
 from halfway.live.mesh import Event
 from halfway.live.mqtt.sessions.session import ClientSession
-from halfway.live.topics import OWN
+from halfway.live.topic_filters import OWN
 
 RESERVED = OWN  # no topics of clients
 ANNOUNCEMENTS = RESERVED + "shares/+"

@@ -2,6 +2,7 @@
 
 from halfway.live.mesh import Refusal
 from halfway.live.mqtt.packets.reasons import Reason
+from halfway.live.mqtt.packets.topic_names import is_filter, is_share_name
 from halfway.live.mqtt.packets.types import (
     SubackPacket,
     SubscribePacket,
@@ -12,7 +13,6 @@ from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.session import ClientSession, Grant, grant_of
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table
-from halfway.live.mqtt.topics import is_filter, is_share_name
 
 _GRANTED = (Reason.SUCCESS, Reason.GRANTED_QOS_1, Reason.GRANTED_QOS_2)
 # What a mesh that refuses a subscription means to a client. "Not authorized" would also be allowed

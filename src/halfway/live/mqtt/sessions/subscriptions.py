@@ -10,7 +10,7 @@ from halfway.live.mqtt.packets.fields import Violation
 from halfway.live.mqtt.sessions.delivery import ClientDelivery
 from halfway.live.mqtt.sessions.session import ClientSession, Grant
 from halfway.live.mqtt.sessions.shares import ANNOUNCEMENTS, RESERVED, Share, Shares
-from halfway.live.topics import FilterTree
+from halfway.live.topic_filters import FilterTree
 
 
 class DoorSubscriptions:

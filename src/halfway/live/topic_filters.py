@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 MOST_BYTES = 65_535  # of a topic's text in UTF-8
 OWN = "$halfway/"  # the topics below it belong to the runtime, and all members may use them
-_REMEMBERED = 1024  # topics whose entries a tree remembers
+REMEMBERED = 1024  # topics whose entries a tree remembers
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -43,12 +43,12 @@ def _text_problem(text: str) -> str:
 
 
 def is_wild(topic_filter: str) -> bool:
-    """Whether a filter may match more than one topic."""
+    """Return whether a filter may match more than one topic."""
     return any(level in ("+", "#") for level in topic_filter.split("/"))
 
 
 def covers(wide: str, narrow: str) -> bool:
-    """Whether a filter matches every topic that another filter matches.
+    """Return whether a filter matches every topic that another filter matches.
 
     `a/#` includes `a`, and a wildcard in the first level matches no topic that begins with `$`.
     """
@@ -64,7 +64,7 @@ def covers(wide: str, narrow: str) -> bool:
 
 
 def matches(topic_filter: str, topic: str) -> bool:
-    """Whether a filter matches a topic. A topic is a filter for itself alone."""
+    """Return whether a filter matches a topic. A topic is a filter for itself alone."""
     return covers(topic_filter, topic)
 
 
@@ -116,7 +116,7 @@ class FilterTree(Generic[_K, _V]):
         """Return the entries of all filters that match a topic. The list is not the caller's."""
         found = self._found.get(topic)
         if found is None:
-            if len(self._found) >= _REMEMBERED:
+            if len(self._found) >= REMEMBERED:
                 self._found.clear()
             found = self._found[topic] = self._matching(topic)
         return found

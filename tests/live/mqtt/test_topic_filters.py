@@ -3,13 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.live.mqtt.topics import (
+from halfway.live.mqtt.packets.topic_names import (
     LEVELS_MAXIMUM,
     is_filter,
     is_topic,
     shared,
 )
-from halfway.live.topics import FilterTree, covers, matches
+from halfway.live.topic_filters import FilterTree, covers, matches
 from tests.live.mqtt.sessions import oracle
 
 LEVEL = st.sampled_from(["", "a", "b", "$a"])

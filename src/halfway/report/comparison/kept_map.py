@@ -16,6 +16,7 @@ from halfway.report.comparison.node_section import node_section
 from halfway.report.comparison.plots.system_marks import mark_numbers
 
 _ASSETS = ("map.css", *SCRIPTS)
+_FOLDER = "halfway.report.comparison.map"  # of the assets
 _NAME = ".map"  # the first line is the key, the rest is HTML
 Progress = Callable[[int, int], None]  # systems traced, of how many
 
@@ -23,8 +24,8 @@ Progress = Callable[[int, int], None]  # systems traced, of how many
 def map_of_comparison(
     folder: Path, request: Request, completed: Completed, progress: Progress
 ) -> str:
-    """The sections of a comparison's map and nodes, kept in its folder, or drawn from runs made
-    again."""
+    """Return the sections of a comparison's map and nodes, kept in its
+    folder, or drawn from runs made again."""
     kept, key = folder / _NAME, map_key(completed)
     if kept.is_file():
         first, _, text = kept.read_text("utf-8", "replace").partition("\n")
@@ -38,10 +39,11 @@ def map_of_comparison(
 
 
 def map_key(completed: Completed) -> str:
-    """The digest of all that a comparison's map depends on: scenario, systems, runs and code."""
+    """Return the digest of all that a comparison's map depends on:
+    scenario, systems, runs and code."""
     digest = hashlib.sha256(code_digest(__name__).encode())
     for name in _ASSETS:
-        digest.update(files(__package__).joinpath(name).read_bytes())
+        digest.update(files(_FOLDER).joinpath(name).read_bytes())
     results = completed.results
     first = [run for run in completed.runs if (run.point, run.replicate) == (0, 0)]
     runs = [(run.system, run.seed, run.status, run.digest) for run in first]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from halfway.live.callbacks import ignore
+
 EVERYTHING = "#"  # the topic of all events, used while a node wants all topics
 _LOW_31 = 2**31 - 1
 
@@ -37,7 +39,7 @@ class TopicTable:
         self._pins: dict[int, int] = {}  # hash -> how many subscriptions hold it
         self.given_anew = 0
         # Takes the hash and the number of a topic before another topic has the number.
-        self.before_reuse: Callable[[int, int], None] = _ignored
+        self.before_reuse: Callable[[int, int], None] = ignore
 
     def __len__(self) -> int:
         return len(self._number)
@@ -56,7 +58,7 @@ class TopicTable:
         return number
 
     def known(self, hash64: int) -> bool:
-        """Whether a topic has a number now."""
+        """Return whether a topic has a number now."""
         return hash64 in self._number
 
     def pin(self, hash64: int) -> None:
@@ -84,7 +86,3 @@ class TopicTable:
                 self.before_reuse(hash64, self._number[hash64])
                 return self._number.pop(hash64)
         return None
-
-
-def _ignored(hash64: int, number: int) -> None:
-    del hash64, number

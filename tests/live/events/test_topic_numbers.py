@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.live.events.topics import (
+from halfway.live.events.topic_numbers import (
     TopicTable,
     hashed,
     short,
 )
-from halfway.live.topics import filter_problem, is_wild, matches, topic_problem
+from halfway.live.topic_filters import filter_problem, is_wild, matches, topic_problem
 
 _KEY = bytes(32)
 

@@ -1,0 +1,100 @@
+"""The view of a group member: the members whose announcements it heard, and that have not expired.
+
+An application above publish/subscribe keeps the view, so it works on every system that delivers
+events. It knows only what it heard: an announcement has its member, the event's number at this
+member, the time for which it holds, and whether the member leaves. Ages are by the own clock.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined
+from halfway.core.missing import NO_PLACE, NONE
+
+SAME, JOINED, LEFT = 0, 1, 2  # what happened to a member in a view
+
+
+class GroupViews(NamedTuple):
+    """The views of group members, one row a view: bounded tables of the members that it heard of.
+
+    A place keeps a member that left for as long as its announcement would have held, so that an
+    older announcement that comes late does not bring the member back.
+    """
+
+    member: npt.NDArray[np.int32]  # [views, room] the member's number; NONE: free
+    number: npt.NDArray[np.int32]  # [views, room] of the newest announcement that was heard
+    until_s: npt.NDArray[np.float64]  # [views, room] when the place expires
+    hops: npt.NDArray[np.int32]  # [views, room] of that announcement
+    listed: npt.NDArray[np.bool_]  # [views, room] whether the member is in the view
+    changes: npt.NDArray[np.int32]  # [views] the number of the view: it grows with each change
+    refused: npt.NDArray[np.int64]  # [views] announcements without room
+
+
+def group_views(views: int, room: int) -> GroupViews:
+    """Return empty views of group members, each with room for so many members."""
+    shape = views, max(room, 1)
+    return GroupViews(
+        np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32), np.zeros(shape),
+        np.zeros(shape, np.int32), np.zeros(shape, np.bool_), np.zeros(views, np.int32),
+        np.zeros(views, np.int64),
+    )  # fmt: skip
+
+
+@inlined
+def place_in_view(views, v, member, now):
+    """Return the place of a member in a group view, or a free one; NONE: no room."""
+    free = NO_PLACE
+    for k in range(views.member.shape[1]):
+        if views.member[v, k] == member:
+            return np.int64(k)
+        if free == NO_PLACE and (views.member[v, k] == NONE or views.until_s[v, k] <= now):
+            free = np.int64(k)
+    if free != NO_PLACE:
+        views.member[v, free] = member
+        views.number[v, free] = NONE
+        views.listed[v, free] = False
+    return free
+
+
+@inlined
+def hear_announcement(views, v, member, number, lifetime_s, leaves, hops, now):
+    """Enter an announcement into a group view: JOINED or LEFT if the view changes, else SAME.
+
+    An announcement older than the newest one of its member says nothing. A member whose entry has
+    expired must have left by `expire_member` before.
+    """
+    k = place_in_view(views, v, member, now)
+    if k == NO_PLACE:
+        views.refused[v] += 1
+        return SAME
+    if number <= views.number[v, k]:
+        return SAME
+    views.number[v, k] = number
+    views.until_s[v, k] = now + lifetime_s
+    views.hops[v, k] = hops
+    if views.listed[v, k] != leaves:
+        return SAME
+    views.listed[v, k] = not leaves
+    views.changes[v] += 1
+    return LEFT if leaves else JOINED
+
+
+@inlined
+def expire_member(views, v, member, now):
+    """End a member's entry in a group view if it has expired: LEFT if the view changes."""
+    for k in range(views.member.shape[1]):
+        if views.member[v, k] == member and views.listed[v, k] and views.until_s[v, k] <= now:
+            views.listed[v, k] = False
+            views.changes[v] += 1
+            return LEFT
+    return SAME
+
+
+@inlined
+def forget_view(views, v):
+    """Empty a group view whose node lost its memory."""
+    for k in range(views.member.shape[1]):
+        views.member[v, k] = NONE
+        views.listed[v, k] = False

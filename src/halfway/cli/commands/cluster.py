@@ -1,0 +1,118 @@
+"""`halfway cluster`: a standalone Spark cluster of processes on this machine."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from halfway.cli.terminal.options import AsJson
+from halfway.cli.terminal.screen import RUNS_FAILED
+
+Workers = Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Worker processes.")]
+Cores = Annotated[int, typer.Option(metavar="N", min=1, help="Tasks at once on each worker.")]
+WorkerMemory = Annotated[
+    str, typer.Option(metavar="SIZE", help="Memory of each worker, such as 2g.")
+]
+ListeningPort = Annotated[
+    int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0: any free one.")
+]
+Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
+PackFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the two files.")]
+
+cluster = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+@cluster.callback()
+def _cluster() -> None:
+    """Run a standalone Spark cluster on this machine: a master, workers, a Connect server if asked.
+
+    \b
+    halfway cluster start --connect
+    halfway compare mesh.toml --master spark://127.0.0.1:7077
+    halfway compare mesh.toml --master sc://127.0.0.1:15002
+    halfway cluster stop
+    halfway cluster pack DIR      for spark-submit: docs/clusters.md
+    """
+
+
+@cluster.command()
+def start(
+    workers: Workers = 3,
+    cores: Cores = 1,
+    memory: WorkerMemory = "1g",
+    port: ListeningPort = 7077,
+    connect: Connect = False,
+    connect_port: ListeningPort = 15002,
+) -> None:
+    """Start a cluster, and print its addresses when all its workers are ready.
+
+    \b
+    The processes listen on 127.0.0.1 only, without a password: every user of this machine can
+    run programs on the cluster. The cluster runs until `halfway cluster stop`.
+    """
+    from halfway.pipeline.spark.cluster import Order, default_folder
+    from halfway.pipeline.spark.cluster import start as begin
+
+    order = Order(workers, cores, memory, port, connect_port if connect else None)
+    started = begin(default_folder(), order)
+    for address in filter(None, (started.master, started.connect)):
+        typer.echo(f"--master {address}")
+
+
+@cluster.command()
+def status(as_json: AsJson = False) -> None:
+    """Say what runs. Exit status: 0 if all processes of the cluster run, else 1."""
+    from halfway.pipeline.spark.cluster import alive_workers, cores_in_use, default_folder, read
+
+    folder = default_folder()
+    found = read(folder)
+    if found is None:
+        typer.echo("{}" if as_json else "no cluster runs; start one: halfway cluster start")
+        raise typer.Exit(RUNS_FAILED)
+    living, alive, used = found.living(folder), alive_workers(found), cores_in_use(found)
+    if as_json:
+        typer.echo(json.dumps({
+            "master": found.master, "connect": found.connect, "page": found.page,
+            "workers": found.workers, "alive_workers": alive, "cores": found.workers * found.cores,
+            "cores_in_use": used, "processes": {str(one.pid): one.role for one in living},
+        }))  # fmt: skip
+    else:
+        typer.echo(f"master    {found.master}  (page {found.page})")
+        typer.echo(f"workers   {alive} of {found.workers}, {used} of their cores in use")
+        if found.connect:
+            typer.echo(f"connect   {found.connect}")
+        typer.echo(f"logs      {folder}")
+    if len(living) < len(found.processes) or alive < found.workers:
+        raise typer.Exit(RUNS_FAILED)
+
+
+@cluster.command()
+def pack(folder: PackFolder) -> None:
+    """Write the two files that spark-submit needs: this Halfway as an archive, and its driver.
+
+    \b
+    halfway cluster pack DIR
+    spark-submit --master yarn --deploy-mode cluster --py-files DIR/halfway.zip \\
+        DIR/halfway_driver.py compare mesh.toml --out /shared/results
+    """
+    import shutil
+
+    from halfway.cli import submitted
+    from halfway.pipeline.spark.shipping import packed
+
+    folder.mkdir(parents=True, exist_ok=True)
+    driver = folder / "halfway_driver.py"
+    shutil.copyfile(submitted.__file__, driver)
+    for written in (packed(folder), driver):
+        typer.echo(str(written))
+
+
+@cluster.command()
+def stop() -> None:
+    """Stop the cluster. A sweep that runs on it fails; its finished batches are kept."""
+    from halfway.pipeline.spark.cluster import default_folder
+    from halfway.pipeline.spark.cluster import stop as end
+
+    count = end(default_folder())
+    typer.echo(f"stopped {count} processes" if count else "no cluster runs")

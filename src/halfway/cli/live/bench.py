@@ -1,0 +1,104 @@
+"""`halfway bench`: how fast a network of live nodes is on this machine."""
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfway.cli.live import options
+from halfway.cli.terminal.options import AsJson
+from halfway.cli.terminal.screen import warn
+
+if TYPE_CHECKING:
+    from halfway.live.interface.bench import BenchSettings, Phase
+
+_Nodes = Annotated[
+    int, typer.Option(metavar="N", help="Nodes; one publishes, all others subscribe.")
+]
+_Size = Annotated[int, typer.Option(metavar="B", help="Bytes of a payload.")]
+_Rate = Annotated[float, typer.Option(metavar="N", help="Events a second of the first phase.")]
+_Each = Annotated[float, typer.Option(metavar="S", help="Seconds of each of the two phases.")]
+
+
+def bench(
+    system: options.LiveSystem = "flooding",
+    option: options.SystemOptions = None,
+    nodes: _Nodes = 4,
+    size: _Size = 200,
+    rate: _Rate = 500.0,
+    seconds: _Each = 5.0,
+    interpreted: options.Interpreted = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a network of live nodes: rate, delivery, latency, CPU, and drops by reason.
+
+    \b
+    The nodes are an UNSAFE development network of their own, on loopback, in this
+    process; other nodes do not hear it. The first phase has a rate, and shows latency
+    and delivery. The second one is flat out: it shows how much fits, and what is
+    dropped then, and why. The CPU time is that of all nodes together, and of the
+    measurement. A machine that is busy shows other numbers: repeat, and compare runs
+    of one machine only.
+
+    \b
+    halfway bench
+    halfway bench --system walk-overlay --nodes 20 --rate 100
+    halfway bench --size 1000 --seconds 20 --json | jq .events_per_second
+    """
+    from halfway.cli.live.node import values_of
+    from halfway.live.interface.bench import BenchSettings
+
+    settings = BenchSettings(
+        system, values_of(option), nodes, size, rate, seconds, interpreted
+    ).checked()
+    asyncio.run(_run(settings, as_json))
+
+
+async def _run(settings: "BenchSettings", as_json: bool) -> None:
+    from halfway.live.interface.bench import bench as measured
+    from halfway.live.plain import LABEL
+
+    if not as_json:
+        typer.echo(f"{LABEL}: {settings.nodes} nodes of {settings.system}, {settings.size} B")
+    async for phase in measured(settings, warn):
+        row = _row(phase)
+        if as_json:
+            typer.echo(json.dumps(row))
+        else:
+            _print(phase, row)
+
+
+def _row(phase: "Phase") -> dict[str, object]:
+    """Return the measures of a phase as plain values; null where nothing arrived."""
+    arrived = phase.delivered > 0
+    return {
+        "phase": phase.phase,
+        "seconds": round(phase.seconds, 3),
+        "published": phase.published,
+        "events_per_second": round(phase.published / phase.seconds, 1),
+        "notifications_per_second": round(phase.delivered / phase.seconds, 1),
+        "delivery": round(phase.delivered / phase.wanted, 6) if phase.wanted else None,
+        "p50_s": round(phase.p50_s, 6) if arrived else None,
+        "p99_s": round(phase.p99_s, 6) if arrived else None,
+        "cpu_cores": round(phase.cpu_s / phase.seconds, 3),
+        "cpu_us_per_notification": (
+            round(1e6 * phase.cpu_s / phase.delivered, 1) if arrived else None
+        ),
+        "datagrams": phase.datagrams,
+        "drops": phase.drops,
+    }  # fmt: skip
+
+
+def _print(phase: "Phase", row: dict[str, object]) -> None:
+    shares = f"{100 * phase.delivered / phase.wanted:.2f} %" if phase.wanted else "no event"
+    dropped = ", ".join(f"{why} {count:,}" for why, count in phase.drops.items()) or "none"
+    typer.echo(
+        f"{phase.phase:9} {row['events_per_second']:>10,} events/s, "
+        f"{row['notifications_per_second']:>10,} notifications/s, delivered {shares}"
+    )
+    typer.echo(
+        f"          latency p50 {1000 * phase.p50_s:.2f} ms, p99 {1000 * phase.p99_s:.2f} ms; "
+        f"CPU {row['cpu_cores']} cores, {row['cpu_us_per_notification']} µs a notification"
+    )
+    typer.echo(f"          dropped: {dropped}")

@@ -1,0 +1,37 @@
+"""The option `--account`: where the time of a sweep went, from Spark's own log."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from halfway.cli.terminal.screen import console, warn
+
+
+@contextmanager
+def accounted(file: Path | None, quiet: bool) -> Iterator[Path | None]:
+    """Return the folder for Spark's event log during the block, if an
+    account is asked for; else None.
+
+    At the end of the block, write the account to the file, and print it unless `quiet`.
+    """
+    if file is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="halfway-account-") as folder:
+        yield Path(folder)
+        _tell(Path(folder), file, quiet)
+
+
+def _tell(folder: Path, file: Path, quiet: bool) -> None:
+    from halfway.files import write_whole
+    from halfway.pipeline.spark.account import account_of
+    from halfway.report.terminal.account_report import account_csv, print_account
+
+    account = account_of(folder)
+    if account is None:
+        warn("--account: Spark was not needed, or it runs elsewhere: there is nothing to account")
+        return
+    write_whole(file, account_csv(account))
+    if not quiet:
+        print_account(console(), account)

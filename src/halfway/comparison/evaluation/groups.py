@@ -1,0 +1,42 @@
+"""The metrics of groups: how accurate the views of members are, and how fast they follow."""
+
+import math
+from collections.abc import Callable
+
+from halfway.comparison.evaluation import members
+from halfway.comparison.evaluation.results import Metric
+from halfway.sim.metrics.groups import GroupQuality
+from halfway.sim.metrics.outcome import Outcome
+
+
+def _read(value: Callable[[GroupQuality], float]) -> Callable[[Outcome], float]:
+    return lambda o: math.nan if o.groups is None else value(o.groups)
+
+
+METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
+    (Metric("view-accuracy", "view accuracy", "",
+            "The share of the time in which a member that is in a view is in the group and up.",
+            "more", most=1.0),
+     _read(lambda g: g.accuracy)),
+    (Metric("join-convergence", "join until all list it", "s",
+            "The mean time from the join of a member, or from the return of its node, until all "
+            "viewers list the member. Only changes that converge before the next change of the "
+            "member count. The viewers are the subscribing members that are up at the change and "
+            "stay."),
+     _read(lambda g: g.join_s)),
+    (Metric("leave-convergence", "leave until none lists it", "s",
+            "The mean time from the leave of a member until no viewer lists the member."),
+     _read(lambda g: g.leave_s)),
+    (Metric("crash-convergence", "crash until none lists it", "s",
+            "The mean time from the crash of a member until no viewer lists the member."),
+     _read(lambda g: g.crash_s)),
+    (Metric("newcomer-time", "newcomer lists all", "s",
+            "The mean time from the join of a viewer until it lists all members of its group for "
+            "the first time."),
+     _read(lambda g: g.newcomer_s)),
+    (Metric("converged-share", "converged share", "",
+            "The share of joins, leaves and crashes that all viewers follow before the next change "
+            "of the same member, or before the end of the run.", "more", most=1.0),
+     _read(lambda g: g.converged_share)),
+)  # fmt: skip
+NAMES = (*(metric.name for metric, _ in METRICS), *members.NAMES)

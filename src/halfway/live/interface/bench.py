@@ -1,0 +1,202 @@
+"""The measurement of a network of live nodes in this process: rate, delivery, latency, CPU, drops.
+
+The first node publishes and all others subscribe. Every event carries its number and the time of
+its publication, so that an event counts once at a node, whatever arrives. A phase has a rate, or is
+flat out: the node publishes as long as it has room.
+"""
+
+import asyncio
+import struct
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.options import Value
+from halfway.live.mesh import Event
+from halfway.live.runtime.host import Host
+from halfway.live.runtime.settings import Settings
+from halfway.problem import Problem
+
+TOPIC = "bench/events"
+_STAMP = struct.Struct("<Id")  # number, seconds of the process's monotonic clock
+LEAST_BYTES, MOST_BYTES, MOST_SECONDS = _STAMP.size, 60_000, 600.0
+_LINKED_S, _QUIET_S, _SETTLE_S, _POLL_S = 30.0, 5.0, 0.5, 0.02
+_MOST_LATENCIES = 2_000_000  # of a phase; further ones count as delivered only
+
+
+class BenchSettings(NamedTuple):
+    """What is measured. rate: events a second of the first phase; the second one is flat out."""
+
+    system: str
+    options: Mapping[str, Value] = {}
+    nodes: int = 4
+    size: int = 200  # bytes of a payload
+    rate: float = 500.0
+    seconds: float = 5.0  # of each phase
+    interpreted: bool = False
+
+    def checked(self) -> "BenchSettings":
+        """Return the settings. Raises Problem for a value out of range."""
+        for field, low, high in (
+            ("nodes", 2, 300), ("size", LEAST_BYTES, MOST_BYTES), ("rate", 1.0, 1e6),
+            ("seconds", 0.1, MOST_SECONDS),
+        ):  # fmt: skip
+            value = getattr(self, field)
+            if not low <= value <= high:
+                raise Problem(f"{field} = {value:g}: expected {low:g} to {high:g}")
+        return self
+
+
+class Phase(NamedTuple):
+    """The measures of one phase."""
+
+    phase: str  # "paced" or "flat out"
+    seconds: float
+    published: int
+    wanted: int  # notifications, if every event reached every subscriber
+    delivered: int
+    p50_s: float
+    p99_s: float
+    cpu_s: float  # of this process, the measurement included
+    datagrams: int  # sent
+    drops: dict[str, int]  # of all nodes, by reason
+
+
+async def bench(
+    settings: BenchSettings, announce: Callable[[str], None]
+) -> AsyncIterator[Phase]:  # fmt: skip
+    """Yield the measures of each phase. announce: takes a text for a person.
+
+    Raises Problem if the nodes do not find each other.
+    """
+    settings.checked()
+    own = Settings(
+        system=settings.system, options=settings.options, name="bench", network="bench",
+        nodes=settings.nodes, discover=False, compile="never",
+    )  # fmt: skip
+    async with Host(own) as host:
+        if not settings.interpreted:
+            if not host.nodes[0].stepper.is_stored():
+                announce(f"compiling {settings.system}, once on this machine")
+            for node in host.nodes:
+                node.stepper.compile()
+        await _linked(host)
+        arrivals = _Arrivals()
+        for node in host.nodes[1:]:
+            node.subscribe(TOPIC, arrivals.taking())
+        host.nodes[0].own_events.join()
+        await asyncio.sleep(_SETTLE_S)
+        for name, rate in (("paced", settings.rate), ("flat out", np.inf)):
+            yield await _phase(host, arrivals, name, rate, settings)
+
+
+class _Arrivals:
+    """The notifications of a phase, and the latencies of the first ones."""
+
+    def __init__(self) -> None:
+        self._seen: list[bytearray] = []  # by subscriber: whether an event was there
+        self.begin(0)
+
+    def begin(self, number: int) -> None:
+        """Begin with a phase, whose first event has a number."""
+        self.first, self.delivered = number, 0
+        self.latencies: list[float] = []
+        for one in self._seen:
+            one.clear()
+
+    def taking(self) -> Callable[[Event], None]:
+        """Return what a further subscriber calls."""
+        seen = bytearray()
+        self._seen.append(seen)
+
+        def take(event: Event) -> None:
+            number, sent = _STAMP.unpack_from(event.payload)
+            place = number - self.first
+            if place < 0:
+                return  # of the phase before
+            if place >= len(seen):
+                seen.extend(bytes(place + 1 - len(seen)))
+            if not seen[place]:
+                seen[place] = 1
+                self.delivered += 1
+                if len(self.latencies) < _MOST_LATENCIES:
+                    self.latencies.append(time.monotonic() - sent)
+
+        return take
+
+
+async def _linked(host: Host) -> None:
+    """Wait until every node has the neighbours that its process gives it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINKED_S):
+            while any(
+                len(node.links.table.links()) < len(node.links.static) for node in host.nodes
+            ):
+                await asyncio.sleep(_POLL_S)
+            return
+    what = f"the nodes do not find each other within {_LINKED_S:g} s"
+    raise Problem(what, remedy="use fewer nodes, or a machine that is less busy")
+
+
+async def _phase(
+    host: Host, arrivals: _Arrivals, name: str, rate: float, settings: BenchSettings
+) -> Phase:
+    """Publish for the seconds of a phase, and wait until nothing more arrives."""
+    first = arrivals.first + len(arrivals._seen[0])
+    arrivals.begin(first)
+    before, cpu = _counts(host), time.process_time()
+    begun = time.monotonic()
+    published = await _published(host, first, rate, settings, begun + settings.seconds)
+    seconds = time.monotonic() - begun
+    wanted = published * (len(host.nodes) - 1)
+    await _quiet(arrivals, wanted)
+    cpu_s, counts = time.process_time() - cpu, _counts(host)
+    counts.subtract(before)
+    datagrams = counts.pop(_SENT)
+    p50, p99 = np.quantile(arrivals.latencies, (0.5, 0.99)) if arrivals.latencies else (np.nan,) * 2
+    drops = {why: count for why, count in sorted(counts.items()) if count}
+    return Phase(
+        name, seconds, published, wanted, arrivals.delivered, float(p50), float(p99), cpu_s,
+        datagrams, drops,
+    )  # fmt: skip
+
+
+async def _published(
+    host: Host, first: int, rate: float, settings: BenchSettings, end: float
+) -> int:
+    """Publish at a rate until a time; return how many events."""
+    node, count, begun = host.nodes[0], 0, time.monotonic()
+    filler = bytes(settings.size - _STAMP.size)
+    while (now := time.monotonic()) < end:
+        if count >= (now - begun) * rate:
+            await asyncio.sleep(max(begun + count / rate - now, 0.0))
+            continue
+        await node.publish(TOPIC, _STAMP.pack(first + count, now) + filler)
+        count += 1
+    return count
+
+
+async def _quiet(arrivals: _Arrivals, wanted: int) -> None:
+    """Wait until all notifications are there, or none came for some time."""
+    until, known = time.monotonic() + _QUIET_S, arrivals.delivered
+    while arrivals.delivered < wanted and time.monotonic() < until:
+        await asyncio.sleep(_POLL_S)
+        if arrivals.delivered != known:
+            until, known = time.monotonic() + _QUIET_S, arrivals.delivered
+
+
+_SENT = "datagrams sent"
+
+
+def _counts(host: Host) -> Counter[str]:
+    """Return the drops of all nodes by reason, and the datagrams that they sent."""
+    found = Counter[str]()
+    for node in host.nodes:
+        node.endpoint.count_kernel_drops()
+        found.update(node.drops.by_reason())
+        found[_SENT] += node.endpoint.sent
+    return found

@@ -1,0 +1,56 @@
+"""The frames that wait for neighbours until the end of a turn, and how they share datagrams."""
+
+from collections.abc import Iterator
+
+from halfway.live.drops import Drop, Drops
+from halfway.live.wire.fragments import Cutter, packed
+from halfway.live.wire.frames import HEAD, FrameType, frame
+
+MOST_WAITING_BYTES = 1 << 20  # of all neighbours; then the node sends at once
+
+
+class WaitingFrames:
+    """The frames that wait at one node, by neighbour. The caller sends them when `is_full`."""
+
+    def __init__(self, drops: Drops) -> None:
+        self._drops, self._cutter = drops, Cutter()
+        self._frames: dict[int, list[bytes]] = {}
+        self._bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._frames)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more should wait."""
+        return self._bytes >= MOST_WAITING_BYTES
+
+    def add(self, peer: int, whole: bytes) -> None:
+        """Let a frame wait for a neighbour."""
+        self._frames.setdefault(peer, []).append(whole)
+        self._bytes += len(whole)
+
+    def forget(self, peer: int) -> None:
+        """Drop what waits for a node that is gone."""
+        self._bytes -= sum(map(len, self._frames.pop(peer, ())))
+
+    def taken(self, room: int) -> Iterator[tuple[int, bytes]]:
+        """Take all frames as contents of datagrams of at most `room` bytes, with the receiver."""
+        frames, self._frames, self._bytes = self._frames, {}, 0
+        for peer, waiting in frames.items():
+            for plain in packed(self._cut(waiting, room), room):
+                yield peer, plain
+
+    def _cut(self, waiting: list[bytes], room: int) -> list[bytes]:
+        found = []
+        for whole in waiting:
+            if len(whole) <= room:
+                found.append(whole)
+                continue
+            try:
+                parts = self._cutter.cut(whole, room - HEAD.size)
+            except ValueError:
+                self._drops.count(Drop.FRAGMENTS)
+                continue
+            found += [frame(FrameType.FRAGMENT, part) for part in parts]
+        return found

@@ -1,0 +1,86 @@
+"""The parts of a record that a replay reads: head, state, surroundings, records, and the end.
+
+`halfway record` writes them into one file. A trace folder has the records in Parquet files, and
+beside each of them a hidden file with the other parts, compressed.
+"""
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from halfway.core.values.digest import arrays
+from halfway.live.runtime.node import MeshNode
+from halfway.live.step.stepper import Stepper
+
+MARK = b"halfway live trace 1\n"
+PART = struct.Struct("<4sI")  # sort, bytes
+HEAD, STATE, RECORDS, AROUND, END = b"head", b"stat", b"reco", b"arou", b"end "
+ROWS = b"rows"  # in place of RECORDS: how many received rows of the Parquet file follow
+_MOST_PART = 1 << 30
+
+
+def head_of(node: MeshNode) -> dict[str, Any]:
+    """Return what a replay needs to make the node's handler again."""
+    return {
+        "system": node.identity.system, "options": node.face.values, "node": node.name,
+        "id": node.node_id, "incarnation": node.identity.incarnation,
+        "limits": node.limits._asdict(), "key": node.face.setting.key,
+        "at": node.scheduler.now(),
+    }  # fmt: skip
+
+
+def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:
+    """Return the arrays that a handler reads and does not write: neighbourhood and catalogue."""
+    return [*arrays(stepper.neighbourhood), *arrays(stepper.node.rules)]
+
+
+def part_bytes(sort: bytes, content: bytes) -> bytes:
+    """Return a part as it is in a file."""
+    return PART.pack(sort, len(content)) + content
+
+
+def parts_in(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the parts of a file's content behind its mark, up to one that is not whole."""
+    at = len(MARK)
+    while at + PART.size <= len(content):
+        sort, size = PART.unpack_from(content, at)
+        at += PART.size
+        if at + size > len(content):
+            return
+        yield sort, content[at : at + size]
+        at += size
+
+
+def state_file(
+    head: dict[str, Any], before: bytes, parts: Sequence[tuple[bytes, bytes]], behind: bytes
+) -> bytes:
+    """Return the content of the hidden file beside a Parquet file.
+
+    before, behind: the bytes of the state at the beginning and at the end of the file.
+    """
+    end = {"digest": hashlib.sha256(behind).hexdigest()[:16]}
+    whole = [(HEAD, json.dumps(head).encode()), (STATE, before), *parts]
+    whole.append((END, json.dumps(end).encode()))
+    return zlib.compress(MARK + b"".join(part_bytes(*one) for one in whole), 1)
+
+
+def opened_state_file(content: bytes) -> bytes:
+    """Return the parts in a hidden file, with the mark. Raises ValueError for other bytes."""
+    try:
+        found = zlib.decompressobj().decompress(content, _MOST_PART)
+    except zlib.error:
+        raise ValueError("damaged") from None
+    if not found.startswith(MARK):
+        raise ValueError("another form")
+    return found
+
+
+def beside(path: Path) -> Path:
+    """Return the hidden file beside a Parquet file."""
+    return path.with_name(f".{path.stem}.state")

@@ -1,0 +1,131 @@
+"""Judge of paper 1, §2: failure detection over publish/subscribe, beside gossip.
+
+The section has sentences, and no numbers. What orders systems is judged; the rest is measured.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from halfway.papers.claims.thresholds import VERY_NEAR, percent
+from halfway.papers.directional_walks.detectors import (
+    DETECTORS,
+    GOSSIP,
+    MERGED,
+    PATHS,
+    PRINTED,
+    PROBES,
+    REFRESH_S,
+    SCENARIOS,
+)
+from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.judge import judge_order, judge_range, ours
+from halfway.pipeline.reproduction.verdict import Verdict
+
+_row = partial(Verdict, "directional-walks", "section-2")
+_Detector = tuple[str, float]
+_INSTEAD = "can be used instead of the gossip algorithm"
+_FAILURE = "does not manage the failure of the nodes that compose the routing path"
+_LIST = "each node gets the list of all the members of the group"
+_REFRESHED, _MERGED, _GOSSIP = (PATHS, REFRESH_S), (MERGED, REFRESH_S), (GOSSIP, 0.0)
+_WRONG = "share of the time in which a monitor suspects a member that is up"
+# Metrics that are only measured, with the scenarios that have values.
+_MEASURED = {
+    "first": ("s until the first monitor suspects a crashed member", ("deaths",)),
+    "wrong": (_WRONG, ("deaths", "loss", "slow nodes")),
+    "messages": ("messages of a member in a second", SCENARIOS),
+}
+
+
+def judge_detectors(found: Summaries) -> Iterator[Verdict]:
+    """Judge failure detection over directional walks [drw §2] by its sentences."""
+    yield from _lists(found)
+    for detector in (PRINTED, _REFRESHED, (PROBES, 0.0)):
+        yield from _instead(found, detector)
+    yield from _broken_paths(found)
+    yield from _merged(found)
+    for metric, (words, scenarios) in _MEASURED.items():
+        for scenario in scenarios:
+            for detector in DETECTORS:
+                seen = _of(found, metric, scenario, detector)
+                yield _row(
+                    _cell(scenario, detector), words, None, *_mean(seen), seen.networks,
+                    "periods and time-outs are ours", "ours open", "the paper measures none of it",
+                )  # fmt: skip
+
+
+def _of(found: Summaries, metric: str, scenario: str, detector: _Detector) -> Summary:
+    system, refresh_s = detector
+    return found.find(metric, scenario=scenario, system=system, refresh_s=refresh_s)
+
+
+def _cell(scenario: str, detector: _Detector) -> dict[str, Scalar]:
+    system, refresh_s = detector
+    launched = {PATHS: {"walks": f"every {refresh_s:g} s" if refresh_s else "once, as printed"}}
+    return {"scenario": scenario, "system": system, **launched.get(system, {})}
+
+
+def _mean(seen: Summary) -> tuple[float, float, float]:
+    return seen.mean, seen.mean_low, seen.mean_high
+
+
+def _lists(found: Summaries) -> Iterator[Verdict]:
+    """Judge the lists of members that nodes of directional walks' group have."""
+    seen = _of(found, "listed", "calm", PRINTED)
+    yield _row(
+        _cell("calm", PRINTED), "share of the members that a node lists", _LIST, *_mean(seen),
+        seen.networks, "a list: the members whose heartbeats a node received; from 30 s on",
+        *judge_range(1.0, 1.0, *_mean(seen), rounding=0.0),
+    )  # fmt: skip
+
+
+def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
+    """Judge whether a detector over directional walks can do what gossip does."""
+    calm = _of(found, "mistakes", "calm", detector)
+    yield _row(
+        _cell("calm", detector), "mistakes of a monitor about a member in an hour", _INSTEAD,
+        *_mean(calm), calm.networks, "without a fault, no member is suspected",
+        *judge_range(0.0, 0.0, *_mean(calm), rounding=0.0),
+    )  # fmt: skip
+    share = ratio(
+        _of(found, "detected", "deaths", _GOSSIP), _of(found, "detected", "deaths", detector),
+        "mean",
+    )  # fmt: skip
+    yield _row(
+        _cell("deaths", detector), "detected share of crashes, gossip / this", _INSTEAD, *share,
+        calm.networks, f"instead: at most {percent(VERY_NEAR)} fewer than gossip",
+        *judge_order(*share, equal=1 + VERY_NEAR),
+    )  # fmt: skip
+
+
+def _broken_paths(found: Summaries) -> Iterator[Verdict]:
+    """Judge what the death of nodes on directional walks' paths does, as printed."""
+    printed = _of(found, "wrong", "deaths", PRINTED)
+    share = ratio(_of(found, "wrong", "deaths", _GOSSIP), printed, "mean")
+    yield _row(
+        _cell("deaths", PRINTED), f"{_WRONG}, gossip / this", _FAILURE, *share, printed.networks,
+        "a tenth of all nodes dies", *judge_order(*share),
+    )  # fmt: skip
+    share = ratio(_of(found, "wrong", "deaths", _REFRESHED), printed, "mean")
+    yield _row(
+        _cell("deaths", _REFRESHED), f"{_WRONG}, this / as printed", None, *share,
+        printed.networks, "walks are launched again every 10 s", *ours(judge_order(*share)),
+    )  # fmt: skip
+
+
+def _merged(found: Summaries) -> Iterator[Verdict]:
+    """Judge the merger of directional walks with gossip, the paper's further work."""
+    for metric, words, rivals in (
+        ("wrong", _WRONG, (PRINTED, _REFRESHED)),
+        ("messages", "messages of a member in a second", (_REFRESHED,)),
+    ):
+        for rival in rivals:
+            mine = _of(found, metric, "deaths", _MERGED)
+            share = ratio(mine, _of(found, metric, "deaths", rival), "mean")
+            against = ", ".join(str(part) for part in list(_cell("", rival).values())[1:])
+            yield _row(
+                _cell("deaths", _MERGED), f"{words}, this / {against}", None, *share,
+                mine.networks, "further work of the paper; the rules are ours",
+                *ours(judge_order(*share)),
+            )  # fmt: skip

@@ -1,0 +1,31 @@
+"""Packets of DRIP's simulations: bytes by kind, repeats of beacons, and events at their broker."""
+
+import numpy as np
+
+from halfway.papers.drip.measurements import WINDOW, simulation
+from halfway.pipeline.plan.run import Observations, Run
+
+
+def packets(run: Run) -> Observations:
+    """[drip §§IV, V-B] Measure the packets of one network; every value is one for the network.
+
+    subscription, event: bytes of a record between brokers; an event is without payload.
+    bytes: of all transmissions.
+    repeats: transmissions of a beacon, over the nodes of the network; a flood has 1.
+    local: share of the events that a broker detects itself.
+    """
+    with run.timed("run"):
+        made = simulation(run, run["system"], run["m"])
+        out = made.run()
+    node = made.instance.state.node
+    brokers = node.is_broker == 1
+    published = made.demand.begun_again().take(np.inf, WINDOW).row
+    size = {kind: out.kind_bytes.get(kind, 0) / max(n, 1) for kind, n in out.sent.items()}
+    found = {
+        "subscription": size["subscription"],
+        "event": size["event"],
+        "bytes": out.bytes_sent,
+        "repeats": out.sent["beacon"] / (node.beacon_sequence[brokers].sum() * run["n"]),
+        "local": brokers[published].mean(),
+    }
+    return {metric: np.array([value], np.float64) for metric, value in found.items()}

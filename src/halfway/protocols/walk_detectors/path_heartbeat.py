@@ -1,0 +1,163 @@
+"""Heartbeats on the paths of a group: each member publishes a heartbeat each period.
+
+[drw §2] "the algorithm also provides the routing paths towards the nodes": a heartbeat goes once to
+each neighbour that is next on a path to a member. The periods and the time-out are ours, because
+the paper states none. As printed, walks are launched once. Then the death of a node on the paths
+ends the heartbeats of all members behind it [drw §2: the algorithm "does not manage the failure of
+the nodes that compose the routing path"]. With `refresh_s`, the next launches make other paths.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart
+from halfway.core.handler import handles
+from halfway.core.kinds import Kinds
+from halfway.core.message import START
+from halfway.core.missing import NONE
+from halfway.core.options import Value, seconds
+from halfway.core.outbox import emit
+from halfway.core.prng import random_bits, random_states, uniform
+from halfway.protocols import reliable_hop
+from halfway.protocols.failure_detectors import reports, silence
+from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.walk_detectors import group
+from halfway.protocols.walk_detectors.group import GROUP
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.delivery import leads_on
+from halfway.protocols.walks.directional_walk import DirectionalState, receive_and_step
+from halfway.protocols.walks.rendezvous import limits as limits_of_walks
+from halfway.protocols.walks.state import track_hop
+
+KINDS = Kinds(group.RANGES)
+KINDS.include(group.WALK_KINDS)
+KINDS.include(reports.KINDS)
+BEAT = KINDS.network(
+    22, "heartbeat", "a member is alive, along the paths of the group", "epoch sequence",
+    reused={"publisher": "member", "event": "counter"},
+)  # fmt: skip
+TICK = KINDS.timer(23, "tick", "the node looks for silent members, and may send its heartbeat")
+
+NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
+MOST_BESIDE = 0  # emissions for a record that others receive as well
+TICKS = 8  # in a period: how often a node looks for silent members
+OPTIONS = {
+    "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
+    "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
+    **group.OPTIONS,
+}
+
+
+class Rules(NamedTuple):
+    """The scalars of heartbeats on paths, equal on every node."""
+
+    period_s: float
+    silence: Silence
+    walks: messages.Rules
+
+
+class PathHeartbeatState(NamedTuple):
+    """What a node of heartbeats on paths remembers."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n]
+    ticks: npt.NDArray[np.int32]  # [n] until the next heartbeat
+    counter: npt.NDArray[np.int32]  # [n] of the last heartbeat
+    heard: HeardMembers
+    walks: DirectionalState
+
+
+State = PathHeartbeatState
+
+
+def state(
+    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
+    degree: int, places: int = 8,
+) -> PathHeartbeatState:  # fmt: skip
+    """Return nodes of heartbeats on paths that know no member; members: for which each has room.
+
+    intervals: times between heartbeats that a node keeps of each member, for φ. degree: the
+    largest of a node. places: hops in flight that a node tracks.
+    """
+    n = len(node_ids)
+    ticks, counter = np.zeros((2, n), np.int32)
+    heard = silence.nothing_heard(n, members, intervals)
+    walks = group.group_of(node_ids, members, degree, seed, places)
+    draws = random_states(node_ids, seed)
+    return PathHeartbeatState(node_ids, draws, ticks, counter, heard, walks)
+
+
+def rules(values: Mapping[str, Value]) -> Rules:
+    """Return the rules of heartbeats on paths with these values of its options."""
+    waits = silence.silence_of(values)
+    return Rules(float(values["period_s"]), waits, group.walk_rules(values))
+
+
+def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
+    """Return the most records that one call of the `handle` of heartbeats on paths emits."""
+    members, degree = int(state.heard.entry.shape[1]), int(state.walks.weights.weight.shape[1])
+    return members + 2 * degree + group.most_walk_emissions(state.walks, rules.walks) + 4
+
+
+def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
+    """Return the limits of the ranges in records of heartbeats on paths: one topic, the group."""
+    return limits_of_walks(state.walks, rules.walks)
+
+
+@apart
+def send_beat(walks, rules, i, member, epoch, counter, source, now, out):
+    """Send a heartbeat from row i once to each next node of the paths to members, except the node
+    that it came from."""
+    trails = walks.trails
+    for k in range(trails.paths.shape[2]):
+        if leads_on(trails, rules, i, GROUP, k, source, now):
+            o = emit(out, BEAT, 0.0, trails.paths[i, GROUP, k].back)
+            o.publisher = member
+            o.epoch = epoch
+            o.event = counter
+            track_hop(trails, rules, i, o, out)
+
+
+@apart
+def receive_beat(state, rules, i, message, out):
+    """Receive a heartbeat on a path: note it, and send it on, once."""
+    trails, member = state.walks.trails, message.publisher
+    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
+        return
+    epoch, counter, now = message.epoch, message.event, message.at
+    if member != state.node_id[i] and silence.note_counter(
+        state.heard, i, member, epoch, counter, now, out
+    ):
+        send_beat(state.walks, rules.walks, i, member, epoch, counter, message.source, now, out)
+
+
+@apart
+def tick(state, rules, neighbourhood, i, message, out):
+    """Look for silent members at row i, and send its own heartbeat once a period."""
+    now, own_id = message.at, state.node_id[i]
+    group.join(state.walks, rules.walks, neighbourhood, i, message, out)
+    state.ticks[i] -= 1
+    if state.ticks[i] <= 0:
+        state.ticks[i] = TICKS
+        state.counter[i] += 1
+        epoch, counter = message.incarnation, state.counter[i]
+        send_beat(state.walks, rules.walks, i, own_id, epoch, counter, NONE, now, out)
+    silence.suspect_silent(state.heard, rules.silence, i, now, out)
+    emit(out, TICK, rules.period_s / TICKS, own_id)
+
+
+@handles(PathHeartbeatState)
+def handle(state, rules, neighbourhood, i, message, out):
+    """Handle one message at a node of heartbeats on paths."""
+    if message.kind == BEAT:
+        receive_beat(state, rules, i, message, out)
+    elif message.kind == TICK:
+        tick(state, rules, neighbourhood, i, message, out)
+    else:
+        receive_and_step(state.walks, rules.walks, neighbourhood, i, message, out)
+        if message.kind == START:
+            silence.hear_all_again(state.heard, i, message.at)
+            emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])

@@ -1,0 +1,150 @@
+"""The walks of probes: their records, the state of a node, trails, and what a walk looks for."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.kinds import Kinds, Step
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.outbox import emit
+from halfway.core.prng import high_half, low_half
+from halfway.core.values.ranges import BITS, COUNT, NODE_OR_NONE
+from halfway.protocols.failure_detectors import counter_records, reports
+from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
+from halfway.protocols.walks.directional_walk import Weights
+
+# Places in `args` of a STEP.
+RANDOM_LOW, RANDOM_HIGH, STEPS, WANTED = 0, 1, 2, 3
+SOUGHT = 5  # members that a walk looks for
+
+KINDS = Kinds(
+    reports.MEMBER_RANGE | counter_records.RANGES | {
+        "random state, low": BITS, "random state, high": BITS, "steps": COUNT,
+        "wanted": NODE_OR_NONE,
+    }
+)  # fmt: skip
+KINDS.include(reports.KINDS)
+_WALK = {"publisher": "member", "event": "counter of the walk"}
+STEP = KINDS.network(
+    2, "step", "a member's walk steps onto the receiver", "epoch",
+    args={"random state, low": RANDOM_LOW, "random state, high": RANDOM_HIGH, "steps": STEPS,
+          "wanted[k]": WANTED},
+    on_map=Step(("walk of a member",)), reused=_WALK,
+)  # fmt: skip
+ANSWER = KINDS.network(
+    3, "answer", "members that a walk met, and others, with their counters; it travels back along "
+    "the walk's trail", args=counter_records.KNOWN, reals=counter_records.COUNTERS,
+    reused={"target": "member"},
+)  # fmt: skip
+TICK = KINDS.timer(4, "tick", "the node looks for silent members, and may launch its walk")
+KINDS.start()
+
+FRESH_PERIODS = 2.0  # a walk meets trails of this age at most, and answers have no older counters
+
+# The trail of a member's latest walk, beside what the node heard of the member.
+TRAIL = np.dtype(
+    [
+        ("at", "<f8"),  # own clock when the walk first came by (seconds)
+        ("node_id", "<i4"),  # the member
+        ("epoch", "<u4"),
+        ("counter", "<i4"),  # of the walk
+        ("back", "<i4"),  # the node that the walk came from
+    ]
+)
+
+
+class Rules(NamedTuple):
+    """The scalars of probes by walks, equal on every node."""
+
+    period_s: float
+    walk_steps: int
+    step_delay_s: float
+    silence: Silence
+
+
+class WalkProbeState(NamedTuple):
+    """What a node of probes by walks remembers."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n]
+    ticks: npt.NDArray[np.int32]  # [n] until the next walk
+    counter: npt.NDArray[np.int32]  # [n] own
+    epoch: npt.NDArray[np.uint32]  # [n] own incarnation
+    heard: HeardMembers
+    trail: npt.NDArray[np.void]  # [n, limit] TRAIL, as a record array; the places of `heard`
+    weights: Weights
+
+
+@inlined
+def is_fresh(rules, at, now):
+    """Return whether what happened at a time is recent enough for a meeting, or for an answer."""
+    return now - at <= FRESH_PERIODS * rules.period_s
+
+
+@inlined
+def emit_step(rules, member, epoch, counter, random, steps, towards, out):
+    """Emit a step of a member's walk to a neighbour; the caller fills in its wanted members."""
+    o = emit(out, STEP, rules.step_delay_s, towards)
+    o.publisher = member
+    o.epoch = epoch
+    o.event = counter
+    o.args[RANDOM_LOW] = low_half(random)
+    o.args[RANDOM_HIGH] = high_half(random)
+    o.args[STEPS] = steps
+    return o
+
+
+@apart
+def want_silent(heard, i, o):
+    """Write into a step which members its walk looks for: those that row i trusts, and has not
+    heard of for the longest time."""
+    after_at, after_k = -np.inf, -1
+    for wanted in range(SOUGHT):
+        least_at, least_k = np.inf, -1
+        for k in range(heard.members.known[i]):
+            known = heard.entry[i, heard.members.place[i, k]]
+            later = known.heard_at > after_at or (known.heard_at == after_at and k > after_k)
+            if known.is_suspected == 0 and later and known.heard_at < least_at:
+                least_at, least_k = known.heard_at, k
+        o.args[WANTED + wanted] = NONE
+        if least_k >= 0:
+            o.args[WANTED + wanted] = heard.entry[i, heard.members.place[i, least_k]].node_id
+        after_at, after_k = least_at, least_k
+
+
+@apart
+def leave_trail(state, i, message):
+    """Leave the trail of a member's walk at its first visit of row i.
+
+    Return its place; NO_PLACE if the row has no room for the member.
+    """
+    heard, member = state.heard, message.publisher
+    place = find_member(heard.members, heard.entry, i, member)
+    if place == NO_PLACE:
+        return place
+    trail = state.trail[i, place]
+    is_newer = message.epoch > trail.epoch or (
+        message.epoch == trail.epoch and message.event > trail.counter
+    )
+    if trail.node_id != member or is_newer:
+        trail.node_id = member
+        trail.epoch = message.epoch
+        trail.counter = message.event
+        trail.back = message.source
+        trail.at = message.at
+    return place
+
+
+@apart
+def is_met(state, rules, i, member, now):
+    """Return whether a walk that looks for a member meets it, or its fresh trail, on row i."""
+    if member == state.node_id[i]:
+        return True
+    place = find_member(state.heard.members, state.heard.entry, i, member)
+    if place == NO_PLACE or state.heard.entry[i, place].is_suspected == 1:
+        return False
+    trail = state.trail[i, place]
+    return trail.node_id == member and is_fresh(rules, trail.at, now)

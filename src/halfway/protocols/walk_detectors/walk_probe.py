@@ -1,0 +1,230 @@
+"""Probes by walks: each period, a fresh directional walk of each member looks for other members.
+
+[drw §2] the content based routing algorithm "can be used instead of the gossip algorithm". A walk
+carries its member's counter, and leaves a trail on the nodes that it visits. It looks for the
+members of which its own member heard least recently. Where it meets the trail of one of them, the
+node sends an answer back along the walk's own trail: the member's counter, and those of other
+members that the node knows [drw §2: "each node gets the list of all the members"]. A walk ends when
+it met all that it looks for, or after `walk_steps`. We let a walk look for several members, because
+a walk for each would cost as many walks as there are members. No path outlives its period.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart
+from halfway.core.handler import handles
+from halfway.core.message import START
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.options import Value, count, seconds
+from halfway.core.outbox import copy_args_and_reals, emit
+from halfway.core.prng import (
+    advanced,
+    joined,
+    low_half,
+    mixed,
+    pick,
+    random_bits,
+    random_states,
+    seeded,
+    uniform,
+)
+from halfway.protocols.failure_detectors import silence
+from halfway.protocols.failure_detectors.counter_records import (
+    ENTRIES,
+    emit_counters,
+    member_in,
+    note_entry,
+    write_counter,
+)
+from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.walk_detectors import probe_walks
+from halfway.protocols.walk_detectors.probe_walks import (
+    ANSWER,
+    RANDOM_HIGH,
+    RANDOM_LOW,
+    SOUGHT,
+    STEP,
+    STEPS,
+    TICK,
+    TRAIL,
+    WANTED,
+    WalkProbeState,
+    emit_step,
+    is_fresh,
+    is_met,
+    leave_trail,
+    want_silent,
+)
+from halfway.protocols.walks.directional_walk import away, marks_for, unmarked
+
+KINDS = probe_walks.KINDS
+NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
+MOST_BESIDE = 0  # emissions for a record that others receive as well
+TICKS = 8  # in a period: how often a node looks for silent members
+OPTIONS = {
+    "period_s": seconds(1.0, "from one walk of a member to its next walk", 1e-3),
+    "timeout_s": seconds(20.0, "without a new counter, after which a node suspects a member", 1e-3),
+    "walk_steps": count(50, "number of steps after which a walk ends", 1, 1_000_000),
+    "step_delay_s": seconds(
+        0.01, "from the arrival of a walk at a node to the next step of the walk"
+    ),
+    **silence.OPTIONS,
+}
+
+Rules, State = probe_walks.Rules, WalkProbeState
+
+
+def state(
+    node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *, degree: int
+) -> WalkProbeState:
+    """Return nodes of probes by walks that know no member; members: for which each has room.
+
+    intervals: times between counters that a node keeps of each member, for φ. degree: the largest
+    of a node.
+    """
+    n = len(node_ids)
+    ticks, counter = np.zeros((2, n), np.int32)
+    heard = silence.nothing_heard(n, members, intervals)
+    trail = np.zeros((n, members), TRAIL)
+    trail["node_id"] = NONE
+    return WalkProbeState(
+        node_ids, random_states(node_ids, seed), ticks, counter, np.zeros(n, np.uint32), heard,
+        trail.view(np.recarray),
+        unmarked(n, degree, marks_for(members)),
+    )  # fmt: skip
+
+
+def rules(values: Mapping[str, Value]) -> probe_walks.Rules:
+    """Return the rules of probes by walks with these values of its options."""
+    waits = silence.silence_of(values)
+    period_s, delay_s = float(values["period_s"]), float(values["step_delay_s"])
+    return Rules(period_s, int(values["walk_steps"]), delay_s, waits)
+
+
+def most_emissions(state: WalkProbeState, rules: probe_walks.Rules) -> int:
+    """Return the most records that one call of the `handle` of probes by walks emits."""
+    return int(state.heard.entry.shape[1]) + ENTRIES + 2
+
+
+@apart
+def launch(state, rules, neighbourhood, i, out):
+    """Launch a fresh walk of row i: [drw Fig. 3, line 1] to a neighbour, each equally likely."""
+    first, last = neighbourhood.first[i], neighbourhood.last[i]
+    if first == last:
+        return
+    random = seeded(random_bits(state, i), state.node_id[i])
+    towards = neighbourhood.who[first + pick(mixed(random), last - first)]
+    own_id, epoch, counter = state.node_id[i], state.epoch[i], state.counter[i]
+    o = emit_step(rules, own_id, epoch, counter, advanced(random), 1, towards, out)
+    want_silent(state.heard, i, o)
+
+
+@apart
+def answer(state, rules, i, step, towards, out):
+    """Answer a walk at row i: with the members that it wants and meets here, the row itself, and
+    then any members that the row heard of lately."""
+    heard, now, used = state.heard, step.at, 1
+    o = emit_counters(ANSWER, towards, out)
+    o.target = step.publisher
+    write_counter(o, 0, state.node_id[i], state.epoch[i], state.counter[i])
+    for k in range(SOUGHT):
+        member = step.args[WANTED + k]
+        if member not in (NONE, state.node_id[i]) and is_met(state, rules, i, member, now):
+            place = find_member(heard.members, heard.entry, i, member)
+            known = heard.entry[i, place]
+            write_counter(o, used, member, known.epoch, known.counter)
+            used += 1
+    count = np.int64(heard.members.known[i])
+    begin = np.int64(pick(random_bits(state, i), max(count, 1)))
+    for k in range(count):
+        known = heard.entry[i, heard.members.place[i, (begin + k) % count]]
+        skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
+        for a in range(used):
+            skipped = skipped or o.args[a] == known.node_id
+        if used < ENTRIES and not skipped and known.node_id != step.publisher:
+            write_counter(o, used, known.node_id, known.epoch, known.counter)
+            used += 1
+
+
+@apart
+def receive_step(state, rules, neighbourhood, i, step, out):
+    """Receive a member's walk: leave its trail, answer if it meets what it wants, and let it go on
+    if it wants more."""
+    now, member = step.at, step.publisher
+    wanted, met = 0, 0
+    if member != state.node_id[i]:
+        silence.note_counter(state.heard, i, member, step.epoch, step.event, now, out)
+        place = leave_trail(state, i, step)
+        for k in range(SOUGHT):
+            if step.args[WANTED + k] != NONE:
+                wanted += 1
+                met += is_met(state, rules, i, step.args[WANTED + k], now)
+        # A walk of a member that knows no other one ends here, with members that the row knows.
+        if place != NO_PLACE and (met > 0 or wanted == 0):
+            answer(state, rules, i, step, state.trail[i, place].back, out)
+        if met == wanted:
+            return
+    first, last = neighbourhood.first[i], neighbourhood.last[i]
+    if first < last and step.args[STEPS] < rules.walk_steps:
+        step_on(state, rules, neighbourhood, i, step, out)
+
+
+@apart
+def step_on(state, rules, neighbourhood, i, step, out):
+    """Let a member's walk step from row i to the next node, and look for what it did not meet."""
+    random = joined(step.args[RANDOM_LOW], step.args[RANDOM_HIGH])
+    mark = low_half(seeded(np.uint64(step.publisher), np.int64(step.event)))
+    towards = away(state.weights, neighbourhood, i, step.source, mark, mixed(random), NONE)
+    steps, random = step.args[STEPS] + 1, advanced(random)
+    o = emit_step(rules, step.publisher, step.epoch, step.event, random, steps, towards, out)
+    for k in range(SOUGHT):
+        member = step.args[WANTED + k]
+        met = member != NONE and is_met(state, rules, i, member, step.at)
+        o.args[WANTED + k] = NONE if met else member
+
+
+@apart
+def receive_answer(state, rules, i, message, out):
+    """Receive an answer: note its counters, and pass it on along the walk's trail."""
+    now, own_id, target = message.at, state.node_id[i], message.target
+    for k in range(ENTRIES):
+        if member_in(message, k, own_id) != NONE:
+            note_entry(state.heard, i, message, k, now, out)
+    if target == own_id:
+        return
+    place = find_member(state.heard.members, state.heard.entry, i, target)
+    if place != NO_PLACE and state.trail[i, place].node_id == target:
+        o = emit_counters(ANSWER, state.trail[i, place].back, out)
+        o.target = target
+        copy_args_and_reals(message, o)
+
+
+@apart
+def tick(state, rules, neighbourhood, i, message, out):
+    """Look for silent members at row i, and launch its walk once a period."""
+    state.epoch[i] = message.incarnation
+    silence.suspect_silent(state.heard, rules.silence, i, message.at, out)
+    state.ticks[i] -= 1
+    if state.ticks[i] <= 0:
+        state.ticks[i] = TICKS
+        state.counter[i] += 1
+        launch(state, rules, neighbourhood, i, out)
+    emit(out, TICK, rules.period_s / TICKS, state.node_id[i])
+
+
+@handles(WalkProbeState)
+def handle(state, rules, neighbourhood, i, message, out):
+    """Handle one message at a node of probes by walks."""
+    if message.kind == STEP:
+        receive_step(state, rules, neighbourhood, i, message, out)
+    elif message.kind == ANSWER:
+        receive_answer(state, rules, i, message, out)
+    elif message.kind == TICK:
+        tick(state, rules, neighbourhood, i, message, out)
+    elif message.kind == START:
+        state.epoch[i] = message.incarnation
+        silence.hear_all_again(state.heard, i, message.at)
+        emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])

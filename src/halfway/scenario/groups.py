@@ -1,0 +1,49 @@
+"""Building a scenario's groups: members by name, or drawn by the seed."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from halfway.problem import Problem
+from halfway.scenario.schema import GroupMember, GroupWorkload
+from halfway.world.faults import Node
+from halfway.world.workload.groups import Groups, Stay, drawn_stays
+from halfway.world.workload.roles import Names, topic_names
+
+_STREAM = 2**31  # of the seeds of groups, apart from those of topics
+
+
+def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Groups:
+    """Build the groups of a scenario with nodes of these names. Raises Problem naming the field."""
+    if workload.members is None:
+        stays = drawn_stays(
+            len(names), workload.groups, workload.members_each, join_s=workload.join_s,
+            stay_s=workload.stay_s, publishes=workload.role != "subscribe",
+            subscribes=workload.role != "publish", seed=seed + _STREAM,
+        )  # fmt: skip
+    else:
+        stays = list(_named(workload, names))
+    return Groups(stays, workload.announce_s, workload.lifetime_s, workload.start_s, seed)
+
+
+def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
+    """Yield the stays of a scenario's members by name."""
+    defaults = {"groups": 1, "members_each": 10, "join_s": (0.0, 5.0), "stay_s": None}
+    for field, default in defaults.items():
+        if (value := getattr(workload, field)) != default:
+            what = f"workload.{field} = {value}: expected its default, as members have names"
+            raise Problem(what, remedy=f"leave out {field}, or leave out members")
+    members = workload.members
+    by_group = members if isinstance(members, dict) else {"0": members or []}
+    groups, nodes = Names("group", topic_names(by_group)), Names("node", names)
+    for name, some in by_group.items():
+        for one in some:
+            yield _stay(one, groups.known[name], nodes, workload.role)
+
+
+def _stay(one: Node | GroupMember, group: int, nodes: Names, role: str) -> Stay:
+    """Return the stay of a named member of a scenario's group."""
+    given = one if isinstance(one, GroupMember) else GroupMember(node=one)
+    until_s = math.inf if given.until_s is None else given.until_s
+    row = nodes.number(str(given.node), "workload.members")
+    role = given.role or role
+    return Stay(row, group, given.from_s, until_s, role != "subscribe", role != "publish")

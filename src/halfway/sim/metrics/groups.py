@@ -1,0 +1,214 @@
+"""Group accounting: how complete and how accurate the views of the group members of a run are."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.adapters.group_views import group_views
+from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.group_tally import (
+    CONVERGED,
+    COUNT,
+    CRASH,
+    DOWN,
+    ENTERS,
+    ENTRIES,
+    EXITS,
+    HEARS,
+    HEARS_LAST,
+    JOIN,
+    LEAVE,
+    MEMBERS,
+    NEWCOMER,
+    PAIRS,
+    RIGHT,
+    SECONDS,
+    UP,
+    UP_EMPTY,
+    Entries,
+    GroupTally,
+    ViewChanges,
+    advance,
+    room_for,
+)
+from halfway.sim.metrics.turns import Turns
+from halfway.world.outages import LOST, NODE_DOWN
+from halfway.world.workload.demand import Demand
+from halfway.world.workload.groups import LEAVES, Groups
+
+BINS = 60  # of the values over time
+_ROOM = 1024  # members that a view has room for
+_MANY = 65_536  # entries that wait at most
+_COLUMNS = (np.float64, np.int8, np.int32, np.int32, np.int32, np.int32)
+
+
+@dataclass(frozen=True)
+class GroupQuality:
+    """The quality of the views of group members in one run; nan where there is no value.
+
+    A viewer is a member that subscribes. The metrics count from the workload's start_s on. A change
+    counts if there are viewers, and has converged when each viewer that was there has followed it.
+    """
+
+    stays: int  # of members in groups
+    member_seconds: float  # of members that are in a group and up, over the whole run
+    joins: int  # of members that join, or whose nodes come back
+    leaves: int
+    crashes: int
+    completeness: float  # share of the time in which a viewer lists a member that is there
+    accuracy: float  # share of the time in which a listed member is there
+    join_s: float  # mean time from a join until all viewers list the member
+    leave_s: float  # mean time from a leave until no viewer lists the member
+    crash_s: float  # the same from a crash
+    newcomer_s: float  # mean time from a viewer's join until it lists all members
+    converged_share: float  # of the changes
+    without_room: int  # announcements that a full view refused
+    completeness_over_time: tuple[float, ...]  # [BINS]
+    accuracy_over_time: tuple[float, ...]  # [BINS]
+
+
+class GroupAccounting:
+    """The group accounting of a run: announcements that were heard, and nodes that go and come.
+
+    seconds: the length of the run.
+    """
+
+    def __init__(self, groups: Groups, n: int, seconds: float) -> None:
+        self._groups, self._seconds = groups, seconds
+        stays = groups.stays
+        self._stay_of = {(stay.row, stay.group): k for k, stay in enumerate(stays)}
+        self._stays_of_row: list[list[int]] = [[] for _ in range(n)]
+        for k, stay in enumerate(stays):
+            self._stays_of_row[stay.row].append(k)
+        self._tally = _tally_of(groups)
+        self.views = group_views(len(stays), min(self._tally.says.shape[1], _ROOM))
+        begins = [(stay.from_s, ENTERS, k) for k, stay in enumerate(stays)]
+        ends = [(stay.until_s, EXITS, k) for k, stay in enumerate(stays)]
+        self._scheduled = sorted(one for one in begins + ends if one[0] < np.inf)
+        self._turns = Turns()
+        self._entries: list[tuple[float, int, int, int, int, int]] = []
+        self.view_changes: list[ViewChanges] = []
+
+    def follow(self, changes: Changes) -> None:
+        """Enter the nodes that went down or came up, of the changes that the engine applied."""
+        t, kind, row, memory = self._turns.of_nodes(changes)
+        for k in range(len(t)):
+            up = UP_EMPTY if memory[k] == LOST else UP
+            code = DOWN if kind[k] == NODE_DOWN else up
+            for stay in self._stays_of_row[row[k]]:
+                self._entries.append((float(t[k]), code, stay, -1, 0, 0))
+
+    def deliver(
+        self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        """Enter announcements that members heard: events (-1: unknown), rows, times and hops."""
+        heard = zip(*(some.tolist() for some in (event, row, at, hops)), strict=True)
+        for one, viewer, t, distance in heard:
+            if one < 0:
+                continue
+            member, what = self._groups.said[one]
+            stay = self._stay_of.get((viewer, self._groups.stays[member].group))
+            if stay is not None and stay != member:
+                code = HEARS_LAST if what == LEAVES else HEARS
+                self._entries.append((t, code, stay, member, one, distance))
+        self._settle_many()
+
+    def _settle_many(self) -> None:
+        """Let the views follow what was entered, if it is much, so that it takes little memory."""
+        if len(self._entries) >= _MANY:
+            self.settle(max(entry[0] for entry in self._entries))
+
+    def settle(self, until: float) -> None:
+        """Let the views follow what was entered so far, up to a time (seconds)."""
+        while self._scheduled and self._scheduled[0][0] <= until:
+            t, code, stay = self._scheduled.pop(0)
+            self._entries.append((t, code, stay, -1, 0, 0))
+        self._entries.sort(key=lambda entry: (entry[0], entry[1] >= HEARS))
+        columns = np.array(self._entries, np.float64).reshape(-1, 6).T
+        entries = Entries(
+            *(one.astype(dtype) for one, dtype in zip(columns, _COLUMNS, strict=True))
+        )
+        self._entries = []
+        waiting = self._with_room(len(entries.t))
+        changes = room_for(waiting + len(entries.t))
+        changed = advance(
+            self._tally, self.views, entries, until, self._groups.start_s, self._seconds,
+            self._groups.lifetime_s, changes,
+        )  # fmt: skip
+        if changed:
+            self.view_changes.append(ViewChanges._make(column[:changed] for column in changes))
+
+    def _with_room(self, more: int) -> int:
+        """Make room in the queue for more announcements; return how many wait in it."""
+        begin, end = self._tally.queue.tolist()
+        waiting = end - begin
+        names = ("due_at", "due_viewer", "due_member")
+        columns = {name: getattr(self._tally, name)[begin:end] for name in names}
+        self._tally = self._tally._replace(
+            **{name: np.concatenate((one, np.zeros(more, one.dtype)))
+               for name, one in columns.items()},
+            queue=np.array([0, waiting]),
+        )  # fmt: skip
+        return int(waiting)
+
+    def view(self, row: int, group: int) -> list[int]:
+        """Return the rows of the members that a member lists now, in ascending order (LIST)."""
+        stay = self._stay_of[row, group]
+        listed = self.views.member[stay][self.views.listed[stay]].tolist()
+        return sorted(self._groups.stays[member].row for member in listed)
+
+    def quality(self, at: float) -> GroupQuality:
+        """Return the quality of the views up to a time (seconds)."""
+        self.settle(at)
+        total, bins, sums = self._tally.total, self._tally.bins, self._tally.sums
+        counts = [int(count) for count in sums[:, COUNT]]
+        times = [_ratio(sums[kind, SECONDS], sums[kind, CONVERGED]) for kind in range(4)]
+        changes = [JOIN, LEAVE, CRASH]
+        return GroupQuality(
+            stays=len(self._groups.stays),
+            member_seconds=float(bins[:, MEMBERS].sum()),
+            joins=counts[JOIN], leaves=counts[LEAVE], crashes=counts[CRASH],
+            completeness=_ratio(total[RIGHT], total[PAIRS]),
+            accuracy=_ratio(total[RIGHT], total[ENTRIES]),
+            join_s=times[JOIN], leave_s=times[LEAVE], crash_s=times[CRASH],
+            newcomer_s=times[NEWCOMER],
+            converged_share=_ratio(sums[changes, CONVERGED].sum(), sums[changes, COUNT].sum()),
+            without_room=int(self.views.refused.sum()),
+            completeness_over_time=tuple(_ratio(one[RIGHT], one[PAIRS]) for one in bins),
+            accuracy_over_time=tuple(_ratio(one[RIGHT], one[ENTRIES]) for one in bins),
+        )  # fmt: skip
+
+
+def groups_of(demand: Demand, n: int, seconds: float) -> GroupAccounting | None:
+    """Return the group accounting of a run with n nodes; None where its workload has no groups."""
+    return GroupAccounting(demand, n, seconds) if isinstance(demand, Groups) else None
+
+
+def _ratio(amount: float, of: float) -> float:
+    return float(amount / of) if of > 0.0 else math.nan
+
+
+def _tally_of(groups: Groups) -> GroupTally:
+    """Return the tally of groups before any member has joined."""
+    stays = groups.stays
+    group = np.array([stay.group for stay in stays], np.int64)
+    peer = np.argsort(group, kind="stable").astype(np.int32)
+    count = np.bincount(group, minlength=groups.topics)
+    first = (np.cumsum(count) - count)[group].astype(np.int32)
+    place = np.empty(len(stays), np.int32)
+    place[peer] = np.arange(len(stays)) - first[peer]
+    some, most = len(stays), max(int(count.max(initial=0)), 1)
+    return GroupTally(
+        peer, first, (first + count[group]).astype(np.int32), place,
+        np.array([stay.publishes for stay in stays], np.bool_),
+        np.array([stay.subscribes for stay in stays], np.bool_),
+        np.zeros(some, np.bool_), np.ones(some, np.bool_),
+        np.zeros((some, most), np.bool_), np.zeros((some, most), np.bool_),
+        np.zeros(some, np.int32), np.full(some, -1, np.int8), np.zeros(some),
+        np.full(some, np.nan), np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int32),
+        np.zeros(2, np.int64), np.zeros(4, np.int64), np.zeros(1), np.zeros(4),
+        np.zeros((BINS, 4)), np.zeros((4, 3)),
+    )  # fmt: skip

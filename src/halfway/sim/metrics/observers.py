@@ -1,0 +1,21 @@
+"""The observers of a run: the accountings that only some systems and workloads have."""
+
+from typing import NamedTuple
+
+from halfway.core.kinds import Kinds
+from halfway.sim.engine.node_ids import NodeIds
+from halfway.sim.metrics.detections import DetectionAccounting, detections_of
+from halfway.sim.metrics.groups import GroupAccounting, groups_of
+from halfway.world.workload.demand import Demand
+
+
+class Observers(NamedTuple):
+    """The observers of a run; None where there is nothing to observe."""
+
+    detections: DetectionAccounting | None  # where the system is a failure detector
+    groups: GroupAccounting | None  # where the workload has groups
+
+
+def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:
+    """Return the observers of a run of that length, of a system with those kinds."""
+    return Observers(detections_of(kinds, ids, demand), groups_of(demand, len(ids.of), seconds))

@@ -1,0 +1,32 @@
+"""The nodes that went down or came up in a run, each once, for the accountings that follow them."""
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.sim.engine.changes import Changes
+from halfway.world.outages import NODE_UP
+
+
+class Turns:
+    """What an accounting has followed of the nodes that go down and come up."""
+
+    def __init__(self) -> None:
+        self._changes: Changes | None = None
+        self._followed = 0
+
+    def of_nodes(
+        self, changes: Changes
+    ) -> tuple[
+        npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.int32]
+    ]:
+        """Return time, kind, row and memory of each turn that the engine applied since last time.
+
+        kind: NODE_DOWN or NODE_UP; memory: KEPT or LOST, of a node that comes up.
+        """
+        if changes is not self._changes:
+            self._changes, self._followed = changes, 0
+        now = int(changes.tally[0])
+        some = np.arange(self._followed, now)
+        some = some[changes.kind[some] <= NODE_UP]
+        self._followed = now
+        return changes.t[some], changes.kind[some], changes.a[some], changes.b[some]

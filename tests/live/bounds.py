@@ -1,0 +1,170 @@
+"""Every container of a live node, and the row of a table of limits that bounds it.
+
+`test_limits.py` finds the containers in the code, so that a new one without a limit fails there.
+"""
+
+OPERATING, SECURITY, MQTT = "operating.md", "live-security.md", "mqtt.md"
+# No traffic lets it grow: one entry for each node, part or reason that a process has.
+FIXED = "as many as the process has"
+# It exists in a test bed alone, and belongs to no node that operators run.
+BED = "a test bed"
+
+# Module and class -> attribute -> (page, first words of the row), or FIXED, or BED.
+Bound = tuple[str, str] | str
+BOUNDS: dict[str, dict[str, Bound]] = {
+    "air/air:Air": {"links": BED, "nodes": BED},
+    "air/host:AirHost": {"_groups": BED, "_replaced": BED, "nodes": BED},
+    "air/queue:FrameQueue": {"_by_pair": BED, "_heap": BED, "_jitter": BED},
+    "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},
+    "drops:Drops": {"_count": FIXED},
+    "events/bodies:BodyTable": {"_bodies": (OPERATING, "bodies kept")},
+    "events/retained:RetainedTable": {"_values": (OPERATING, "retained values")},
+    "events/subscriptions:Subscriptions": {
+        "_local": (OPERATING, "subscriptions of a node"),
+        "_pinned": (OPERATING, "subscriptions of a node"),
+        "_subscribed": (OPERATING, "topics with a number"),
+        "_texts": (OPERATING, "texts of topics"),
+    },
+    "events/topics:TopicTable": {
+        "_number": (OPERATING, "topics with a number"),
+        "_pins": (OPERATING, "subscriptions of a node"),
+    },
+    "interface/api:Events": {"_queue": (OPERATING, "events that wait for a command")},
+    "interface/bench:_Arrivals": {"_seen": BED, "latencies": BED},
+    "interface/service:Service": {"addresses": FIXED},
+    "journal/commit:GroupCommit": {"_futures": (OPERATING, "journal: segments")},
+    "journal/journal:Journal": {
+        "_pending": (OPERATING, "journal: segments"),
+        "_sizes": (OPERATING, "journal: segments"),
+        "problems": (OPERATING, "journal: segments"),  # one a damaged record
+    },
+    "journal/kept:KeptEvents": {
+        "_kept": (OPERATING, "own kept events"),
+        "_last": (OPERATING, "topics with own kept"),
+        "_reading": (OPERATING, "streams of others"),
+        "_undelivered": (OPERATING, "own kept events"),
+    },
+    "journal/kept:_Reading": {"ahead": (OPERATING, "streams of others")},
+    "journal/node_journal:NodeJournal": {
+        "_parts": FIXED, "_records": (OPERATING, "journal: segments"),
+    },
+    "kept/publisher:KeptPublisher": {
+        "_acked": (OPERATING, "readers of a stream"),
+        "_asked_for_gone": (OPERATING, "topics with own kept"),
+        "_begun": (OPERATING, "topics with own kept"),
+        "_texts": (OPERATING, "topics with own kept"),
+    },
+    "kept/reader:KeptReader": {
+        "_beats": (OPERATING, "streams of others"),
+        "_due": (OPERATING, "streams of others"),
+        "_waiting": (OPERATING, "streams of others"),
+    },
+    "keys/for_all:KeysForAll": {
+        "_handed_at": (SECURITY, "sessions"), "_have_own": (SECURITY, "sessions"),
+        "_heard": (SECURITY, "sessions"),
+    },
+    "keys/handshakes:Handshakes": {
+        "_answering": (SECURITY, "handshakes under way"),
+        "_opening": (SECURITY, "handshakes under way"),
+        "_pending": (SECURITY, "datagrams that wait"),
+    },
+    "keys/keyed_security:KeyedSecurity": {
+        "_asked": (SECURITY, "sessions"), "_by_number": (SECURITY, "sessions"),
+        "_peers": (SECURITY, "sessions"), "_versions": (SECURITY, "sessions"),
+    },
+    "keys/membership:Membership": {
+        "_bytes": (OPERATING, "certificates of nodes"),
+        "_known": (OPERATING, "certificates of nodes"),
+    },
+    "keys/strangers:SourceLimit": {"_buckets": (SECURITY, "sources of handshakes")},
+    "link/endpoint:Endpoint": {"_queue": (OPERATING, "datagrams that wait")},
+    "link/links:Links": {
+        "_address": (OPERATING, "neighbours; nodes heard"),
+        "_joiners": (OPERATING, "parts of a frame"),
+        "_met": (OPERATING, "neighbours; nodes heard"),
+        "pongs": (OPERATING, "control socket"),  # a command waits for one answer at a time
+        "refusals": (OPERATING, "kinds of refusals"),
+    },
+    "link/neighbours:HelloTable": {
+        "_heard": (OPERATING, "neighbours; nodes heard"),
+        "_links": (OPERATING, "neighbours; nodes heard"),
+        "_lists": (OPERATING, "neighbours; nodes heard"),
+    },
+    "link/waiting:WaitingFrames": {"_frames": (OPERATING, "frames that wait")},
+    "mqtt/memory:MemoryNetwork": {"_nodes": BED, "_retained": BED},
+    "mqtt/packets/stream:PacketStream": {"_bytes": (MQTT, "`packet_bytes`")},
+    "mqtt/server:MqttDoor": {
+        "_clients": (MQTT, "`connections`"), "_servers": FIXED,
+        "_tasks": (MQTT, "`publications`"), "_waiting": (MQTT, "`publications`"),
+    },
+    "mqtt/sessions/connection:Connection": {
+        "_given_aliases": (MQTT, "`topic_aliases`"), "_output": (MQTT, "`packet_bytes`"),
+        "aliases": (MQTT, "`topic_aliases`"), "events": (MQTT, "`packet_bytes`"),
+        "publishing": (MQTT, "`receive_maximum`"),
+    },
+    "mqtt/sessions/machine:Machine": {"_admissions": (MQTT, "`connections`")},
+    "mqtt/sessions/memory:SessionMemory": {
+        "messages": (MQTT, "`queued_messages`"), "sessions": (MQTT, "`sessions`"),
+        "taken": (MQTT, "`sessions`"),
+    },
+    "mqtt/sessions/outgoing:Outgoing": {
+        "_acknowledged": (MQTT, "`queued_messages`"), "_again": (MQTT, "`window`"),
+        "_best_effort": (MQTT, "`queued_messages`"), "_exchanges": (MQTT, "`window`"),
+        "_retained": (MQTT, "`retained_messages`"), "_unanswered": (MQTT, "`window`"),
+    },
+    "mqtt/sessions/session:ClientSession": {
+        "grants": (MQTT, "`subscriptions`"), "receiving": (MQTT, "`receive_maximum`"),
+    },
+    "mqtt/sessions/shares:Shares": {
+        "_members": (MQTT, "`subscriptions`"), "_others": (MQTT, "shares"),
+        "_turns": (MQTT, "`subscriptions`"),
+    },
+    "mqtt/sessions/subscriptions:DoorSubscriptions": {
+        "_at_mesh": (OPERATING, "subscriptions of a node"),
+        "_recent": (MQTT, "`recent_events`"),
+        "_uses": (OPERATING, "subscriptions of a node"),
+    },
+    "mqtt/sessions/table:Table": {
+        "changed": (MQTT, "`connections`"), "drops": FIXED, "online": (MQTT, "`connections`"),
+        "outbox": (MQTT, "`sessions`"),  # a turn empties it: at most a will of each session
+        "sessions": (MQTT, "`sessions`"),
+    },
+    "mqtt/sessions/timers:KeyedTimers": {
+        "_at": (MQTT, "`sessions`"), "_heap": (MQTT, "`sessions`"),
+    },
+    "plain:Plain": {"_peers": (OPERATING, "peers without keys")},
+    "runtime/delivery:Delivery": {"_seen": (OPERATING, "publications remembered")},
+    "runtime/delivery:RetainedSpread": {"_sent": (OPERATING, "neighbours; nodes heard")},
+    "runtime/event_flow:EventFlow": {"_held": (OPERATING, "records that wait for a body")},
+    "runtime/host:Host": {"journals": FIXED, "nodes": FIXED, "sections": FIXED},
+    "runtime/node:MeshNode": {"counts": FIXED},
+    "runtime/own_events:OwnEvents": {"_before": FIXED},
+    "runtime/routes:Routes": {
+        "_asked": (OPERATING, "probes and searches"),
+        "_tracked": (OPERATING, "probes and searches"),
+    },
+    "step/flow:Flow": {"place_of": (OPERATING, "neighbours; nodes heard")},
+    "step/memory_bed:BedNode": {"_first": BED},
+    "step/memory_bed:MemoryBed": {
+        "_flights": BED, "nodes": BED, "reports": BED, "row_of": BED,
+    },
+    "step/scheduler:Scheduler": {"_after": FIXED},
+    "step/timers:Timers": {"_heap": (OPERATING, "records and timers")},
+    "systems/face:Face": {"values": FIXED},
+    "topics:FilterTree": {"_found": (OPERATING, "topics whose filters")},
+    "topics:_Branch": {
+        "below": (OPERATING, "subscriptions of a node"),
+        "entries": (OPERATING, "subscriptions of a node"),
+    },
+    "trace/folder:NodeTrace": {
+        "_drops": FIXED, "_parts": (OPERATING, "rows of a trace"),
+        "_records": (OPERATING, "rows of a trace"),
+        "_stamps": (OPERATING, "rows of a trace"), "_what": (OPERATING, "rows of a trace"),
+    },
+    "trace/folder:TraceFolder": {
+        "_files": (OPERATING, "files of a trace"), "_traces": FIXED,
+        "_writes": (OPERATING, "rows of a trace"),
+    },
+    "trace/replay:_Made": {"_head": FIXED},
+    "wire/fragments:Joiner": {"_waiting": (OPERATING, "parts of a frame")},
+}  # fmt: skip

@@ -1,0 +1,57 @@
+"""The measurement of live nodes: what counts as delivered, and what the command prints."""
+
+import json
+import time
+
+import pytest
+
+from halfway.cli import main
+from halfway.live.interface.bench import _STAMP, LEAST_BYTES, BenchSettings, _Arrivals
+from halfway.live.mesh import Event
+from halfway.problem import Problem
+
+
+def event(number: int) -> Event:
+    """An event of the measurement, published now."""
+    return Event("bench/events", _STAMP.pack(number, time.monotonic()), 1, 0, number)
+
+
+def test_an_event_counts_once_at_a_subscriber_and_only_in_its_phase() -> None:
+    arrivals = _Arrivals()
+    one, other = arrivals.taking(), arrivals.taking()
+    for take in (one, one, other):
+        take(event(3))
+    assert arrivals.delivered == len(arrivals.latencies) == 2
+    arrivals.begin(4)
+    one(event(3))  # late, of the phase before
+    one(event(4))
+    assert arrivals.delivered == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("nodes", 1), ("size", LEAST_BYTES - 1), ("rate", 0.0), ("seconds", 1e4)],
+)
+def test_a_value_out_of_range_is_named(field: str, value: float) -> None:
+    settings = BenchSettings("flooding")._replace(**{field: value})
+    with pytest.raises(Problem, match=rf"{field} = .*expected"):
+        settings.checked()
+
+
+def test_the_command_measures_both_phases(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "--interpreted", "--nodes", "3", "--rate", "20", "--seconds", "0.5"]
+    assert main([*words, "--json"]) == 0
+    paced, flat = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (paced["phase"], flat["phase"]) == ("paced", "flat out")
+    assert 1 <= paced["published"] <= 11
+    assert paced["delivery"] > 0
+    assert flat["published"] > 0
+    for row in (paced, flat):
+        assert row["datagrams"] > 0
+        assert row["delivery"] <= 1.0
+        assert 0 < row["p50_s"] <= row["p99_s"]
+
+
+def test_a_system_that_does_not_run_live_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--system", "drip"]) == 2
+    assert "position" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Failure detectors over walks: broken paths, and what ends the mistakes."""

@@ -1,0 +1,85 @@
+"""Groups of scenario files: members by name, roles, refusals, and a run."""
+
+from pathlib import Path
+
+import pytest
+
+from halfway.problem import Problem
+from halfway.scenario.build import simulation_of
+from halfway.scenario.reading import read_scenario
+from halfway.sim.simulation import Simulation
+from halfway.world.workload.groups import Groups, Stay
+
+LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
+TEXT = """
+seconds = 100
+hello = "given"
+stretch = false
+[network]
+kind = "file"
+path = "links.csv"
+[workload]
+kind = "groups"
+"""
+NAMED = """
+start_s = 0
+members = { pumps = ["gate", { node = "shed", from_s = 20, until_s = 70 }], \
+desk = [{ node = "yard", role = "subscribe" }, "roof"] }
+"""
+
+
+def simulation(folder: Path, text: str, system: str = "flooding") -> Simulation:
+    (folder / "links.csv").write_text(LINKS)
+    (folder / "s.toml").write_text(TEXT + text)
+    return simulation_of(read_scenario(folder / "s.toml"), system=system)
+
+
+def test_members_by_name_have_roles_and_times(tmp_path: Path) -> None:
+    run = simulation(tmp_path, NAMED)
+    row = {name: k for k, name in enumerate(run.environment.names())}
+    assert isinstance(run.demand, Groups)
+    assert list(run.demand.stays) == [
+        Stay(row["gate"], 1), Stay(row["shed"], 1, 20.0, 70.0),
+        Stay(row["yard"], 0, publishes=False), Stay(row["roof"], 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('members = ["cellar"]', "the network has no such node"),
+        ('members = ["gate"]\nmembers_each = 3', "members_each = 3: expected its default"),
+        ("members_each = 5", "members_each = 5: expected at most 4"),
+        ("members_each = 2\nlifetime_s = 9", "lifetime_s = 9: expected"),
+        ("members_each = 2\njoin_s = [4.0, 2.0]", "the earlier time first"),
+        ('members_each = 2\nrole = "boss"', "role"),
+        ('members = ["gate", { node = "gate", from_s = 5 }]', "joins group 0 twice"),
+    ],
+)
+def test_what_does_not_fit_names_the_workload(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(Problem, match=words) as found:
+        simulation(tmp_path, text)
+    assert "workload" in str(found.value)
+
+
+def test_failure_detectors_do_not_carry_groups(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="failure-detection"):
+        simulation(tmp_path, NAMED, "swim")
+
+
+def test_views_of_a_run_follow_joins_and_leaves(tmp_path: Path) -> None:
+    run = simulation(tmp_path, NAMED)
+    row = {name: k for k, name in enumerate(run.environment.names())}
+    assert run.groups is not None
+    seen = {}
+    for at in (15.0, 60.0, 75.0):
+        run.advance(at)
+        run.groups.settle(at)
+        seen[at] = run.groups.view(row["gate"], 1)
+        assert run.groups.view(row["yard"], 0) == [row["roof"]]
+        assert run.groups.view(row["roof"], 0) == []  # the desk only lists, so it is in no view
+    assert seen == {15.0: [], 60.0: [row["shed"]], 75.0: []}
+    found = run.run().groups
+    assert found is not None
+    assert (found.stays, found.leaves, found.accuracy) == (4, 1, pytest.approx(1.0, abs=1e-3))
+    assert run.outcome().to_dict()["groups"]["completeness"] == found.completeness
