@@ -1,6 +1,5 @@
 """`halfway bench`: how fast a network of live nodes is on this machine."""
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
 
 if TYPE_CHECKING:
-    from halfway.live.interface.bench import BenchSettings, Phase
+    from halfway.live.interface.bench import Phase
 
 _Nodes = Annotated[
     int, typer.Option(metavar="N", help="Nodes; one publishes, all others subscribe.")
@@ -47,26 +46,19 @@ def bench(
     halfway bench --size 1000 --seconds 20 --json | jq .events_per_second
     """
     from halfway.cli.live.node import values_of
-    from halfway.live.interface.bench import BenchSettings
+    from halfway.live.interface.bench import BenchSettings, run_bench
+    from halfway.live.plain import LABEL
 
     settings = BenchSettings(
         system, values_of(option), nodes, size, rate, seconds, interpreted
     ).checked()
-    asyncio.run(_run(settings, as_json))
-
-
-async def _run(settings: "BenchSettings", as_json: bool) -> None:
-    from halfway.live.interface.bench import bench as measured
-    from halfway.live.plain import LABEL
-
     if not as_json:
-        typer.echo(f"{LABEL}: {settings.nodes} nodes of {settings.system}, {settings.size} B")
-    async for phase in measured(settings, warn):
-        row = _row(phase)
-        if as_json:
-            typer.echo(json.dumps(row))
-        else:
-            _print(phase, row)
+        typer.echo(f"{LABEL}: {nodes} nodes of {system}, {size} B")
+    run_bench(settings, warn, _print_json if as_json else _print)
+
+
+def _print_json(phase: "Phase") -> None:
+    typer.echo(json.dumps(_row(phase)))
 
 
 def _row(phase: "Phase") -> dict[str, object]:
@@ -90,7 +82,8 @@ def _row(phase: "Phase") -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print(phase: "Phase", row: dict[str, object]) -> None:
+def _print(phase: "Phase") -> None:
+    row = _row(phase)
     shares = f"{100 * phase.delivered / phase.wanted:.2f} %" if phase.wanted else "no event"
     dropped = ", ".join(f"{why} {count:,}" for why, count in phase.drops.items()) or "none"
     typer.echo(

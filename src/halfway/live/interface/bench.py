@@ -69,7 +69,7 @@ class Phase(NamedTuple):
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
 ) -> AsyncIterator[Phase]:  # fmt: skip
-    """Yield the measures of each phase. announce: takes what the caller may tell a person.
+    """Yield the measures of each phase. announce: takes a line for the terminal.
 
     Raises Problem if the nodes do not find each other.
     """
@@ -92,6 +92,18 @@ async def bench(
         await asyncio.sleep(_SETTLE_S)
         for name, rate in (("paced", settings.rate), ("flat out", np.inf)):
             yield await _phase(host, arrivals, name, rate, settings)
+
+
+def run_bench(
+    settings: BenchSettings, announce: Callable[[str], None], take: Callable[[Phase], None]
+) -> None:
+    """Measure in an event loop of its own; give each phase to `take`. Raises as `bench` does."""
+
+    async def phases() -> None:
+        async for phase in bench(settings, announce):
+            take(phase)
+
+    asyncio.run(phases())
 
 
 class _Arrivals:
