@@ -17,6 +17,8 @@ BANNED = re.compile(
 )
 # "Raises ValueError for content that is none": say which content is wrong.
 NONE_IDIOM = re.compile(r"\b((?:that|which|what|line|title) (?:is|are) none)\b", re.IGNORECASE)
+# "Who has the key can join.": the subject is a component or a person. A question passes.
+WHO = re.compile(r"\b(Who [a-z]+)\b[^.?!]*[.!]")
 PYTHON = ("src", "tests", "bench", "examples", "tools")
 TEXTS = {".md", ".toml", ".css", ".js", ".html"}
 
@@ -27,10 +29,11 @@ def hard_words(root: Path) -> list[str]:
     for source in python_files(root, *PYTHON):
         # Most files have none of the words anywhere, and need not be parsed.
         suspect = BANNED.search(source.text) or NONE_IDIOM.search(source.text)
+        suspect = suspect or WHO.search(source.text)
         if suspect and not source.path.startswith("tests/house/"):
             for line, text in _prose(source):
                 found += [f"{source.path}:{line}: {word}" for word in BANNED.findall(text)]
-                idioms = NONE_IDIOM.findall(text)
+                idioms = NONE_IDIOM.findall(text) + WHO.findall(text)
                 found += [f"{source.path}:{line}: {idiom}" for idiom in idioms]
     for path in kept_files(root):
         if path.suffix in TEXTS:
@@ -39,7 +42,49 @@ def hard_words(root: Path) -> list[str]:
                 # A quotation is the paper's own English.
                 text = re.sub(r"[\"“`][^\"”`]*[\"”`]", "", line)
                 where = f"{path.relative_to(root)}:{number}"
-                found += [f"{where}: {word}" for word in BANNED.findall(text)]
+                found += [f"{where}: {word}" for word in BANNED.findall(text) + WHO.findall(text)]
+    return found
+
+
+# A noun phrase, a shape or a question at the start of a function's docstring. A citation may lead.
+_NO_VERB = re.compile(
+    r"^(?:\[(?:geo|drw|dwo|uas|drip|Haas|remedy)[^\]]*\] )?"
+    r"(?:(?:The|An?|All|Our|Whether|How|Why|What|Which|Who|Where) "
+    r"|\[(?!geo|drw|dwo|uas|drip|Haas|remedy)|[a-z`(\d])"
+)
+_LABEL = re.compile(r"\b(an? (?:\w+ )?walks' \w+)|^((?:For|Of|In) [^.:\n]{3,40}: )", re.IGNORECASE)
+_FRAGMENT = re.compile(r"(; whether |(?:^|[.;] )How many\b|\. Its place\b|\. The place of )")
+_MINUS_ONE = re.compile(r"(?<![\w.\[:])(-1)\b")
+_NAMES_OF_MINUS_ONE = {"NO_PLACE", "NONE"}
+
+
+def docstring_lapses(root: Path) -> list[str]:
+    """Docstrings of the package in another form than the others, with file, line and lapse.
+
+    A function begins with a verb, a class or a property with a noun phrase. The result is a
+    sentence, without a label before it, and a missing value has the name that the code uses.
+    """
+    found = []
+    for source in python_files(root, "src"):
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                lapses = _lapses(node, " ".join((ast.get_docstring(node) or "").split()))
+                found += [f"{source.path}:{node.lineno}: {node.name}: {one}" for one in lapses]
+    return found
+
+
+def _lapses(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> list[str]:
+    decorators = {getattr(one, "id", getattr(one, "attr", "")) for one in node.decorator_list}
+    is_function = not isinstance(node, ast.ClassDef)
+    found = [match[0].strip() for form in (_LABEL, _FRAGMENT) for match in form.finditer(text)]
+    if is_function and not decorators & {"property", "cached_property"}:
+        if _NO_VERB.match(text):
+            found.append(text.partition(" ")[0])
+    elif text.startswith(("Return ", "Yield ")):
+        found.append(text.partition(" ")[0])
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    if is_function and names & _NAMES_OF_MINUS_ONE:
+        found += _MINUS_ONE.findall(text)
     return found
 
 

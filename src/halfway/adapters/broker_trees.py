@@ -58,7 +58,8 @@ class SienaAdapter(Adapter):
         self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
 
     def unsupported(self, context: RunContext) -> str:
-        """Why the broker tree cannot run there: moving nodes, or fewer nodes than brokers."""
+        """Return why the broker tree cannot run there: moving nodes, or
+        fewer nodes than brokers."""
         if context.reach is not None:
             return "its paths lead over an underlay of fixed links, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -67,7 +68,8 @@ class SienaAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of the broker tree on a network; it refreshes until the end of the run."""
+        """Return the instance of the broker tree on a network; it
+        refreshes until the end of the run."""
         module, demand = self.module, context.demand
         wanted = list(intervals(demand))
         distinct = list(dict.fromkeys((first, last) for _, first, last in wanted))
@@ -90,13 +92,14 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """The state of all nodes of a broker tree, with room for so many subscriptions a broker."""
+        """Return the state of all nodes of a broker tree, with room for
+        so many subscriptions a broker."""
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, **_room(self.values, context, nodes)
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """What had no path in the broker tree, and what its nodes had no room for."""
+        """Return what had no path in the broker tree, and what its nodes had no room for."""
         return {
             WITHOUT_ROUTE: int(state.lost.sum()),
             "subscriptions without room": int(state.table.refused.sum()),
@@ -106,7 +109,7 @@ class SienaAdapter(Adapter):
         }
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The start-up commands of a broker tree: one subscription for each interval."""
+        """Return the start-up commands of a broker tree: one subscription for each interval."""
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
         wanted = [self._filter[first, last] for _, first, last in some]
@@ -117,7 +120,8 @@ class UnderlaySienaAdapter(SienaAdapter):
     """The adapter of the underlay broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """The state of the monitored broker tree, with room for as many children as brokers."""
+        """Return the state of the monitored broker tree, with room for
+        as many children as brokers."""
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, len(nodes.brokers),
             known=int(self.values["known_brokers"]),
@@ -126,7 +130,8 @@ class UnderlaySienaAdapter(SienaAdapter):
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Shortfalls of the monitored broker tree: children and unconfirmed records as well."""
+        """Return shortfalls of the monitored broker tree: children and
+        unconfirmed records as well."""
         return {
             **super().shortfalls(state),
             "unconfirmed records without room": int(state.unconfirmed.refused.sum()),
@@ -143,7 +148,7 @@ ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
 def own_rows(state: Any, name: str, row: int) -> slice:
-    """The rows of an array of a broker tree's state that are the memory of one node.
+    """Return the rows of an array of a broker tree's state that are the memory of one node.
 
     See `SystemInstance.own_rows`. An array has one row a node, one a broker, or one or more a node
     that monitors its broker.
@@ -161,14 +166,14 @@ def own_rows(state: Any, name: str, row: int) -> slice:
 
 
 def largest_component(network: Network) -> Int32s:
-    """Rows of the largest component, where the brokers of a tree are drawn, ascending."""
+    """Return rows of the largest component, where the brokers of a tree are drawn, ascending."""
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
 
 
 def roles(context: RunContext, brokers: int) -> TreeNodes:
-    """The roles of a broker tree's run: brokers on distinct uniform nodes of the largest component,
-    and clients wherever applications are."""
+    """Return the roles of a broker tree's run: brokers on distinct uniform nodes of the largest
+    component, and clients wherever applications are."""
     random = np.random.default_rng(context.seed)
     drawn = random.permutation(largest_component(context.start))[:brokers]
     demand = context.demand
@@ -178,7 +183,8 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
 
 
 def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) -> dict[str, Any]:
-    """The room of nodes for paths, hops and clients, as `state` of both broker trees takes it."""
+    """Return the room of nodes for paths, hops and clients, as `state`
+    of both broker trees takes it."""
     per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)
     return {

@@ -40,7 +40,7 @@ class DripAdapter(Adapter):
             )
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of DRIP on a network."""
+        """Return the instance of DRIP on a network."""
         module, demand, values = self.module, context.demand, self.values
         rules = module.Rules(**values)
         per_row = np.zeros(context.n, np.int64)
@@ -61,8 +61,8 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """DRIP's start-up commands, one for each interval: `topic` is its first topic, and the
-        argument its last."""
+        """Return DRIP's start-up commands, one for each interval:
+        `topic` is its first topic, and the argument its last."""
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
         kind = self.module.KINDS.number("subscribe")
@@ -70,7 +70,8 @@ class DripAdapter(Adapter):
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """DRIP's shortfalls: records dropped before they reached their broker, and copies of events."""
+    """Return DRIP's shortfalls: records dropped before they reached
+    their broker, and copies of events."""
     return {
         WITHOUT_ROUTE: int(state.node["lost"].sum()),
         "event copies without room": int(state.node["forgotten"].sum()),

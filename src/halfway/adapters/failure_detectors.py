@@ -21,7 +21,7 @@ class DetectorAdapter(Adapter):
     detects_failures = True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of a failure detector on a network."""
+        """Return the instance of a failure detector on a network."""
         module, values = self.module, self.values
         rules = module.rules(values)
         members = min(int(values["members"]), context.n)
@@ -34,24 +34,25 @@ class DetectorAdapter(Adapter):
         )  # fmt: skip
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """The sizes of a failure detector's state beside its members: of φ's window, if any."""
+        """Return the sizes of a failure detector's state beside its
+        members: of φ's window, if any."""
         del context, members
         values = self.values
         return {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """No commands: a failure detector starts with its node."""
+        """Return no commands: a failure detector starts with its node."""
         del demand
         return commands([], [], 0, 0)
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """No commands: a failure detector spreads no events."""
+        """Return no commands: a failure detector spreads no events."""
         del publications
         return commands([], [], 0, 0)
 
 
 def _index_of(state: tuple[object, ...]) -> MemberIndex:
-    """The index of members in a failure detector's state, in one of its tuples."""
+    """Return the index of members in a failure detector's state, in one of its tuples."""
     parts = (part for one in state if isinstance(one, tuple) for part in (one, *one))
     return next(part for part in parts if isinstance(part, MemberIndex))
 

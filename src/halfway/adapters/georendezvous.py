@@ -41,7 +41,8 @@ class GeorendezvousAdapter(Adapter):
         rules(1.0, **self.values)  # type: ignore[arg-type]  # refuse bad combinations now
 
     def unsupported(self, context: RunContext) -> str:
-        """Why GeoRendezvous cannot run there: cells need positions, and a reach that joins them."""
+        """Return why GeoRendezvous cannot run there: cells need
+        positions, and a reach that joins them."""
         if context.start.position is None:
             return "its cells need node positions, and this network has no positions"
         layout = layout_of(context, self._margin)
@@ -57,7 +58,7 @@ class GeorendezvousAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of GeoRendezvous on a network."""
+        """Return the instance of GeoRendezvous on a network."""
         layout = layout_of(context, self._margin)
         assert layout is not None  # or it is unsupported
         scalars = rules(layout.reach, context.seed, layout.area, **self.values)
@@ -68,12 +69,13 @@ class GeorendezvousAdapter(Adapter):
         return instance_of(state, scalars)
 
     def ends_subscriptions(self) -> bool:
-        """Whether GeoRendezvous learns that a subscription ends: its node stops renewing it."""
+        """Return whether GeoRendezvous learns that a subscription ends:
+        its node stops renewing it."""
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """GeoRendezvous's advertisements and subscriptions, after all nodes have listened and sent
-        a beacon.
+        """Return GeoRendezvous's advertisements and subscriptions,
+        after all nodes have listened and sent a beacon.
 
         They are spread over half of the listening time, for radios that share a medium.
         """
@@ -95,7 +97,7 @@ class GeorendezvousAdapter(Adapter):
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
-    """The instance of GeoRendezvous with a given state and rules."""
+    """Return the instance of GeoRendezvous with a given state and rules."""
     most = handler.most_emissions(state, scalars)
     return SystemInstance(
         state, scalars, most, handler.KINDS, shortfalls=_shortfalls,

@@ -29,7 +29,8 @@ class CellLayout(NamedTuple):
 
 
 def layout_of(context: RunContext, margin: float) -> CellLayout | None:
-    """The GeoRendezvous cell layout at a run's start; None without positions, or without any reach.
+    """Return the GeoRendezvous cell layout at a run's start; None
+    without positions, or without any reach.
 
     margin: the share of the reach that is reserved for movement between two beacons.
     The area is the unit square for nodes within it, else the least rectangle around them.
@@ -50,7 +51,7 @@ def layout_of(context: RunContext, margin: float) -> CellLayout | None:
 
 
 def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
-    """Of a network's largest component: the share in GeoRendezvous's largest component of cells."""
+    """Return the share of a network's largest component in the largest component of cells."""
     populated, count = np.unique(cell, axis=0, return_counts=True)
     touching = unit_disk(populated.astype(np.float64), _TOUCHING)
     count = count[np.asarray(touching.labels)]
@@ -59,8 +60,8 @@ def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
 
 
 def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, int]:
-    """Sizes of GeoRendezvous's tables in `state`: twice the need at the start; where nodes move,
-    more."""
+    """Return sizes of GeoRendezvous's tables in `state`: twice the need
+    at the start; where nodes move, more."""
     demand, moves = context.demand, context.reach is not None
     neighbours = _most_neighbours(layout.cell)
     homes, empty = _homes(layout, rules, demand.topics)
@@ -72,18 +73,25 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, in
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
         publishers_of[rows] += len(publishers)
     entries = _SPARE * int(need.max(initial=0)) + 8
+    if rules.bridges > 0:  # a node then keeps all nodes that it hears, and their bridges
+        neighbours = 2 * max(neighbours, context.most_neighbours) + rules.bridges
+    any_home = moves or rules.bridges > 0  # a point may have more than the one at the start
+    wanted = max(neighbours, 1)
+    if moves:
+        wanted = min((1 + rules.bridges) * context.n, 3 * neighbours + 16)
     return {
-        "neighbours": min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
+        "neighbours": wanted,
+        "bridges": rules.bridges,
         "entries": entries,
-        "traversals": keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
+        "traversals": keys if any_home else min(keys, _SPARE * int(empty.sum()) + 8),
         "pruned": max(int(publishers_of.max(initial=0)), 1),
         "hops_in_flight": _HOPS + entries if rules.retries > 0 else 0,
     }
 
 
 def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
-    """The most neighbours to size GeoRendezvous's tables for: of any node, in its own cell and
-    those that touch it."""
+    """Return the most neighbours to size GeoRendezvous's tables for: of
+    any node, in its own cell and those that touch it."""
     low = cell.min(axis=0)
     columns = int(cell[:, 0].max() - low[0]) + 3
     code = (cell[:, 1] - low[1] + 1) * columns + cell[:, 0] - low[0] + 1
@@ -100,8 +108,7 @@ def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
 def _homes(
     layout: CellLayout, rules: Rules, topics: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """[topics, points] the home of each GeoRendezvous point, a number; whether the point's cell is
-    empty."""
+    """Return [topics, points]: the number of each point's home, and whether its cell is empty."""
     populated = np.unique(layout.cell, axis=0)  # by column, then row: as ties are broken
     hashed = _hashed(rules, np.arange(topics)) * (rules.wide, rules.high)
     goal = np.floor(hashed / rules.side).astype(np.int64)
@@ -113,7 +120,7 @@ def _homes(
 
 
 def _hashed(rules: Rules, topics: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """[topics, points, 2] GeoRendezvous's hashed points of topics in the unit square."""
+    """Return [topics, points, 2]: GeoRendezvous's hashed points of topics in the unit square."""
     position = np.empty((len(topics), rules.points, 2))
     _fill(rules.key, topics, position)
     return position
@@ -130,7 +137,8 @@ def _fill(key, topics, position):
 def _entries(
     demand: Demand, layout: CellLayout, rules: Rules, topic: int, moves: bool
 ) -> npt.NDArray[np.int64]:
-    """[points] entries at each GeoRendezvous home: advertisements, subscriptions and prunes."""
+    """Return [points]: entries at each GeoRendezvous home:
+    advertisements, subscriptions and prunes."""
     publishers, rows = len(demand.publishers[topic]), demand.subscribers[topic]
     subscribers = np.full(rules.points, len(rows))
     if not moves and len(rows):

@@ -35,7 +35,7 @@ class Commands(NamedTuple):
 
 
 def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Commands:
-    """An adapter's commands from columns, or from single values that hold for all."""
+    """Return an adapter's commands from columns, or from single values that hold for all."""
     columns = np.broadcast_arrays(at, row, kind, topic, walk, event)
     whole = [np.array(column, np.int32) for column in columns[1:]]
     when, kinds = np.array(columns[0], np.float64), whole[1].astype(np.uint8)
@@ -43,12 +43,12 @@ def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any
 
 
 def part(of: Commands, which: slice | npt.NDArray[np.bool_]) -> Commands:
-    """Some of an adapter's commands, in their order."""
+    """Return some of an adapter's commands, in their order."""
     return Commands._make(column[which] for column in of)
 
 
 def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
-    """An adapter's commands of `kind`, one for each subscriber of each topic."""
+    """Return an adapter's commands of `kind`, one for each subscriber of each topic."""
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
     begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
@@ -56,12 +56,12 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
 
 
 def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
-    """An adapter's commands of `kind`, one for each subscription that ends."""
+    """Return an adapter's commands of `kind`, one for each subscription that ends."""
     return _ends(demand.periods, kind)
 
 
 def ends_of_publishing(demand: Demand, kind: int) -> Commands:
-    """An adapter's commands of `kind`, one for each role of a publisher that ends."""
+    """Return an adapter's commands of `kind`, one for each role of a publisher that ends."""
     return _ends(demand.publishing_periods, kind)
 
 
@@ -72,7 +72,8 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """An adapter's commands of the kinds `begins` and `ends`, one for each publisher of each topic.
+    """Return an adapter's commands of the kinds `begins` and `ends`,
+    one for each publisher of each topic.
 
     at: seconds before which no role begins.
     """
@@ -84,7 +85,7 @@ def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Comma
 
 
 def joined(some: Iterable[Commands]) -> Commands:
-    """All of an adapter's commands, in their order."""
+    """Return all of an adapter's commands, in their order."""
     columns: Any = zip(*some, strict=True)
     return Commands(*map(np.concatenate, columns))
 
@@ -99,7 +100,7 @@ FORGOTTEN_PUBLISHERS = "forgotten publishers"
 
 
 def _forgotten(state: Any) -> int:
-    """How many publishers the event windows of a state forgot for want of room."""
+    """Return how many publishers the event windows of a state forgot for want of room."""
     if isinstance(state, EventWindows):
         return int(state.counts[:, FORGOTTEN].sum())
     return sum(_forgotten(part) for part in state if isinstance(part, tuple))
@@ -135,12 +136,13 @@ class SystemInstance(NamedTuple):
     own_rows: Callable[[Any, str, int], slice] = _one_row
 
     def all_shortfalls(self) -> Mapping[str, int]:
-        """The shortfalls of a system's instance now, with those of its event windows."""
+        """Return the shortfalls of a system's instance now, with those of its event windows."""
         return {**self.shortfalls(self.state), FORGOTTEN_PUBLISHERS: _forgotten(self.state)}
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """The limits of the ranges in an instance's records: `limits` of its protocol, if it has one.
+    """Return the limits of the ranges in an instance's records:
+    `limits` of its protocol, if it has one.
 
     Else the number of topics, where the state has one column of `subscribed` a topic.
     """
@@ -204,28 +206,30 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Why the adapter's system cannot run there, as the end of a sentence; "" where it can."""
+        """Return why the adapter's system cannot run there, as the end
+        of a sentence; "" where it can."""
         del context
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of the adapter's system on a network."""
+        """Return the instance of the adapter's system on a network."""
         raise NotImplementedError
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
-        """What nodes of the adapter's system read of their neighbourhood: NEIGHBOUR_HOPS of its
-        protocol, and NEIGHBOUR_POSITIONS. A protocol of a user that states neither may read all.
-        """
+        """Return what nodes of the adapter's system read of their
+        neighbourhood: NEIGHBOUR_HOPS of its protocol, and NEIGHBOUR_POSITIONS.
+        A protocol of a user that states neither may read all."""
         hops = getattr(self.module, "NEIGHBOUR_HOPS", None)
         positions = getattr(self.module, "NEIGHBOUR_POSITIONS", hops is None)
         return NeighbourKnowledge(2 if hops is None else hops, positions)
 
     def ends_subscriptions(self) -> bool:
-        """Whether the adapter's system learns that a subscription ends."""
+        """Return whether the adapter's system learns that a subscription ends."""
         return False
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The adapter's commands: when a subscription begins and, if the system can, ends."""
+        """Return the adapter's commands: when a subscription begins
+        and, if the system can, ends."""
         kinds: Kinds = self.module.KINDS
         begins = subscriptions(demand, kinds.number("subscribe"))
         if not self.ends_subscriptions():
@@ -233,7 +237,7 @@ class Adapter:
         return joined((begins, ends_of_subscriptions(demand, kinds.number("unsubscribe"))))
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """The adapter's commands of publication: one for each publication."""
+        """Return the adapter's commands of publication: one for each publication."""
         some, kind = publications, self.module.KINDS.number("publish")
         return commands(some.t, some.row, kind, some.topic, event=some.event)
 
@@ -246,11 +250,11 @@ class BroadcastAdapter(Adapter):
     """
 
     def ends_subscriptions(self) -> bool:
-        """Whether the broadcast system has the command "unsubscribe"."""
+        """Return whether the broadcast system has the command "unsubscribe"."""
         return "unsubscribe" in self.module.KINDS.names.values()
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of a broadcast system on a network."""
+        """Return the instance of a broadcast system on a network."""
         module = self.module
         rules = module.Rules(**self.values)
         topics = context.demand.topics
@@ -284,8 +288,8 @@ class System:
         return found
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
-        """A system's adapter with those options; Problem naming option, value and range for a bad
-        one."""
+        """Return a system's adapter with those options; Problem naming
+        option, value and range for a bad one."""
         for name, value in given.items():
             check_option(self, name, value)
         values = {

@@ -10,7 +10,8 @@ from halfway.world.workload.roles import ALWAYS
 
 
 def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
-    """Subscription intervals (row, first, last) of runs of topics, in order of the last ones.
+    """Return subscription intervals (row, first, last) of runs of
+    topics, in order of the last ones.
 
     A row subscribes to the topics of an interval at the same time: `begins`.
     """

@@ -23,7 +23,8 @@ _FORMER = {
 
 
 def named(name: str, where: str = "") -> System:
-    """The registry's system of that name. Problem for an unknown one; `where` says who named it."""
+    """Return the registry's system of that name. Problem for an unknown
+    one; `where` says who named it."""
     if name not in SYSTEMS:
         raise unknown(name, SYSTEMS, where)
     module = f"halfway.adapters.{SYSTEMS[name].split('.')[2]}"
@@ -34,7 +35,7 @@ def named(name: str, where: str = "") -> System:
 
 
 def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:
-    """The registry's error for a name that is not among the known systems."""
+    """Return the registry's error for a name that is not among the known systems."""
     if name in _FORMER:
         return Problem(f"'{name}' has a new name", where=where, remedy=f"use '{_FORMER[name]}'")
     remedy = f"use one of {', '.join(known)}"

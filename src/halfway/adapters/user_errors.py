@@ -20,7 +20,7 @@ _REMEDY = "`halfway simulate SCENARIO --system {file} --debug` runs the file int
 
 
 def file_of(name: str) -> str:
-    """The file name of a user's protocol: "my_protocol.py" for the system my-protocol."""
+    """Return the file name of a user's protocol: "my_protocol.py" for the system my-protocol."""
     return f"{name.replace('-', '_')}.py"
 
 
@@ -42,7 +42,8 @@ def user_errors(name: str, text: str) -> Iterator[None]:
 
 
 def user_problem(fault: BaseException, name: str, text: str) -> Problem:
-    """The Problem of an exception in a user's protocol, with file, line and cause in one line."""
+    """Return the Problem of an exception in a user's protocol, with
+    file, line and cause in one line."""
     line, what = line_in(fault), f"{type(fault).__name__}: {fault}"
     if line is None and type(fault).__module__.startswith("numba"):
         line, what = _compiler_error(str(fault), type(fault).__name__, text)
@@ -54,7 +55,8 @@ def user_problem(fault: BaseException, name: str, text: str) -> Problem:
 
 
 def line_in(fault: BaseException) -> int | None:
-    """The line of the user's protocol file that raised an exception; None if no line of it did."""
+    """Return the line of the user's protocol file that raised an
+    exception; None if no line of it did."""
     if isinstance(fault, SyntaxError) and _COPY.search(fault.filename or ""):
         return fault.lineno or 1
     stack = traceback.extract_tb(fault.__traceback__)
@@ -63,7 +65,7 @@ def line_in(fault: BaseException) -> int | None:
 
 
 def _compiler_error(message: str, kind: str, text: str) -> tuple[int | None, str]:
-    """The line and the sentence of a compiler's error in a user's protocol."""
+    """Return the line and the sentence of a compiler's error in a user's protocol."""
     if undefined := _UNDEFINED.search(message):
         return _line_of(text, undefined[1]), undefined[0]
     at = _AT.search(message)
@@ -76,7 +78,7 @@ def _compiler_error(message: str, kind: str, text: str) -> tuple[int | None, str
 
 
 def _line_of(text: str, word: str) -> int | None:
-    """The first line of a user's protocol that uses a name or an attribute."""
+    """Return the first line of a user's protocol that uses a name or an attribute."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except SyntaxError:

@@ -71,7 +71,8 @@ def _module_file(given: str, where: str) -> Path:
 
 
 def user_system(source: UserSource) -> System:
-    """The system of a user's protocol, imported. Raises Problem in one line if it is incomplete."""
+    """Return the system of a user's protocol, imported. Raises Problem
+    in one line if it is incomplete."""
     module = _imported(source)
     if missing := [name for name in FACE if not hasattr(module, name)]:
         raise Problem(
@@ -116,7 +117,8 @@ def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
 
 
 def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[str, Option]:
-    """The options of a user's protocol: OPTIONS, or the fields of Rules that have a default."""
+    """Return the options of a user's protocol: OPTIONS, or the fields
+    of Rules that have a default."""
     given: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
         field: value
         for field, value in module.Rules._field_defaults.items()
@@ -148,7 +150,7 @@ def _option(field: str, value: Any, where: str) -> Option:
 
 
 def _imported(source: UserSource) -> ModuleType:
-    """The module of a user's protocol, imported once per process.
+    """Return the module of a user's protocol, imported once per process.
 
     The text alone names the module, so a copy or a renamed file uses the same machine code.
     """

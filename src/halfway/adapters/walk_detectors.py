@@ -10,7 +10,7 @@ class WalkDetectorAdapter(DetectorAdapter):
     """The adapter of a failure detector over directional walks."""
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """The sizes of φ's window, of a node's neighbours, and of its hops in flight."""
+        """Return the sizes of φ's window, of a node's neighbours, and of its hops in flight."""
         found = super().sizes(context, members) | {"degree": max(context.most_neighbours, 1)}
         if int(self.values.get("retries", 0)) > 0:
             # The records of all members may wait for the acknowledgement of one dead neighbour.

@@ -37,33 +37,33 @@ class WalkOverlayAdapter(Adapter):
     """
 
     def _values(self) -> dict[str, Any]:
-        """The walk overlay's options; inf for intervals that are never over."""
+        """Return the walk overlay's options; inf for intervals that are never over."""
         values: dict[str, Value] = dict(self.values)
         for name in ("relaunch_s", "link_check_interval_s"):
             values[name] = values[name] or np.inf
         return values
 
     def _size(self, demand: Demand) -> Size:
-        """The size of a walk overlay's filter that holds every topic with a subscriber."""
+        """Return the size of a walk overlay's filter that holds every topic with a subscriber."""
         wanted = sum(len(rows) > 0 for rows in demand.subscribers)
         return sized(max(wanted, 1), float(self.values["false_positives"]))
 
     def _links(self, context: RunContext) -> int:
-        """The overlay neighbours that a node of the walk overlay has room for."""
+        """Return the overlay neighbours that a node of the walk overlay has room for."""
         most = int(self.values["links"])
         return min(context.most_neighbours, most) if most > 0 else context.most_neighbours
 
     def unsupported(self, context: RunContext) -> str:
-        """Why the walk overlay cannot run there: only where its filters are too large."""
+        """Return why the walk overlay cannot run there: only where its filters are too large."""
         size = 8.0 * context.n * self._links(context) * self._size(context.demand).words
         return f"its filters would take {size / 1e9:.0f} GB" if size > _MOST_BYTES else ""
 
     def ends_subscriptions(self) -> bool:
-        """Whether the walk overlay learns that a subscription ends: always."""
+        """Return whether the walk overlay learns that a subscription ends: always."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of the walk overlay on a network."""
+        """Return the instance of the walk overlay on a network."""
         values, module, demand = self._values(), self.module, context.demand
         size, key = self._size(demand), context.seed % 2**63
         rules = module.Rules(
@@ -100,7 +100,8 @@ class WalkOverlayAdapter(Adapter):
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The walk overlay's commands: subscriptions, their ends, and the roles of publishers."""
+        """Return the walk overlay's commands: subscriptions, their
+        ends, and the roles of publishers."""
         publish = _publishing(demand)
         some, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
         left = np.isfinite(until_s)
@@ -125,7 +126,7 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """What the walk overlay nodes' tables had no room for."""
+    """Return what the walk overlay nodes' tables had no room for."""
     members = state.members
     return {
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
@@ -137,8 +138,8 @@ def _shortfalls(state: Any) -> dict[str, int]:
 
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:
-    """Every initiator of the walk overlay, once: rows that publish or subscribe, topic by topic,
-    its publishers first."""
+    """Return every initiator of the walk overlay, once: rows that publish or subscribe, topic by
+    topic, its publishers first."""
     found = dict.fromkeys(
         row
         for publishers, subscribers in zip(demand.publishers, demand.subscribers, strict=True)

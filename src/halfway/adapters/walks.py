@@ -42,11 +42,11 @@ class WalkAdapter(Adapter):
     walk, and an event is one command."""
 
     def ends_subscriptions(self) -> bool:
-        """Whether the walks learn that a subscription ends: always."""
+        """Return whether the walks learn that a subscription ends: always."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """The instance of a walk system on a network."""
+        """Return the instance of a walk system on a network."""
         rules, demand = rules_of(self.values), context.demand
         members = int(self.values["trails"]) or max(members_of(demand).max(initial=0), 2)
         state = self.module.state(
@@ -61,7 +61,7 @@ class WalkAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """The walk adapter's start-up commands: subscriptions, publishers' roles, and their
+        """Return the walk adapter's start-up commands: subscriptions, publishers' roles, and their
         ends. No publisher begins before half a step."""
         after = 0.5 * float(self.values["step_delay_s"])
         roles = publishing_roles(demand, int(ADVERTISE), int(WITHDRAW), after)
@@ -69,13 +69,15 @@ class WalkAdapter(Adapter):
 
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:
-    """[topics] the members of each topic that the walks serve: publishers and subscribers."""
+    """Return [topics]: the members of each topic that the walks serve:
+    publishers and subscribers."""
     both = zip(demand.publishers, demand.subscribers, strict=True)
     return np.array([len(some) + len(others) for some, others in both], np.int64)
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Walks' hops that the busiest node has in flight at a time; 0 where hops are not acknowledged.
+    """Return the hops that the busiest node has in flight at a time; 0
+    where hops are not acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks
@@ -100,8 +102,8 @@ def places(context: RunContext, rules: Rules) -> int:
 
 
 def _most_published(context: RunContext, longest_s: float) -> int:
-    """The most copies of events that one node of the walks sends within so many seconds: one of
-    each event to each neighbour that leads to a subscriber."""
+    """Return the most copies of events that one node of the walks sends within so many seconds: one
+    of each event to each neighbour that leads to a subscriber."""
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)
     subscribers = np.array([len(rows) for rows in context.demand.subscribers], np.int64)
@@ -112,7 +114,7 @@ def _most_published(context: RunContext, longest_s: float) -> int:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Walks and messages without a route, and what a walk system's nodes had no room for."""
+    """Return the walks and messages without a route, and what nodes had no room for."""
     counts = state.trails.counts.sum(axis=0)
     return {
         WITHOUT_ROUTE: int(counts[LOST]),

@@ -13,7 +13,7 @@ from halfway.scenario.schema import Scenario
 
 
 def scenario_argument(given: object) -> ScenarioSource:
-    """The scenario in an argument: a path, a dict, or a Scenario."""
+    """Return the scenario in an argument: a path, a dict, or a Scenario."""
     if isinstance(given, str | Path | Mapping | Scenario):
         return given
     remedy = 'write "scenario.toml", or {"network": {"kind": "unit-disk", "n": 50, "degree": 9}}'
@@ -21,7 +21,7 @@ def scenario_argument(given: object) -> ScenarioSource:
 
 
 def systems_argument(given: object) -> list[str]:
-    """The names of systems in an argument: "flooding,gossip" or a list; empty for None."""
+    """Return the names of systems in an argument: "flooding,gossip" or a list; empty for None."""
     if given is None:
         return []
     remedy = 'write systems="flooding,gossip", or systems=["flooding", "gossip"]'
@@ -41,7 +41,7 @@ def systems_argument(given: object) -> list[str]:
 
 
 def texts_argument(given: object, argument: str) -> list[str]:
-    """The texts in an argument: one, or a list."""
+    """Return the texts in an argument: one, or a list."""
     some = [given] if isinstance(given, str) else given
     if isinstance(some, list | tuple) and all(isinstance(one, str) for one in some):
         return list(some)
@@ -49,14 +49,14 @@ def texts_argument(given: object, argument: str) -> list[str]:
 
 
 def text_argument(given: object, argument: str, example: str) -> str | None:
-    """The text in an argument; None if the argument is missing."""
+    """Return the text in an argument; None if the argument is missing."""
     if given is None or isinstance(given, str):
         return given
     raise _unexpected(argument, given, "text", f'write {argument}="{example}"')
 
 
 def needs_argument(given: object) -> dict[str, float | str]:
-    """The needs in an argument: metric -> its bound."""
+    """Return the needs in an argument: metric -> its bound."""
     if given is None:
         return {}
     if isinstance(given, Mapping) and all(isinstance(name, str) for name in given):
@@ -65,7 +65,7 @@ def needs_argument(given: object) -> dict[str, float | str]:
 
 
 def count_argument(given: object, argument: str, example: int, most: int = 2**63 - 1) -> int:
-    """The whole number in an argument, from 0 to `most`. NumPy integers are allowed."""
+    """Return the whole number in an argument, from 0 to `most`. NumPy integers are allowed."""
     remedy = f"write {argument}={example}"
     if isinstance(given, bool) or not isinstance(given, Integral):
         raise _unexpected(argument, given, "a whole number", remedy)
@@ -75,14 +75,14 @@ def count_argument(given: object, argument: str, example: int, most: int = 2**63
 
 
 def path_argument(given: object, argument: str, example: str) -> Path:
-    """The path in an argument."""
+    """Return the path in an argument."""
     if isinstance(given, str | os.PathLike):
         return Path(given)
     raise _unexpected(argument, given, "a path", f'write {argument}="{example}"')
 
 
 def changes_argument(given: object) -> dict[str, str]:
-    """The changes of a scenario in the argument `set`: field -> its new value as TOML."""
+    """Return the changes of a scenario in the argument `set`: field -> its new value as TOML."""
     remedy = 'write set={"workload.events": 20}'
     if not isinstance(given, Mapping) or not all(isinstance(field, str) for field in given):
         raise _unexpected("set", given, "a dict from field to value", remedy)
@@ -90,7 +90,7 @@ def changes_argument(given: object) -> dict[str, str]:
 
 
 def sweep_argument(given: object) -> dict[str, str]:
-    """The sweep in an argument: field -> its values, as TOML or as "10,20,40"."""
+    """Return the sweep in an argument: field -> its values, as TOML or as "10,20,40"."""
     remedy = 'write sweep={"workload.events": [10, 20, 40]}'
     if not isinstance(given, Mapping) or not all(isinstance(field, str) for field in given):
         raise _unexpected("sweep", given, "a dict from field to a list of values", remedy)
@@ -106,7 +106,7 @@ def sweep_argument(given: object) -> dict[str, str]:
 
 
 def toml(value: Any) -> str:
-    """A plain value of an argument in the syntax of TOML."""
+    """Return a plain value of an argument in the syntax of TOML."""
     match value:
         case str() | bool():
             return json.dumps(value, ensure_ascii=False)
@@ -119,7 +119,7 @@ def toml(value: Any) -> str:
 
 
 def _unexpected(argument: str, given: object, expected: str, remedy: str) -> Problem:
-    """The Problem of an argument of a wrong type."""
+    """Return the Problem of an argument of a wrong type."""
     shown = repr(given)
     shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
     what = f"{argument} = {shown}: expected {expected}, not {type(given).__name__}"

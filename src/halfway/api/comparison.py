@@ -47,11 +47,11 @@ class Comparison:
         return self.completed.results
 
     def frame(self) -> "frames.DataFrame":
-        """The cells as a pandas frame: point, system, metric, mean, interval, difference."""
+        """Return the cells as a pandas frame: point, system, metric, mean, interval, difference."""
         return frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
 
     def runs(self) -> "frames.DataFrame":
-        """The runs as a pandas frame, by metric: point, system, replicate, seed, value.
+        """Return the runs as a pandas frame, by metric: point, system, replicate, seed, value.
 
         A failed run has one row, with its error and without metric and value.
         """
@@ -59,7 +59,7 @@ class Comparison:
         return frames.frame(self._values(), [*self.results.points[0], *columns])
 
     def table(self, metric: str = "delivery-ratio") -> "frames.DataFrame":
-        """One metric as a pandas frame: a row for each system, columns mean, low and high.
+        """Return one metric as a pandas frame: a row for each system, columns mean, low and high.
 
         low and high are the ends of the 95 % interval. With a sweep, each point has these three
         columns, below its values. Raises Problem for an unknown metric.
@@ -76,7 +76,8 @@ class Comparison:
         return frames.table(results.systems, "system", columns, [*fields, None])
 
     def plot(self, metric: str = "delivery-ratio") -> Any:
-        """One metric as an Altair chart: means with 95 % intervals, along a sweep if there is one.
+        """Return one metric as an Altair chart: means with 95 %
+        intervals, along a sweep if there is one.
 
         A notebook displays the chart. `chart.save("energy.svg")` writes it to a file. Raises
         Problem for an unknown metric.
@@ -107,7 +108,8 @@ class Comparison:
     def decision(
         self, need: Mapping[str, float | str] | None = None, minimise: str = "", *, point: int = 0
     ) -> Decision:
-        """The system that meets the needs at the least cost, and why each other one is not chosen.
+        """Return the system that meets the needs at the least cost, and
+        why each other one is not chosen.
 
         need: metric -> its least value, of a cost its greatest, such as {"delivery-ratio": 0.95};
         minimise: a cost. Without both, what the comparison was asked for. point: of a sweep. Raises
@@ -136,12 +138,13 @@ class Comparison:
         return comparison_html(self.results, self.completed.first_error)
 
     def over_time(self) -> "frames.DataFrame":
-        """The metrics over time as a pandas frame: point, system, metric, t0_s, t1_s, mean."""
+        """Return the metrics over time as a pandas frame: point,
+        system, metric, t0_s, t1_s, mean."""
         columns = [*self.results.points[0], *timelines.COLUMNS]
         return frames.frame(timelines.timeline_rows(self.results), columns)
 
     def _metric(self, name: str) -> Metric:
-        """The metric of this comparison with that name; Problem if there is none."""
+        """Return the metric of this comparison with that name; Problem if there is none."""
         metrics = {metric.name: metric for metric in self.results.metrics}
         if name not in metrics:
             near = get_close_matches(str(name), metrics, 1)
@@ -214,7 +217,7 @@ def compare(
 
 
 def _folder_argument(out: object) -> Path:
-    """The folder of a comparison's results, which is on this machine."""
+    """Return the folder of a comparison's results, which is on this machine."""
     folder = arguments.path_argument(out, "out", "halfway-comparison")
     if object_url(folder):
         remedy = "name a folder of this machine; `halfway compare --out` takes object stores"

@@ -42,5 +42,5 @@ def shown(progress: bool | Counted | None, phase: str) -> Iterator[ProgressRecei
 
 
 def in_notebook() -> bool:
-    """Whether the kernel of a notebook displays the output of this program."""
+    """Return whether the kernel of a notebook displays the output of this program."""
     return "ipykernel" in sys.modules

@@ -29,7 +29,8 @@ class SimulatedRun(Outcome):
     """The result of `halfway.simulate`: the outcome of one run, also as a table."""
 
     def table(self) -> "frames.DataFrame":
-        """The metrics of a comparison for this run as a pandas frame: value, unit, definition.
+        """Return the metrics of a comparison for this run as a pandas
+        frame: value, unit, definition.
 
         The frame has no row for a metric without a value.
         """

@@ -38,7 +38,7 @@ def run(program: Callable[[], None]) -> int:
 
 
 def whole(least: int, most: int = 10**9) -> Callable[[str], int]:
-    """The type of a program's argument: a whole number from `least` to `most`."""
+    """Return the type of a program's argument: a whole number from `least` to `most`."""
 
     def read(text: str) -> int:
         try:
@@ -54,7 +54,7 @@ def whole(least: int, most: int = 10**9) -> Callable[[str], int]:
 
 
 def positive(text: str) -> float:
-    """The type of a program's argument: a number above 0."""
+    """Return the type of a program's argument: a number above 0."""
     try:
         number = float(text)
     except ValueError:

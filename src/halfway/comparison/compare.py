@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import statistics
@@ -90,7 +91,7 @@ def _results(
     request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
     errors: int,
 ) -> Results:  # fmt: skip
-    """The results of a comparison, but for its time, its seed and its study."""
+    """Return the results of a comparison, but for its time, its seed and its study."""
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
     rule, places, metrics = request.decision, range(len(scenarios)), metrics_for(scenarios)
@@ -110,7 +111,7 @@ def _results(
 def _notes(
     request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int
 ) -> tuple[str, ...]:
-    """The notes under a comparison's tables."""
+    """Return the notes under a comparison's tables."""
     scenarios = [point.scenario for point in request.points]
     systems = []
     for one in request.systems:
@@ -122,7 +123,7 @@ def _notes(
 
 
 def _more(replicates: int) -> int:
-    """The number of replicates that a stopping rule makes next."""
+    """Return the number of replicates that a stopping rule makes next."""
     return max(replicates + 1, int(replicates * _GROWTH))
 
 
@@ -131,7 +132,7 @@ def _compile(
     progress: CompileProgress | None,
 ) -> None:  # fmt: skip
     """Try a comparison's user protocols, and compile its systems, if a run is missing."""
-    if set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
+    if pc.all(store.has(table["key"], errors=False), min_count=0).as_py():
         return
     try_first(request.points[0].scenario, request.systems)
     if cores := local_cores(master):
@@ -139,7 +140,7 @@ def _compile(
 
 
 def _first_error(results: Results, runs: Sequence[FinishedRun]) -> str:
-    """The first failed run of a comparison and its reason, in one line; "" for none."""
+    """Return the first failed run of a comparison and its reason, in one line; "" for none."""
     for run in runs:
         if run.status != "ok":
             seed = f"replicate {run.replicate}, seed {run.seed}"
@@ -148,7 +149,8 @@ def _first_error(results: Results, runs: Sequence[FinishedRun]) -> str:
 
 
 def _study(request: Request, root: int, points: Sequence[Point], table: pa.Table) -> StudyPlan:
-    """The comparison as a study of the result folder: its plan, and the point of each run."""
+    """Return the comparison as a study of the result folder: its plan,
+    and the point of each run."""
     keys: dict[str, list[str]] = {}
     for key, parameters in zip(
         table["key"].to_pylist(), table["parameters"].to_pylist(), strict=True
@@ -169,7 +171,7 @@ def _study(request: Request, root: int, points: Sequence[Point], table: pa.Table
 
 
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:
-    """The comparison's planned runs in the store, by point, system and replicate.
+    """Return the comparison's planned runs in the store, by point, system and replicate.
 
     What a run is follows from the plan, so only its result is read. Raises Problem if the result
     does not match its digest.

@@ -84,7 +84,7 @@ def compile_first(
 
 
 def _work(points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]) -> list[_Work]:
-    """The systems without a mark, each once for every kind of radio and nodes."""
+    """Return the systems without a mark, each once for every kind of radio and nodes."""
     found: dict[Path, _Work] = {}
     for point in points:
         for source in systems:
@@ -103,7 +103,7 @@ def _loaded(module: str) -> str:
 
 
 def _mark(scenario: Scenario, one: SystemSource, sources: str) -> Path:
-    """The file that marks a system as compiled ahead for such a radio and such nodes."""
+    """Return the file that marks a system as compiled ahead for such a radio and such nodes."""
     radio = scenario.radio
     losses = getattr(radio, "success", 1.0) < 1.0 or getattr(radio, "ratios", None) is not None
     static = not isinstance(scenario.network, Waypoint | Recorded)

@@ -41,7 +41,8 @@ def notes_of(
     cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
     remarks: Sequence[str] = (),
 ) -> tuple[str, ...]:  # fmt: skip
-    """The notes under a comparison's tables; scenarios: of all points, systems: those that ran.
+    """Return the notes under a comparison's tables; scenarios: of all
+    points, systems: those that ran.
 
     remarks: what the reading of the scenario's files left out or decided; they come first.
     """
@@ -55,13 +56,14 @@ def notes_of(
 def notes_before_runs(
     scenarios: Sequence[Scenario], systems: Sequence[System]
 ) -> tuple[str, ...]:  # fmt: skip
-    """The notes of `notes_of` that depend on no run: on the systems and on their options."""
+    """Return the notes of `notes_of` that depend on no run: on the systems and on their options."""
     names = [one.name for one in systems]
     return (*_on_systems(scenarios, names), *option_notes(scenarios, systems))
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
-    """The notes on how the numbers were made; first: the replicates before a stopping rule."""
+    """Return the notes on how the numbers were made; first: the
+    replicates before a stopping rule."""
     added = (
         "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
         "narrower than intervals of a fixed number of replicates.",
@@ -84,7 +86,7 @@ def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ..
 
 
 def _on_comparable(scenario: Scenario) -> str:
-    """The note on which systems are compared by their costs."""
+    """Return the note on which systems are compared by their costs."""
     purpose = purpose_of([metric.name for metric in metrics_for([scenario])])
     share = purpose.label
     text = (
@@ -96,7 +98,7 @@ def _on_comparable(scenario: Scenario) -> str:
 
 
 def _on_hellos(scenario: Scenario) -> str:
-    """The note on how nodes of the noted scenario learn their neighbours."""
+    """Return the note on how nodes of the noted scenario learn their neighbours."""
     if scenario.hello == "sent":
         return (
             f"Nodes learn their neighbours from hellos, which they send every "
@@ -112,7 +114,7 @@ def _on_hellos(scenario: Scenario) -> str:
 
 
 def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
-    """The note that a system with failed runs has values of some networks only."""
+    """Yield the note that a system with failed runs has values of some networks only."""
     failed = Counter((run.point, run.system) for run in runs if run.status != "ok")
     for (_, system), count in failed.items():
         yield (
@@ -122,7 +124,8 @@ def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
 
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
-    """The note that measures of deliveries are not comparable where systems deliver unequally."""
+    """Yield the note that measures of deliveries are not comparable
+    where systems deliver unequally."""
     ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.replicates]
     for point in {cell.point for cell in ratios}:
         means = [cell.mean.value for cell in ratios if cell.point == point]
@@ -135,7 +138,8 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
 
 
 def _publishers(workload: AnyWorkload) -> float:
-    """The most publishers that a topic of a noted scenario may have; inf where they have names."""
+    """Return the most publishers that a topic of a noted scenario may
+    have; inf where they have names."""
     if not isinstance(workload, Workload) or workload.publishers is not None:
         return math.inf
     return workload.publishers_each
@@ -182,7 +186,7 @@ def _lossy(scenario: Scenario) -> bool:
 
 
 def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
-    """The notes on what a comparison's runs counted beside the metrics."""
+    """Yield the notes on what a comparison's runs counted beside the metrics."""
     if late := _listed(_totals(runs, LATE)):
         yield (
             f"Late notifications ({late}) came after `window` newer events and do not count as "
@@ -202,7 +206,7 @@ def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
 
 
 def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
-    """System -> the total of a noted count over all its runs, where it is above 0."""
+    """Return system -> the total of a noted count over all its runs, where it is above 0."""
     totals: dict[str, float] = {}
     for run in runs:
         for value in run.observed.get(name, ()):
@@ -211,7 +215,7 @@ def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
 
 
 def _listed(totals: Mapping[str, float]) -> str:
-    """The systems' counts in a note, such as "gossip: 12, drip: 3"; "" for none."""
+    """Return the systems' counts in a note, such as "gossip: 12, drip: 3"; "" for none."""
     return ", ".join(f"{system}: {total:,.0f}" for system, total in totals.items())
 
 
@@ -246,7 +250,7 @@ def _on_values(cells: Sequence[ResultCell], replicates: int) -> Iterator[str]:
 
 
 def _depends_on_few(cell: ResultCell) -> bool:
-    """Whether to note that most replicates have the same value of a metric that is judged.
+    """Return whether to note that most replicates have the same value of a metric that is judged.
 
     A value that all replicates share is constant by design (a table's size), except for shares: a
     rare loss may have been missed.
@@ -259,7 +263,7 @@ def _depends_on_few(cell: ResultCell) -> bool:
 
 
 def _drawn_roles(scenario: Scenario) -> tuple[str, ...]:
-    """What the workload of the noted scenario draws."""
+    """Return what the workload of the noted scenario draws."""
     if isinstance(scenario.workload, FailureDetection):
         return ()
     if isinstance(scenario.workload, GroupWorkload):

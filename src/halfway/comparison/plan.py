@@ -33,12 +33,14 @@ class SystemSource(NamedTuple):
     text: str = ""  # of the user's module; "" for a built-in system
 
     def system(self) -> System:
-        """The planned system; Problem in one line if the user's module does not define one."""
+        """Return the planned system; Problem in one line if the user's
+        module does not define one."""
         return user_system(UserSource(*self)) if self.text else named(self.name)
 
 
 def point_of(scenario: Scenario, source: SystemSource) -> Point:
-    """The planned point of a system on a scenario. A scenario's systems get the same networks."""
+    """Return the planned point of a system on a scenario. A scenario's
+    systems get the same networks."""
     # Files are named by their content, so that a copy elsewhere gets the same seeds.
     names = {file: name_of(file) for file in input_files(scenario)}
     plain = plain_of(with_files(scenario, names.__getitem__))
@@ -56,7 +58,7 @@ def point_of(scenario: Scenario, source: SystemSource) -> Point:
 
 
 def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario:
-    """The scenario of one planned run, with its options, its system and its own seed."""
+    """Return the scenario of one planned run, with its options, its system and its own seed."""
     plain = json.loads(str(parameters["scenario"]))
     system = str(parameters["system"])
     plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
@@ -66,12 +68,13 @@ def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario
 
 
 def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:
-    """The system of a planned run."""
+    """Return the system of a planned run."""
     return SystemSource(str(parameters["system"]), str(parameters.get("source", "")))
 
 
 def plain_of(scenario: Scenario) -> dict[str, Any]:
-    """A scenario in a comparison's plan: plain values with defaults, without what a run sets."""
+    """Return a scenario in a comparison's plan: plain values with
+    defaults, without what a run sets."""
     plain = schema.plain(scenario)
     del plain["seed"], plain["system"]
     for fault in plain["faults"]:

@@ -64,8 +64,7 @@ def read_request(
     _check_changes(changes or {})
     sources = [read_user_system(one) for one in user_systems]
     of_user = {source.name: user_system(source) for source in sources}
-    chosen = _chosen(systems)
-    chosen += [SystemSource(*source) for source in sources]
+    chosen = [*_chosen(systems), *(SystemSource(*source) for source in sources)]
     _check_names([one.name for one in chosen])
     _check_replicates(replicates, None if until is None else max_replicates)
     base, points = read_sweep(scenario, changes, sweeps, of_user)
@@ -75,19 +74,19 @@ def read_request(
     rule = stopping_rule(until, purpose_of(known).share)
     supported, unsupported, remarks = _sorted_out(points, chosen)
     reference = _baseline(baseline, supported, unsupported)
-    able, wanted = list(supported.values()), {**(base.decision.need or {}), **(needs or {})}
+    wanted = {**(base.decision.need or {}), **(needs or {})}
     decision = decision_rule(wanted, minimise or base.decision.minimise)
     _check_decision(decision, known)
     return Request(
-        base, points, able, reference, unsupported, remarks, replicates, rule, max_replicates,
-        decision,
+        base, points, list(supported.values()), reference, unsupported, remarks, replicates, rule,
+        max_replicates, decision,
     )  # fmt: skip
 
 
 def _baseline(
     name: str | None, supported: Mapping[str, SystemSource], unsupported: Mapping[str, str]
 ) -> str:
-    """The baseline of that name; by default flooding, or the first system that runs."""
+    """Return the baseline of that name; by default flooding, or the first system that runs."""
     chosen = name or ("flooding" if "flooding" in supported else next(iter(supported)))
     if chosen not in supported:
         why = unsupported.get(chosen, f"expected one of {', '.join(supported)}")
@@ -108,7 +107,10 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_replicates(replicates: int, most: int | None) -> None:
-    """most: the maximum of a comparison that stops by a rule; None: no rule."""
+    """Raise Problem for invalid numbers of replicates.
+
+    most: the maximum of a comparison that stops by a rule; None: no rule.
+    """
     if not 1 <= replicates <= _MOST_REPLICATES:
         raise Problem(f"replicates = {replicates}: expected 1 to {_MOST_REPLICATES:,}")
     if most is not None and most < replicates:
@@ -117,7 +119,7 @@ def _check_replicates(replicates: int, most: int | None) -> None:
 
 
 def _of_purpose(systems: Sequence[SystemSource], scenario: Scenario) -> list[SystemSource]:
-    """The requested systems that the workload of a scenario is for, and all user systems."""
+    """Return the requested systems that the workload of a scenario is for, and all user systems."""
     return [one for one in systems if one.text or not build.other_purpose(one.system(), scenario)]
 
 
@@ -130,12 +132,12 @@ def _check_decision(decision: DecisionRule, known: Sequence[str]) -> None:
 
 
 def printable(title: str) -> str:
-    """A request's title without control characters, which a terminal would obey."""
+    """Return a request's title without control characters, which a terminal would obey."""
     return " ".join("".join(c if c.isprintable() else " " for c in title).split())
 
 
 def stopping_rule(until: str | None, usual: str = "delivery-ratio") -> StoppingRule | None:
-    """The requested stopping rule in `half-width=2%[,metric]`; Problem for anything else.
+    """Return the requested stopping rule in `half-width=2%[,metric]`; Problem for anything else.
 
     usual: the metric where none is named.
     """
@@ -154,7 +156,8 @@ def stopping_rule(until: str | None, usual: str = "delivery-ratio") -> StoppingR
 
 
 def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> DecisionRule:
-    """The requested decision: metric -> bound, such as 0.95 or "95%"; Problem if it is invalid."""
+    """Return the requested decision: metric -> bound, such as 0.95 or
+    "95%"; Problem if it is invalid."""
     found = []
     for name, bound in needs.items():
         metric = _metric(name, f"need {name}")
@@ -166,7 +169,7 @@ def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> Decis
 
 
 def _bound(metric: Metric, given: float | str) -> float:
-    """The bound of a requested need as a number within the metric's range."""
+    """Return the bound of a requested need as a number within the metric's range."""
     text = str(given).strip()
     where = f"need {metric.name} = {text}"
     try:
@@ -205,7 +208,8 @@ def _chosen(systems: Sequence[str]) -> list[SystemSource]:
 def _sorted_out(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
 ) -> tuple[dict[str, SystemSource], dict[str, str], list[str]]:
-    """The requested systems that can run at every point, why others cannot, and the remarks."""
+    """Return the requested systems that can run at every point, why
+    others cannot, and the remarks."""
     unsupported: dict[str, str] = {}
     remarks: dict[str, list[str]] = {}  # remark -> the points that have it
     for point in points:

@@ -29,7 +29,8 @@ class HalfwaySource(source.ResultSource):
     """
 
     def schema(self) -> Any:
-        """The data source's columns: system, what a sweep varies (_ for dots), or the folder's."""
+        """Return the data source's columns: system, what a sweep varies
+        (_ for dots), or the folder's."""
         if "scenario" not in self.options:
             return super().schema()
         from halfway.adapters.user_protocol import read_user_system, user_system
@@ -47,7 +48,7 @@ class HalfwaySource(source.ResultSource):
         return source.spark_columns(columns)
 
     def reader(self, schema: Any) -> Any:
-        """The data source's reader of a scenario's runs, or of a result folder."""
+        """Return the data source's reader of a scenario's runs, or of a result folder."""
         if "scenario" not in self.options:
             return super().reader(schema)
         return ScenarioRuns(schema, _read(self.options))
@@ -61,7 +62,8 @@ class ScenarioRuns(source.SimulatedRuns):
         self.options = options
 
     def partitions(self) -> Sequence[source.PlannedRuns]:
-        """The data source's tasks for a scenario: its plan's, and one for unsupported systems."""
+        """Return the data source's tasks for a scenario: its plan's,
+        and one for unsupported systems."""
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request
         from halfway.pipeline.plan.plan import canonical, plan
@@ -93,12 +95,13 @@ class ScenarioRuns(source.SimulatedRuns):
 
 
 def _column(field: str) -> str:
-    """A swept scenario field as a Spark column that needs no quotes: `workload_events`."""
+    """Return a swept scenario field as a Spark column that needs no quotes: `workload_events`."""
     return field.replace(".", "_")
 
 
 def _read(options: Mapping[str, str]) -> dict[str, Any]:
-    """The scenario data source's options; Spark passes the names of options in lower case."""
+    """Return the scenario data source's options; Spark passes the names
+    of options in lower case."""
     from halfway.pipeline.plan.plan import ROOT_SEED
 
     changes, sweeps = {}, {}

@@ -16,7 +16,8 @@ _LONGEST = 60
 
 
 def study_name(request: Request, store: Store, seed: int | None = None) -> str:
-    """The name of a request's study in a result folder: the scenario's title, with letters only.
+    """Return the name of a request's study in a result folder: the
+    scenario's title, with letters only.
 
     A second scenario with the same title gets a digest of its content behind the name. Systems,
     replicates and needs do not change the name.
@@ -26,7 +27,7 @@ def study_name(request: Request, store: Store, seed: int | None = None) -> str:
 
 
 def free_name(request: Request, recorded: Iterable[StudyRequest], seed: int | None) -> str:
-    """The name of a request's study, given the studies that a result folder has."""
+    """Return the name of a request's study, given the studies that a result folder has."""
     own, plain = identity(request, seed), slug(request.scenario.title)
     taken = {one.name: one.identity for one in recorded}
     # A study of an older version has no identity.
@@ -34,12 +35,14 @@ def free_name(request: Request, recorded: Iterable[StudyRequest], seed: int | No
 
 
 def recorded_name(study: str) -> str:
-    """The name of a comparison's study in the result folder, beside the studies of papers."""
+    """Return the name of a comparison's study in the result folder,
+    beside the studies of papers."""
     return _PREFIX + study
 
 
 def identity(request: Request, seed: int | None = None) -> str:
-    """The digest of a study's question: scenario, points, seed; not title, systems and needs."""
+    """Return the digest of a study's question: scenario, points, seed;
+    not title, systems and needs."""
     plain = plain_of(request.scenario)
     varies = [dict(point.varies) for point in request.points]
     del plain["title"], plain["sweep"], plain["decision"]
@@ -50,6 +53,6 @@ def identity(request: Request, seed: int | None = None) -> str:
 
 
 def slug(title: str) -> str:
-    """A study's title as the name of a folder: letters, digits and dashes."""
+    """Return a study's title as the name of a folder: letters, digits and dashes."""
     words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
     return words[:_LONGEST].rstrip("-") or "comparison"

@@ -76,7 +76,7 @@ def _mark(scenario: Scenario, one: SystemSource) -> Path:
 
 
 def started(module: str, row: object, **environment: str) -> "subprocess.Popen[str]":
-    """A Python process that runs a module with a trial's plan row on its stdin.
+    """Return a Python process that runs a module with a trial's plan row on its stdin.
 
     The process imports nothing from the current folder.
     """
@@ -120,7 +120,8 @@ def answering() -> Iterator[None]:
 
 
 def small(scenario: Scenario) -> Scenario:
-    """The scenario of a trial: a few nodes and events; the options are those of the scenario."""
+    """Return the scenario of a trial: a few nodes and events; the
+    options are those of the scenario."""
     width = scenario.workload.width if isinstance(scenario.workload, Workload) else 1
     workload: AnyWorkload = Workload(
         topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS, width=width

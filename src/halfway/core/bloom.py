@@ -73,7 +73,7 @@ def insert(words, item, bits, hashes):
 
 @inlined
 def may_hold(words, item, bits, hashes):
-    """Whether a Bloom filter has all bits of an item: always if inserted, rarely if not."""
+    """Return whether a Bloom filter has all bits of an item: always if inserted, rarely if not."""
     for _ in range(hashes):
         item = advanced(item)
         position = pick(mixed(item), bits)

@@ -66,7 +66,8 @@ class Door:
 
 
 def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
-    """Whether the machine code of a handler is in the compile cache, so that a door opens at once.
+    """Return whether the machine code of a handler is in the compile
+    cache, so that a door opens at once.
 
     True where numba is disabled: then a door compiles nothing.
     """
@@ -80,7 +81,7 @@ def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
 
 @cache
 def _address(kind: Any) -> int:
-    """The address of the handler's machine code for the types of a node."""
+    """Return the address of the handler's machine code for the types of a node."""
     args = (kind, _ROW, _MESSAGE)
     step: Any = _step
     step.compile(args)

@@ -67,13 +67,13 @@ def stamp_command(command, node_id, incarnation):
 
 @inlined
 def is_running(turns):
-    """Whether a driver's node is up, from its turns."""
+    """Return whether a driver's node is up, from its turns."""
     return turns & np.uint32(1) == 0
 
 
 @inlined
 def is_alive(emitted_in, turns):
-    """Whether a driver still handles a record that waits at its node, from the turns now.
+    """Return whether a driver still handles a record that waits at its node, from the turns now.
 
     Timers and delayed records of an earlier turn are void, even if the node is up again.
     """

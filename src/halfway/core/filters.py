@@ -50,12 +50,14 @@ def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filter
 
 
 def below(value: float) -> float:
-    """The greatest double below a value: where a content filter's interval for `x < value` ends."""
+    """Return the greatest double below a value: where a content
+    filter's interval for `x < value` ends."""
     return float(np.nextafter(value, -np.inf))
 
 
 def above(value: float) -> float:
-    """The least double above a value: where a content filter's interval for `x > value` begins."""
+    """Return the least double above a value: where a content filter's
+    interval for `x > value` begins."""
     return float(np.nextafter(value, np.inf))
 
 
@@ -73,7 +75,8 @@ def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> t
 
 @inlined
 def matches(filters, f, values):
-    """Whether an event's values [attributes] (NaN: it has none) pass all of content filter f."""
+    """Return whether an event's values [attributes] (NaN: it has none)
+    pass all of content filter f."""
     for c in range(filters.first[f], filters.first[f + 1]):
         a = filters.attribute[c]
         if a >= values.shape[0] or not filters.low[c] <= values[a] <= filters.high[c]:
@@ -83,7 +86,7 @@ def matches(filters, f, values):
 
 @kernel
 def matching(filters, values):
-    """bool [events, filters]: whether a content filter passes values [events, attributes]."""
+    """Return [events, filters]: whether a content filter passes values [events, attributes]."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
     filters, values = borrowed(filters), borrowed(values)
     for e in range(found.shape[0]):

@@ -113,7 +113,8 @@ class Kind(NamedTuple):
     age: str = ""  # the place in `reals` that the driver ages, see `Kinds.ages`
 
     def parts(self) -> list[Part]:
-        """The parts of a record that a message kind fills: header fields in order, then places."""
+        """Return the parts of a record that a message kind fills:
+        header fields in order, then places."""
         found = []
         for field in sorted(self.fields, key=(MESSAGE.names or ()).index):
             name = self.reused.get(field, field)
@@ -127,7 +128,8 @@ class Kind(NamedTuple):
         return found
 
     def places(self, array: str) -> dict[str, range]:
-        """The indices of a message kind's places in "args" or "reals", by name without length."""
+        """Return the indices of a message kind's places in "args" or
+        "reals", by name without length."""
         firsts: Mapping[str, int] = getattr(self, array)
         found = {}
         for name, first in firsts.items():
@@ -206,7 +208,7 @@ class Kinds:
         return found if found.max() >= 0 else found[:0]
 
     def number(self, name: str) -> int:
-        """The number of the message kind of that name. Raises KeyError if there is none."""
+        """Return the number of the message kind of that name. Raises KeyError if there is none."""
         for kind in self:
             if kind.name == name:
                 return kind.number

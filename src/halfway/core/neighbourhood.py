@@ -44,7 +44,7 @@ def place_of(neighbourhood, i, node_id):
 
 @inlined
 def is_full(neighbourhood, row):
-    """Whether a row of the neighbour lists has no room for one more neighbour."""
+    """Return whether a row of the neighbour lists has no room for one more neighbour."""
     following = row + 1
     if following < neighbourhood.first.shape[0]:
         return neighbourhood.last[row] == neighbourhood.first[following]

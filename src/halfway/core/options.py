@@ -16,20 +16,20 @@ class Option(NamedTuple):
 
 
 def seconds(default: float, meaning: str, low: float = 0.0) -> Option:
-    """An option of a protocol that is a time in seconds, up to about 30 years."""
+    """Return an option of a protocol that is a time in seconds, up to about 30 years."""
     return Option(default, low, 1e9, f"seconds {meaning}")
 
 
 def count(default: int, meaning: str, low: int = 0, high: int = 1_000_000) -> Option:
-    """An option of a protocol that is a whole number."""
+    """Return an option of a protocol that is a whole number."""
     return Option(default, low, high, meaning)
 
 
 def switch(default: bool, meaning: str) -> Option:
-    """An option of a protocol that is true or false."""
+    """Return an option of a protocol that is true or false."""
     return Option(default, False, True, meaning)
 
 
 def share(default: float, meaning: str) -> Option:
-    """An option of a protocol that is a number from 0 to 1."""
+    """Return an option of a protocol that is a number from 0 to 1."""
     return Option(default, 0.0, 1.0, meaning)

@@ -11,7 +11,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def is_loopback(address: Address) -> bool:
-    """Whether an address is one of this machine alone."""
+    """Return whether an address is one of this machine alone."""
     return _is_loopback(address[0])
 
 

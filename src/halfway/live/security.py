@@ -80,14 +80,14 @@ class Security(Protocol):
         ...
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Whether a node may "publish" or "subscribe" to a topic, by its certificate.
+        """Return whether a node may "publish" or "subscribe" to a topic, by its certificate.
 
         peer: a node id, also this node's own. False for a node that is not known.
         """
         ...
 
     def knows(self, node_id: int) -> bool:
-        """Whether the rights of a node are known here. If not, a neighbour may say them."""
+        """Return whether the rights of a node are known here. If not, a neighbour may say them."""
         ...
 
     def certificate_of(self, node_id: int) -> bytes:

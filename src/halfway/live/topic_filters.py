@@ -43,12 +43,12 @@ def _text_problem(text: str) -> str:
 
 
 def is_wild(topic_filter: str) -> bool:
-    """Whether a filter may match more than one topic."""
+    """Return whether a filter may match more than one topic."""
     return any(level in ("+", "#") for level in topic_filter.split("/"))
 
 
 def covers(wide: str, narrow: str) -> bool:
-    """Whether a filter matches every topic that another filter matches.
+    """Return whether a filter matches every topic that another filter matches.
 
     `a/#` includes `a`, and a wildcard in the first level matches no topic that begins with `$`.
     """
@@ -64,7 +64,7 @@ def covers(wide: str, narrow: str) -> bool:
 
 
 def matches(topic_filter: str, topic: str) -> bool:
-    """Whether a filter matches a topic. A topic is a filter for itself alone."""
+    """Return whether a filter matches a topic. A topic is a filter for itself alone."""
     return covers(topic_filter, topic)
 
 

@@ -96,7 +96,7 @@ class Audit(msgspec.Struct, frozen=True):
 
 
 def results_in(folder: Path) -> Store:
-    """The result folder to audit: `folder`, or its subfolder `runs`, as `--out` has it.
+    """Return the result folder to audit: `folder`, or its subfolder `runs`, as `--out` has it.
 
     Raises Problem if there are none.
     """
@@ -127,9 +127,9 @@ def audit(store: Store) -> Audit:
         every = sorted(store.batches.iterdir()) if store.batches.is_dir() else []
         size = sum(file.stat().st_size for file in store.files())
     table = pa.concat_tables(parts)
-    runs = table.take(pa.array(chosen(*_columns(table, "key", "status")), pa.int64()))
+    runs = table.take(chosen(table["key"], table["status"]))
     rows = runs.to_pylist()
-    digest = "" if damage else manifest.lines_digest(*_columns(runs, "key", "status", "digest"))
+    digest = "" if damage else manifest.lines_digest(runs["key"], runs["status"], runs["digest"])
     return Audit(
         folder=str(store.folder), halfway=store.made_by(), digest=digest, runs=len(rows),
         errors=sum(row["status"] != "ok" for row in rows), bytes=size,
@@ -143,7 +143,7 @@ def audit(store: Store) -> Audit:
 
 
 def _batch(store: Store, batch: Path, damage: list[Damage], times: list[str]) -> list[pa.Table]:
-    """The small columns of an audited batch's files; adds to `damage` and `times`."""
+    """Return the small columns of an audited batch's files; adds to `damage` and `times`."""
     bad: dict[Path, str] = {}
     when = manifest.timestamp((batch / "_SUCCESS").stat().st_mtime)
     try:
@@ -218,10 +218,6 @@ def _failures(rows: RunRows, requests: list[StudyRequest]) -> tuple[Failure, ...
     return tuple(sorted(found, key=lambda failure: -failure.runs))
 
 
-def _columns(table: pa.Table, *names: str) -> list[list[str]]:
-    return [table[name].to_pylist() for name in names]
-
-
 def audit_json(found: Audit) -> str:
-    """The audit of a result folder as one line of JSON."""
+    """Return the audit of a result folder as one line of JSON."""
     return json.dumps(msgspec.to_builtins(found), ensure_ascii=False)

@@ -21,7 +21,8 @@ _STORED = [name for name in SCHEMA.names if name not in ("network", "cost_ms")]
 
 
 def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
-    """Why a failed run cannot be repeated under its key with these `codes_here`; "" if it can.
+    """Return why a failed run cannot be repeated under its key with
+    these `codes_here`; "" if it can.
 
     A key identifies the code that ran, so a run of other code must not be stored under it.
     """
@@ -39,7 +40,7 @@ def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
 
 
 def failed_runs(store: Store) -> pa.Table:
-    """The failed runs of a result folder that can be repeated, as a plan."""
+    """Return the failed runs of a result folder that can be repeated, as a plan."""
     table = store.rows("status", *_STORED, "seconds")
     failed = [row for row in table.to_pylist() if row["status"] != "ok"]
     codes = codes_here(row["measurement"] for row in failed)
@@ -68,7 +69,8 @@ def retry_failed(
 
 
 def codes_here(measurements: Iterable[str]) -> dict[str, str]:
-    """Failed runs' measurement -> digest of its present code; "" if it cannot be imported."""
+    """Return failed runs' measurement -> digest of its present code; ""
+    if it cannot be imported."""
     return {measurement: _code(measurement) for measurement in set(measurements)}
 
 

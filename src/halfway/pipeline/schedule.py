@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.plan.plan import guided, kinds, tasks
+from halfway.pipeline.plan.plan import guided, numbered_kinds, tasks
 
 _FIRST_BATCH = 0.25  # of a normal batch, as the actual costs are not known yet
 
@@ -25,7 +25,7 @@ class Batches:
     ) -> None:
         self.pending, self.cores, self.partitions = pending, cores, partitions
         # Once, as a plan may have a million runs and hundreds of batches.
-        self._kinds = np.unique(kinds(pending), return_inverse=True)[1]  # [rows] of the pending
+        self._kinds = numbered_kinds(pending)[1]  # [rows] of the pending
         self._last = self._kinds[:0]  # [rows] of the last batch
         self.budget = batch_seconds * cores
         self.seconds: Counter[str] = Counter()  # phase -> seconds over all runs so far
@@ -36,7 +36,7 @@ class Batches:
         return int(self.pending.num_rows)
 
     def next(self) -> tuple[pa.Table, npt.NDArray[np.int32]]:
-        """The plan rows of the next scheduled batch and their task numbers."""
+        """Return the plan rows of the next scheduled batch and their task numbers."""
         cost = self.pending["cost_ms"].to_numpy() / 1000.0
         budget = self.budget * (1.0 if self.seconds else _FIRST_BATCH)
         size = max(1, int(np.searchsorted(np.cumsum(cost), budget + 1e-6, "right")))
@@ -66,7 +66,7 @@ class Batches:
 
 
 def with_costs(pending: pa.Table, cost_ms: npt.ArrayLike) -> pa.Table:
-    """The schedule's plan rows with other costs."""
+    """Return the schedule's plan rows with other costs."""
     at = pending.column_names.index("cost_ms")
     return pending.set_column(at, "cost_ms", pa.array(np.asarray(cost_ms, np.float64)))
 

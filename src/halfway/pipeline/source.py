@@ -53,11 +53,12 @@ class ResultSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The data source's name for `spark.read.format`."""
+        """Return the data source's name for `spark.read.format`."""
         return "halfway"
 
     def schema(self) -> StructType:
-        """The data source's columns: of a trace, or by the parameters of the folder's runs."""
+        """Return the data source's columns: of a trace, or by the
+        parameters of the folder's runs."""
         if self._trace():
             return trace_columns()
         parameters = self._store().rows("parameters")["parameters"].unique().to_pylist()
@@ -65,13 +66,13 @@ class ResultSource(DataSource):
         return from_arrow_schema(tidy_schema(parameters, selected))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The data source's reader; each of its tasks reads a Parquet file."""
+        """Return the data source's reader; each of its tasks reads a Parquet file."""
         if files := self._trace():
             return TraceReader(files, schema)
         return FinishedRuns(str(self._store().folder), schema)
 
     def _trace(self) -> list[Path]:
-        """The files of the trace that the option `path` names; none for anything else."""
+        """Return the files of the trace that the option `path` names; none for anything else."""
         return trace_files(Path(self.options["path"])) if "path" in self.options else []
 
     def _store(self) -> Any:
@@ -98,7 +99,7 @@ class FinishedRuns(DataSourceReader):
         self.folder, self.schema = folder, schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """The data source's tasks, one per Parquet file of runs."""
+        """Return the data source's tasks, one per Parquet file of runs."""
         from halfway.pipeline.store.store import Store, chosen, read_rows
 
         small = pa.schema([("key", pa.string()), ("status", pa.string())])
@@ -106,7 +107,7 @@ class FinishedRuns(DataSourceReader):
         parts = [read_rows(file, small) for file in files]
         whole = pa.concat_tables([small.empty_table(), *parts])
         selected = np.zeros(whole.num_rows, bool)
-        selected[chosen(whole["key"].to_pylist(), whole["status"].to_pylist())] = True
+        selected[chosen(whole["key"], whole["status"]).to_numpy()] = True
         studies = _studies(self.folder)
         found, at = [], 0
         for file, part in zip(files, parts, strict=True):
@@ -143,7 +144,8 @@ class FinishedRuns(DataSourceReader):
 
 
 def _studies(folder: str) -> dict[str, list[dict[str, str]]]:
-    """Key -> study, title and point of each study of a data source's folder that needs the run."""
+    """Return key -> study, title and point of each study of a data
+    source's folder that needs the run."""
     from halfway.pipeline.store.store import Store
     from halfway.pipeline.store.studies import read_requests
 
@@ -203,7 +205,8 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
 
 def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None) -> pa.Schema:
-    """The data source's columns for these parameters (JSON): the `selected`, or all, by name."""
+    """Return the data source's columns for these parameters (JSON): the
+    `selected`, or all, by name."""
     kinds: dict[str, set[type]] = {}
     for one in parameters:
         for name, value in msgspec.json.decode(one).items():
@@ -216,7 +219,7 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
 def columns_schema(
     columns: Mapping[str, pa.DataType], first: Sequence[tuple[str, pa.DataType]] = ()
 ) -> pa.Schema:
-    """A data source's columns, given the parameters'. Raises Problem for a reserved name."""
+    """Return a data source's columns, given the parameters'. Raises Problem for a reserved name."""
     if taken := sorted((_TAKEN if first else _RESERVED) & set(columns)):
         raise Problem(f"parameter {taken[0]}: the name is that of another column",
                       remedy="select other parameters by the option `parameters`")  # fmt: skip
@@ -224,12 +227,12 @@ def columns_schema(
 
 
 def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
-    """All columns of a data source as a Spark schema, given those of the parameters."""
+    """Return all columns of a data source as a Spark schema, given those of the parameters."""
     return from_arrow_schema(columns_schema(columns))
 
 
 def tidy(rows: Sequence[Fields], given: Sequence[Fields], schema: pa.Schema) -> pa.RecordBatch:
-    """Result rows (`simulate.SCHEMA`, observations as a dict) -> a data source row per value.
+    """Return a row of the data source for each value of result rows (`simulate.SCHEMA`).
 
     given: the parameters of each.
     """
@@ -263,7 +266,7 @@ class _Pieces(NamedTuple):
 
 
 def _pieces(row: Fields) -> _Pieces:
-    """The values of a run of the data source, and when each begins and ends."""
+    """Return the values of a run of the data source, and when each begins and ends."""
     if row["status"] != "ok":
         return _Pieces([None], [None], [None], [None], [None])
     made, observations = _Pieces([], [], [], [], []), row["observations"]
@@ -284,7 +287,7 @@ def _error(row: Fields) -> str | None:
 
 
 def column_type(kinds: set[type]) -> pa.DataType:
-    """The type of a data source's parameter column with values of these types."""
+    """Return the type of a data source's parameter column with values of these types."""
     if kinds == {bool}:
         return pa.bool_()
     if kinds == {int}:
@@ -293,5 +296,5 @@ def column_type(kinds: set[type]) -> pa.DataType:
 
 
 def listed(text: str) -> list[str]:
-    """The names in a data source's option, separated by commas."""
+    """Return the names in a data source's option, separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]

@@ -30,7 +30,7 @@ class TraceReader(DataSourceReader):
         self.files, self.schema = [str(file) for file in files], schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """One task for each file."""
+        """Return one task for each file."""
         return [FileOfTrace(file) for file in self.files]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,8 @@ SPARK_START_S = 8.0  # wall time of a session and its first job
 
 
 def worth_it(seconds: float, cores: int) -> bool:
-    """Whether runs of so many seconds end sooner in this process than on the cores of Spark."""
+    """Return whether runs of so many seconds end sooner in this process
+    than on the cores of Spark."""
     return seconds * (1.0 - 1.0 / max(2, cores)) <= SPARK_START_S
 
 

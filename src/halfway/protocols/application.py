@@ -50,5 +50,6 @@ def change_subscription(state, i, message):
 
 
 def no_subscriptions(n: int, topics: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    """[n, topics] zeros: 1 will mean that the application of a node subscribes to the topic."""
+    """Return [n, topics]: zeros: 1 will mean that the application of a
+    node subscribes to the topic."""
     return np.zeros((n, topics), np.uint8)

@@ -71,7 +71,7 @@ State = CounterState
 
 
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> CounterState:
-    """Nodes of counter-based broadcast that have received no event and have no subscription.
+    """Return nodes of counter-based broadcast that have received no event and have no subscription.
 
     publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """
@@ -85,13 +85,13 @@ def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: i
 
 
 def most_emissions(state: CounterState, rules: Rules) -> int:
-    """The most records that one call of counter-based broadcast's `handle` emits."""
+    """Return the most records that one call of counter-based broadcast's `handle` emits."""
     return 2
 
 
 @handles(CounterState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of counter-based broadcast receive one message."""
+    """Handle one message at a node of counter-based broadcast."""
     # A node that restarts repeats nothing: its timers died with it.
     slot = message.event & (WINDOW - 1)
     if message.kind in (COPY, application.PUBLISH):

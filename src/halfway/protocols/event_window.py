@@ -46,7 +46,7 @@ class EventWindows(NamedTuple):
 
 
 def empty_windows(n: int, publishers: int) -> EventWindows:
-    """The event windows of n nodes without events, with room for so many publishers.
+    """Return the event windows of n nodes without events, with room for so many publishers.
 
     There are twice as many places, rounded up to a power of two, so that a search is short. A node
     that finds no place forgets the publisher, among those that it looked at, whose last new event
@@ -72,7 +72,7 @@ def _probed(publisher, hashed, k, places):
 
 @inlined
 def place_of_publisher(windows, i, publisher):
-    """The place of a publisher among row i's event windows; NO_PLACE if it has none."""
+    """Return the place of a publisher among row i's event windows; NO_PLACE if it has none."""
     places = windows.of.shape[1]
     if publisher < 0:
         return NO_PLACE
@@ -89,7 +89,7 @@ def place_of_publisher(windows, i, publisher):
 
 @apart
 def claim_place(windows, i, publisher):
-    """A new, empty event window of row i for a publisher that has none; its place."""
+    """Return a new, empty event window of row i for a publisher that has none; its place."""
     places, used = windows.of.shape[1], windows.counts[i, RECORDED]
     hashed = _hashed(publisher)
     found, age = NO_PLACE, NO_PLACE
@@ -128,7 +128,8 @@ def know_of(windows, i, place, event):
 
 @inlined
 def has(windows, i, place, event):
-    """Whether row i's event window at a place has an event, of the newest 64, as received."""
+    """Return whether row i's event window at a place has an event, of
+    the newest 64, as received."""
     behind = np.int64(windows.of[i, place].newest) - event
     bit = (windows.of[i, place].bits >> np.uint64(behind & (WINDOW - 1))) & np.uint64(1)
     return 0 <= behind < WINDOW and bit == np.uint64(1)
@@ -136,8 +137,8 @@ def has(windows, i, place, event):
 
 @inlined
 def window_of(windows, i, publisher, epoch):
-    """The place of row i's event window for a publisher's epoch, made if there is none; -1 if the
-    epoch is over. A later epoch empties the window of an earlier one."""
+    """Return the place of row i's event window for a publisher's epoch, made if there is none;
+    NO_PLACE if the epoch is over. A later epoch empties the window of an earlier one."""
     place = place_of_publisher(windows, i, publisher)
     if place == NO_PLACE:
         if publisher < 0:
@@ -187,8 +188,8 @@ def _record_if_new(windows, i, message):
 
 @inlined
 def place_of_event(windows, i, message):
-    """The place of the publisher of a message's event in row i's event windows; -1 unless the
-    window there has the event as received."""
+    """Return the place of the publisher of a message's event in row i's event
+    windows; NO_PLACE unless the window there has the event as received."""
     place = place_of_publisher(windows, i, message.publisher)
     if (
         place != NO_PLACE
@@ -201,7 +202,8 @@ def place_of_event(windows, i, message):
 
 @inlined
 def event_id(message):
-    """The `EventId` of the event that a message carries, for event windows and for records."""
+    """Return the `EventId` of the event that a message carries, for
+    event windows and for records."""
     return EventId(message.event, message.publisher, message.epoch)
 
 

@@ -47,7 +47,7 @@ State = FloodState
 
 
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int) -> FloodState:
-    """Nodes of flooding that have received no event and have no subscription.
+    """Return nodes of flooding that have received no event and have no subscription.
 
     publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """
@@ -57,13 +57,13 @@ def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int) -> Floo
 
 
 def most_emissions(state: FloodState, rules: Rules) -> int:
-    """The most records that one call of flooding's `handle` emits."""
+    """Return the most records that one call of flooding's `handle` emits."""
     return 2
 
 
 @handles(FloodState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of flooding receive one message."""
+    """Handle one message at a node of flooding."""
     # A node that restarts repeats nothing: its timers died with it, and it does not know which
     # events it had still to repeat. This baseline loses them.
     if message.kind in (FLOOD, application.PUBLISH):

@@ -97,7 +97,7 @@ State = GossipState
 
 
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> GossipState:
-    """Nodes of gossip that have received no event and have no subscription.
+    """Return nodes of gossip that have received no event and have no subscription.
 
     publishers: whose newest events a node distinguishes; it does not send an older event.
     """
@@ -111,7 +111,7 @@ def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: i
 
 
 def most_emissions(state: GossipState, rules: Rules) -> int:
-    """The most records that one call of gossip's `handle` emits."""
+    """Return the most records that one call of gossip's `handle` emits."""
     return max(rules.fanout, 1) + 1
 
 
@@ -140,14 +140,14 @@ def push(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def takes_part(state, rules, i, message):
-    """[Haas et al. 2002] Whether a node gossips: always within k hops, with probability p
-    beyond."""
+    """[Haas et al. 2002] Return whether a node gossips: always within k
+    hops, with probability p beyond."""
     return message.hops < rules.sure_hops or uniform(random_bits(state, i)) < rules.chance
 
 
 @handles(GossipState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of gossip receive one message."""
+    """Handle one message at a node of gossip."""
     # A node that restarts does not resume its rounds: its timers died with it. Gossip relies on
     # other nodes that send the same event.
     if message.kind in (PUSH, application.PUBLISH):

@@ -58,7 +58,8 @@ class ReliableHops(NamedTuple):
 
 
 def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:
-    """No reliable hop in flight; room for `places` in flight and `known` accepted ones a node."""
+    """Return no reliable hop in flight; room for `places` in flight and
+    `known` accepted ones a node."""
     n = len(node_ids)
     return ReliableHops(
         node_ids,
@@ -70,14 +71,15 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
 
 
 def longest_wait_s(rules: Any) -> float:
-    """The time after which a reliable hop failed for good: of all timeouts together, in seconds."""
+    """Return the time after which a reliable hop failed for good: of
+    all timeouts together, in seconds."""
     waits = (rules.ack_timeout_s * rules.ack_backoff**tries for tries in range(rules.retries + 1))
     return float(sum(waits))
 
 
 @apart
 def free_place(hops, i):
-    """A free place in row i's table of reliable hops in flight; -1 if it is full."""
+    """Return a free place in row i's table of reliable hops in flight; NO_PLACE if it is full."""
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence == _FREE:
             return np.int64(place)
@@ -86,7 +88,8 @@ def free_place(hops, i):
 
 @apart
 def track(hops, rules, i, record, out):
-    """Track a record just emitted as a reliable hop until acknowledged. Its place; -1: no room."""
+    """Track a record just emitted as a reliable hop until acknowledged.
+    Return its place; NO_PLACE: no room."""
     place = free_place(hops, i)
     if place == NO_PLACE:
         hops.counts[i, TABLE_FULL] += 1
@@ -126,7 +129,8 @@ def start_timer(hops, rules, i, place, after, hop_count, out):
 
 @inlined
 def receiver(record):
-    """The node that acknowledges a reliable hop: the target of a broadcast, else the next hop."""
+    """Return the node that acknowledges a reliable hop: the target of a
+    broadcast, else the next hop."""
     return record.target if record.next == EVERYONE else record.next
 
 
@@ -157,7 +161,8 @@ def acknowledge(hops, i, message, out):
 
 @inlined
 def place_of_hop(hops, i, sequence):
-    """The place of the reliable hop with that sequence number; -1 if it is no longer in flight."""
+    """Return the place of the reliable hop with that sequence number;
+    NO_PLACE if it is no longer in flight."""
     places = hops.record.shape[1]
     if places == 0:
         return NO_PLACE
@@ -167,7 +172,8 @@ def place_of_hop(hops, i, sequence):
 
 @apart
 def acknowledged_place(hops, i, message):
-    """The place, still occupied, of the reliable hop that its receiver acknowledges; -1 if none."""
+    """Return the place, still occupied, of the reliable hop that its
+    receiver acknowledges; NO_PLACE if none."""
     place = place_of_hop(hops, i, message.sequence)
     if place != NO_PLACE and receiver(hops.record[i, place]) == message.source:
         return place
@@ -197,7 +203,7 @@ def release_all(hops, i):
 
 @apart
 def overdue(hops, rules, i, message, out):
-    """Retransmit a reliable hop at its ACK_TIMEOUT. Its place, occupied, if it failed; else -1.
+    """Retransmit a reliable hop at its ACK_TIMEOUT. Return its place if it failed; else NO_PLACE.
 
     The caller releases the place of a failed hop.
     """

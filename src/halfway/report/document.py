@@ -7,24 +7,25 @@ from importlib.resources import files
 
 
 def asset(folder: str, name: str) -> str:
-    """The text of an HTML document's style sheet or script, from a folder of the report."""
+    """Return the text of an HTML document's style sheet or script, from a folder of the report."""
     return files(f"halfway.report.{folder}").joinpath(name).read_text(encoding="utf-8")
 
 
 def prose(text: str) -> str:
-    """A text of an HTML document as HTML; what stands between backticks becomes code."""
+    """Return a text of an HTML document as HTML; what stands between backticks becomes code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def plain(text: str) -> str:
-    """A text of an HTML document for an attribute: without backticks."""
+    """Return a text of an HTML document for an attribute: without backticks."""
     return text.replace("`", "")
 
 
 def header(
     brand: str, title: str, byline: str, facts: Mapping[str, str], alarm: str, inner: str = ""
 ) -> str:
-    """The header of an HTML document. facts: name -> HTML; alarm: a text on failed runs, or ""."""
+    """Return the header of an HTML document. facts: name -> HTML;
+    alarm: a text on failed runs, or ""."""
     listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
     errors = f'<p class="alarm">{alarm}</p>' if alarm else ""
     return (
@@ -35,7 +36,7 @@ def header(
 
 
 def section(name: str, title: str, inner: str) -> str:
-    """A section of an HTML document, with a heading; title and inner are HTML."""
+    """Return a section of an HTML document, with a heading; title and inner are HTML."""
     return (
         f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>'
         f"{inner}</section>"
@@ -43,7 +44,7 @@ def section(name: str, title: str, inner: str) -> str:
 
 
 def document(title: str, style: str, body: str, script: str) -> str:
-    """The self-contained HTML document as text. It loads nothing from outside."""
+    """Return the self-contained HTML document as text. It loads nothing from outside."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

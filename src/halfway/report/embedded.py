@@ -14,7 +14,7 @@ _ARIA = re.compile(r'\s(?:aria-[a-z]+|role)="[^"]*"')
 
 
 def embedded(svg: str, name: str, label: str, colours: Mapping[str, str] | None = None) -> str:
-    """`svg` embedded in a page: an inline element with the role of an image and the text `label`.
+    """Return `svg` for a page: an inline element with the role of an image and the text `label`.
 
     `name` makes its ids unique on the page; `colours` maps the drawing's colours to the page's.
     """

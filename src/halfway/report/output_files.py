@@ -19,7 +19,8 @@ def write_all(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """CSV of an output file's fields with header: dicts as JSON; None, NaN, infinity are empty."""
+    """Return CSV of an output file's fields with header: dicts as JSON;
+    None, NaN, infinity are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)

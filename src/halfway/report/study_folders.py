@@ -84,7 +84,8 @@ def finish_study(out: Path, page: StudyPage) -> Path:
 
 
 def studies_in(out: Path) -> list[StudyPage]:
-    """The studies of an output folder, the latest first; a malformed study.json is left out."""
+    """Return the studies of an output folder, the latest first; a
+    malformed study.json is left out."""
     found = []
     for mark in out.glob(f"*/{_MARK}"):
         try:
@@ -96,7 +97,7 @@ def studies_in(out: Path) -> list[StudyPage]:
 
 
 def studies_page(out: Path) -> str:
-    """The page that lists the studies of an output folder, as HTML."""
+    """Return the page that lists the studies of an output folder, as HTML."""
     rows = "".join(
         f'<tr><td><a href="{quote(f"{one.study}/{one.page}")}">{escape(one.title)}</a></td>'
         f"<td><code>{escape(one.study)}</code></td><td>{escape(one.kind)}</td>"

@@ -31,14 +31,14 @@ _PLURAL: dict[Opinion, str] = {
 
 
 def decimals(value: float) -> int:
-    """A report's digits after the point for three significant ones; 0 for whole numbers."""
+    """Return a report's digits after the point for three significant ones; 0 for whole numbers."""
     if value == int(value) or abs(value) >= _HUNDRED:
         return 0
     return min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
 
 
 def number(value: float | str | None, places: int | None = None) -> str:
-    """The wording of a value in a report's table; text (a claim as printed) is unchanged."""
+    """Return the wording of a value in a report's table; text (a claim as printed) is unchanged."""
     if value is None or isinstance(value, str):
         return value or NOTHING
     if not math.isfinite(value):
@@ -52,7 +52,7 @@ def short(value: float) -> str:
 
 
 def interval(verdict: Verdict) -> str:
-    """The wording of a 95 % interval, to as many digits as the measured value, or a dash."""
+    """Return the wording of a 95 % interval, to as many digits as the measured value, or a dash."""
     low, high, measured = verdict.low, verdict.high, verdict.measured
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return NOTHING
@@ -63,46 +63,47 @@ def interval(verdict: Verdict) -> str:
 
 
 def scalar(value: Scalar) -> str:
-    """The wording of a parameter's value in a report's table."""
+    """Return the wording of a parameter's value in a report's table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def words(parameters: Mapping[str, Scalar]) -> str:
-    """The wording of a cell's text values in a report ("directional-walk")."""
+    """Return the wording of a cell's text values in a report ("directional-walk")."""
     return " ".join(value for value in parameters.values() if isinstance(value, str))
 
 
 def numbers(parameters: Mapping[str, Scalar]) -> str:
-    """The wording of a cell's other values in a report ("n=1500 k=10")."""
+    """Return the wording of a cell's other values in a report ("n=1500 k=10")."""
     values = {name: value for name, value in parameters.items() if not isinstance(value, str)}
     return " ".join(f"{name}={scalar(value)}" for name, value in values.items())
 
 
 def cell(parameters: Mapping[str, Scalar]) -> str:
-    """The wording of a cell's name on one line: text values first, then name=value."""
+    """Return the wording of a cell's name on one line: text values first, then name=value."""
     return f"{words(parameters)} {numbers(parameters)}".strip()
 
 
 def heading(figure: Figure) -> str:
-    """The wording of a figure's heading, such as "Figure 6: impact of asynchrony"."""
+    """Return the wording of a figure's heading, such as "Figure 6: impact of asynchrony"."""
     return f"{figure.name.replace('-', ' ').capitalize()}: {figure.title}"
 
 
 def columns(verdicts: Iterable[Verdict]) -> list[str]:
-    """The names of the parameters in verdicts' cells, in the order of their first appearance."""
+    """Return the names of the parameters in verdicts' cells, in the
+    order of their first appearance."""
     return list(dict.fromkeys(name for verdict in verdicts for name in verdict.cell))
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Opinion, int]:
-    """The tally of verdicts, opinion -> number, best first; only opinions that occur."""
+    """Return the tally of verdicts, opinion -> number, best first; only opinions that occur."""
     counts = Counter(verdict.verdict for verdict in verdicts)
     return {opinion: counts[opinion] for opinion in OPINIONS if counts[opinion]}
 
 
 def tally_line(verdicts: Sequence[Verdict]) -> str:
-    """The wording of a tally, such as "46 of 48 agree · 1 same trend · 1 differs".
+    """Return the wording of a tally, such as "46 of 48 agree · 1 same trend · 1 differs".
 
     The whole counts the statements of the paper; those of ours follow.
     """
@@ -120,18 +121,19 @@ def tally_line(verdicts: Sequence[Verdict]) -> str:
 
 
 def is_ours(verdict: Verdict) -> bool:
-    """Whether a report's verdict is on a statement of ours, which no paper prints."""
+    """Return whether a report's verdict is on a statement of ours, which no paper prints."""
     return verdict.verdict.startswith("ours")
 
 
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """Interpretation -> its letter (a, b, …) in a report of several; empty if there is only one."""
+    """Return interpretation -> its letter (a, b, …) in a report of
+    several; empty if there is only one."""
     found = dict.fromkeys(verdict.reading for verdict in verdicts)
     return {one: _label(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
 
 def interpretation_tallies(verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """Interpretation -> the wording of its verdicts' tally, in a report of several."""
+    """Return interpretation -> the wording of its tally, in a report of several."""
     return {
         one: tally_line([verdict for verdict in verdicts if verdict.reading == one])
         for one in interpretation_labels(verdicts)
@@ -144,7 +146,7 @@ def _label(index: int) -> str:
 
 
 def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
-    """(paper, figure) -> its verdicts in a report, in the order of their first appearance."""
+    """Return (paper, figure) -> its verdicts, in the order of their first appearance."""
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
         groups.setdefault((verdict.paper, verdict.figure), []).append(verdict)
@@ -152,25 +154,26 @@ def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]
 
 
 def span(values: Iterable[int]) -> str:
-    """The wording of a range, such as "3" and "3 to 10": the least and the greatest value."""
+    """Return the wording of a range, such as "3" and "3 to 10": the
+    least and the greatest value."""
     low, *_, high = sorted({*values}) * 2
     return f"{low}" if low == high else f"{low} to {high}"
 
 
 def count(number: int, word: str) -> str:
-    """The wording of a count, such as "1 hop" and "1,200 hops"."""
+    """Return the wording of a count, such as "1 hop" and "1,200 hops"."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """A report's (phase, seconds, share of the sum) of each positive time, largest first."""
+    """Return a report's (phase, seconds, share of the sum) of each positive time, largest first."""
     whole = sum(seconds.values()) or 1.0
     spent = sorted(seconds.items(), key=lambda item: -item[1])
     return [(phase, time, time / whole) for phase, time in spent if time > 0]
 
 
 def duration(seconds: float) -> str:
-    """The wording of a time: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
+    """Return the wording of a time: "0.4 s", "38 s", "4 min 10 s", "2 h 05 min"."""
     whole = round(seconds)
     if whole < 10:
         return f"{seconds:.1f} s"

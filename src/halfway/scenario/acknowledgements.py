@@ -53,7 +53,7 @@ def acknowledges(scenario: Scenario) -> bool:
 
 
 def _least_timeout_s(scenario: Scenario) -> float:
-    """The least acknowledgement timeout on a scenario's radio.
+    """Return the least acknowledgement timeout on a scenario's radio.
 
     A shorter timeout on a shared medium repeats hops that still wait for the medium, and the
     repetitions congest it.

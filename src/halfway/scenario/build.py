@@ -94,7 +94,7 @@ def prepared(scenario: Scenario) -> PreparedScenario:
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
-    """The batteries of a scenario's nodes in joules: one for all, or [n]; None for none."""
+    """Return the batteries of a scenario's nodes in joules: one for all, or [n]; None for none."""
     if not isinstance(power.battery_j, str):
         return power.battery_j
     known, nodes = read_node_values(power.battery_j, "battery_j"), Names("node", names)
@@ -105,7 +105,7 @@ def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float
 
 
 def _names(network: Network | None, motion: Motion | None) -> list[str]:
-    """The names of a scenario's nodes: those of its file, or their rows."""
+    """Return the names of a scenario's nodes: those of its file, or their rows."""
     if network is not None:
         return [network.label(row) for row in range(network.n)]
     assert motion is not None
@@ -127,19 +127,20 @@ def simulation_on(
 
 
 def _hello(scenario: Scenario) -> SentHellos | None:
-    """The hellos of a scenario's nodes; None where neighbours are given."""
+    """Return the hellos of a scenario's nodes; None where neighbours are given."""
     if scenario.hello == "given":
         return None
     return SentHellos(scenario.hello_period_s, scenario.hello_neighbours)
 
 
 def _power(power: NodePower) -> Power:
-    """The power of a scenario's nodes, without their batteries."""
+    """Return the power of a scenario's nodes, without their batteries."""
     return Power(power.tx_w, power.rx_w, power.idle_w, power.bit_rate)
 
 
 def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
-    """The run context that a prepared scenario gives adapters. Problem where no system can run."""
+    """Return the run context that a prepared scenario gives adapters.
+    Problem where no system can run."""
     return checked_environment(scenario, ready)[1]
 
 
@@ -160,7 +161,7 @@ def checked_environment(
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:
-    """Why the workload of a scenario is not that of a system; "" where it is.
+    """Return why the workload of a scenario is not that of a system; "" where it is.
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """
@@ -173,7 +174,8 @@ def other_purpose(system: System, scenario: Scenario) -> str:
 
 
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
-    """Why a system cannot be built on a scenario of that context, or with its options; else ""."""
+    """Return why a system cannot be built on a scenario of that
+    context, or with its options; else ""."""
     if why := other_purpose(system, scenario):
         return why
     try:
@@ -224,7 +226,7 @@ def _located(table: str) -> Iterator[None]:
 
 
 def _from(traces: Traces, begin_s: float) -> Traces:
-    """A scenario's recorded movement with its time `begin_s` as time 0."""
+    """Return a scenario's recorded movement with its time `begin_s` as time 0."""
     legs, presence = traces.legs, traces.presence
     legs = Legs(legs.first, legs.t0 - begin_s, legs.t1 - begin_s, *legs[3:])
     presence = Presence(presence.first, presence.t0 - begin_s, presence.t1 - begin_s)

@@ -41,7 +41,7 @@ def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
 
 
 def _stay(one: Node | GroupMember, group: int, nodes: Names, role: str) -> Stay:
-    """The stay of a named member of a scenario's group."""
+    """Return the stay of a named member of a scenario's group."""
     given = one if isinstance(one, GroupMember) else GroupMember(node=one)
     until_s = math.inf if given.until_s is None else given.until_s
     row = nodes.number(str(given.node), "workload.members")

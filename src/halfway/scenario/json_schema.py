@@ -21,14 +21,14 @@ _DRAFT = "http://json-schema.org/draft-07/schema#"  # the newest that editors of
 
 @cache
 def descriptions() -> dict[str, dict[str, str]]:
-    """The meanings of the scenario's fields: table, with its kind, -> field -> meaning."""
+    """Return the meanings of the scenario's fields: table, with its kind, -> field -> meaning."""
     path = Path(__file__).with_name("descriptions.json")
     found: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8"))
     return found
 
 
 def json_schema() -> str:
-    """The JSON schema of the scenario file, as text."""
+    """Return the JSON schema of the scenario file, as text."""
     plain = _cleaned(msgspec.json.schema(Scenario, ref_template="#/definitions/{name}"))
     parts = plain.pop("$defs")
     top = parts.pop("Scenario")
@@ -68,14 +68,14 @@ def _with_description(declared: dict[str, Any], meaning: str) -> dict[str, Any]:
 
 
 def _parts(declared: dict[str, Any], parts: dict[str, Any]) -> list[dict[str, Any]]:
-    """The schemas of the structures that a field of a scenario refers to."""
+    """Return the schemas of the structures that a field of a scenario refers to."""
     some = declared.get("items", declared)
     references = [one["$ref"] for one in some.get("anyOf", [some]) if "$ref" in one]
     return [parts[reference.rpartition("/")[2]] for reference in references]
 
 
 def _options() -> dict[str, Any]:
-    """The schema of the options of all systems. Other systems are protocols of users."""
+    """Return the schema of the options of all systems. Other systems are protocols of users."""
     systems = {
         name: {
             "type": "object",
@@ -98,7 +98,7 @@ def _option(default: float, low: float, high: float, meaning: str, auto: bool) -
 
 
 def _cleaned(value: Any) -> Any:
-    """A schema in draft 7 without null, which TOML has not, and values that JSON has not."""
+    """Return a schema in draft 7 without null, which TOML has not, and values that JSON has not."""
     if isinstance(value, list):
         return [_cleaned(one) for one in value]
     if not isinstance(value, dict):
@@ -119,7 +119,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _unwritable(default: Any) -> bool:
-    """Whether a default of the scenario cannot be written, or has parts that cannot."""
+    """Return whether a default of the scenario cannot be written, or has parts that cannot."""
     if isinstance(default, dict):
         return any(map(_unwritable, default.values()))
     return default is None or (isinstance(default, float) and not math.isfinite(default))

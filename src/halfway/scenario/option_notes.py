@@ -10,14 +10,14 @@ _LONGEST = 140  # characters of a note's list, so that the note fits two lines
 
 
 def option_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """The notes on the options of a comparison's systems; scenarios: of all points."""
+    """Yield the notes on the options of a comparison's systems; scenarios: of all points."""
     if any(map(acknowledges, scenarios)):
         yield from _on_acknowledgements(scenarios, systems)
     yield from _on_given(scenarios, systems)
 
 
 def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """The notes on who acknowledges where records can be lost, and on the effect of it."""
+    """Yield the notes on who acknowledges where records can be lost, and on the effect of it."""
     able = [one for one in systems if is_automatic(one)]
     if not able:
         return
@@ -37,7 +37,8 @@ def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System
 
 
 def _on_given(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """The notes on options that the scenario sets, in groups of systems with the same ones."""
+    """Yield the notes on options that the scenario sets, in groups of
+    systems with the same ones."""
     groups: dict[str, list[str]] = {}
     for one in systems:
         given = [scenario.options.get(one.name, {}) for scenario in scenarios]
@@ -57,7 +58,8 @@ _SET = "Options set: "
 
 
 def _shown(given: Sequence[Mapping[str, float | int | bool]], system: System) -> str:
-    """The options of a system that differ from the defaults at some point, with their values."""
+    """Return the options of a system that differ from the defaults at
+    some point, with their values."""
     parts = []
     for name, option in system.options.items():
         values = list(dict.fromkeys(one.get(name, option.default) for one in given))

@@ -39,14 +39,14 @@ def read_scenario(
 
 
 def file_of(scenario: ScenarioSource) -> Path:
-    """The file of a scenario; without a file, a name in the current folder."""
+    """Return the file of a scenario; without a file, a name in the current folder."""
     return Path(scenario) if isinstance(scenario, str | Path) else Path("scenario")
 
 
 def plain_scenario(
     scenario: ScenarioSource, changes: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The content of a scenario with the changes, unchecked. Raises Problem."""
+    """Return the content of a scenario with the changes, unchecked. Raises Problem."""
     plain = _content(scenario)
     for field, value in (changes or {}).items():
         put(plain, field, written(value, f"set {field}"), f"set {field}")
@@ -54,7 +54,7 @@ def plain_scenario(
 
 
 def _content(scenario: ScenarioSource) -> dict[str, Any]:
-    """The content of a scenario's file or mapping, unchecked. Raises Problem."""
+    """Return the content of a scenario's file or mapping, unchecked. Raises Problem."""
     if isinstance(scenario, Scenario):
         scenario = dict(msgspec.to_builtins(scenario))
     if isinstance(scenario, Mapping):
@@ -75,7 +75,7 @@ def _content(scenario: ScenarioSource) -> dict[str, Any]:
 
 
 def plain_value(value: object, field: str) -> Any:
-    """A copy of a scenario's value in the types of TOML: text for paths, no entries of None.
+    """Return a copy of a scenario's value in the types of TOML: text for paths, no entries of None.
 
     NumPy numbers become Python's numbers. Raises Problem for a value that TOML does not have.
     """
@@ -101,7 +101,7 @@ def plain_value(value: object, field: str) -> Any:
 
 
 def written(value: str, where: str) -> Any:
-    """The value of a scenario field's text in TOML; bare words are strings."""
+    """Return the value of a scenario field's text in TOML; bare words are strings."""
     if len(f"{where}={value}".splitlines()) > 1:
         raise Problem(f"{where}: expected field and value on one line")
     try:
@@ -128,7 +128,7 @@ def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:
 
 
 def _item(inner: Any, name: str, where: str) -> Any:
-    """An item of a scenario's list by its index; Problem where there is none."""
+    """Return an item of a scenario's list by its index; Problem where there is none."""
     if not isinstance(inner, list):
         raise _no_table(where)
     if not re.fullmatch("[0-9]{1,9}", name) or int(name) >= len(inner):
@@ -145,7 +145,7 @@ def _no_table(where: str) -> Problem:
 
 
 def input_files(scenario: Scenario) -> list[str]:
-    """The files that a scenario, as it was read, refers to."""
+    """Return the files that a scenario, as it was read, refers to."""
     network, radio = scenario.network, scenario.radio
     files = [network.path] if isinstance(network, FromFile | Recorded) else []
     if isinstance(network, FromFile) and network.positions is not None:
@@ -158,7 +158,7 @@ def input_files(scenario: Scenario) -> list[str]:
 
 
 def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
-    """The scenario, as it was read, with other paths for its `input_files`."""
+    """Return the scenario, as it was read, with other paths for its `input_files`."""
     network, radio = scenario.network, scenario.radio
     if isinstance(network, FromFile | Recorded):
         network = msgspec.structs.replace(network, path=other(network.path))
@@ -222,7 +222,7 @@ def _check_together(scenario: Scenario, own: Mapping[str, System]) -> None:
 
 
 def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
-    """The Problem of a scenario file's validation error, with the field's value."""
+    """Return the Problem of a scenario file's validation error, with the field's value."""
     what, _, at = error.partition(" - at `")
     field = at.rstrip("`").removeprefix("$").lstrip(".")
     value: Any = plain
@@ -241,7 +241,7 @@ def _explained(error: str, plain: dict[str, Any], where: Path) -> Problem:
 
 
 def _allowed(field: str, value: Any) -> list[str]:
-    """The names that a scenario's table allows: its fields, or its kinds."""
+    """Return the names that a scenario's table allows: its fields, or its kinds."""
     fields = {spec.name: spec.type for spec in msgspec.structs.fields(Scenario)}
     top = re.split(r"[.\[]", field)[0]
     if not top:
@@ -256,7 +256,7 @@ def _allowed(field: str, value: Any) -> list[str]:
 
 
 def _parts(declared: Any) -> list[Any]:
-    """The structures of a scenario field's type, out of unions and lists."""
+    """Return the structures of a scenario field's type, out of unions and lists."""
     inner = get_args(declared)
     if not inner:
         return [declared] if hasattr(declared, "__struct_config__") else []

@@ -51,7 +51,7 @@ def on_ended_subscriptions(
 
 
 def _on_ratios(scenario: Scenario) -> Iterator[str]:
-    """The remark that a table of ratios with one direction of each link holds in both."""
+    """Yield the remark that a table of ratios with one direction of each link holds in both."""
     radio = scenario.radio
     if not isinstance(radio, IdealRadio | DistanceRadio | CsmaRadio) or radio.ratios is None:
         return
@@ -68,7 +68,8 @@ def _on_ratios(scenario: Scenario) -> Iterator[str]:
 
 
 def _on_motion(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
-    """The remark that recorded movement ends before the run, so that all its nodes are gone."""
+    """Yield the remark that recorded movement ends before the run, so
+    that all its nodes are gone."""
     motion = ready.motion
     if motion is None or motion.presence is None or not isinstance(scenario.network, Recorded):
         return
@@ -82,7 +83,7 @@ def _on_motion(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
 
 
 def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
-    """The remark on events that are due after the end of the run."""
+    """Yield the remark on events that are due after the end of the run."""
     work, seconds = scenario.workload, scenario.seconds
     if isinstance(work, RecordedWorkload):
         yield from _on_recorded_events(ready, seconds)
@@ -116,7 +117,7 @@ def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
 
 
 def _on_recorded_events(ready: PreparedScenario, seconds: float) -> Iterator[str]:
-    """The remark on events of files that are due after the end of the run."""
+    """Yield the remark on events of files that are due after the end of the run."""
     demand = ready.demand
     assert isinstance(demand, Listed)
     events = len(demand.publications)
@@ -129,7 +130,7 @@ def _on_recorded_events(ready: PreparedScenario, seconds: float) -> Iterator[str
 
 
 def _fitting(ready: PreparedScenario, seconds: float, events: int) -> int:
-    """The number of a drawn demand's events before the end of the run, for this seed."""
+    """Return the number of a drawn demand's events before the end of the run, for this seed."""
     demand, fitting = ready.demand.begun_again(), 0
     while fitting < events and (some := len(demand.take(seconds, _CHUNK).t)):
         fitting += some
@@ -140,7 +141,7 @@ _CHUNK = 10_000
 
 
 def _on_faults(scenario: Scenario) -> Iterator[str]:
-    """The remarks on faults that begin after the end of the run, or select no node."""
+    """Yield the remarks on faults that begin after the end of the run, or select no node."""
     for index, fault in enumerate(scenario.faults):
         kind = fault.__struct_config__.tag
         if getattr(fault, "share", None) == 0.0:
@@ -153,7 +154,7 @@ def _on_faults(scenario: Scenario) -> Iterator[str]:
 
 
 def _on_hellos(scenario: Scenario) -> Iterator[str]:
-    """The remarks on fields of neighbour discovery that have no effect beside the others."""
+    """Yield the remarks on fields of neighbour discovery that have no effect beside the others."""
     default = {field.name: field.default for field in msgspec.structs.fields(Scenario)}
     if scenario.hello == "given":
         for name in ("hello_period_s", "hello_neighbours"):

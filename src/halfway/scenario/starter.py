@@ -85,7 +85,8 @@ def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
 
 
 def _reading(path: Path, guess: TableGuess | None) -> tuple[dict[str, Any], list[str]]:
-    """The arguments of `read_network` that a starter guesses for a file, and the remarks on it."""
+    """Return the arguments of `read_network` that a starter guesses for
+    a file, and the remarks on it."""
     if guess is None:
         return {}, []
     given: dict[str, Any] = {"source": guess.source, "target": guess.target}
@@ -110,7 +111,7 @@ def _reading(path: Path, guess: TableGuess | None) -> tuple[dict[str, Any], list
 
 
 def _limits(guess: TableGuess) -> Iterator[dict[str, float]]:
-    """A starter's limits of the quality, the strictest first, as arguments of `read_network`.
+    """Yield a starter's limits of the quality, the strictest first, as arguments of `read_network`.
 
     The limit of a cost such as ETX is a multiple of a perfect link, whose ETX is 1.
     """
@@ -125,7 +126,8 @@ def _limits(guess: TableGuess) -> Iterator[dict[str, float]]:
 
 
 def _connected(path: Path, reading: dict[str, Any]) -> int:
-    """The nodes in the largest component of a starter's network; 0 if no link is in the limits."""
+    """Return the nodes in the largest component of a starter's network;
+    0 if no link is in the limits."""
     try:
         return read_network(path, largest=True, partial_positions=True, **reading).n
     except Problem:
@@ -146,7 +148,7 @@ def _position_lines(
     path: Path, positions_from: Path | None, reading: dict[str, Any], home: Path,
     guesses: list[str],
 ) -> Iterator[str]:  # fmt: skip
-    """The starter's lines on positions; adds to the guesses that nodes lack positions."""
+    """Yield the starter's lines on positions; adds to the guesses that nodes lack positions."""
     missing = _unplaced(path, positions_from, reading)
     if missing:
         guesses.append(f"the scenario uses no positions: {missing}")
@@ -158,7 +160,8 @@ def _position_lines(
 
 
 def _unplaced(path: Path, positions_from: Path | None, reading: dict[str, Any]) -> str:
-    """Why a starter uses no positions: the file or its table lacks nodes; "" if it does not."""
+    """Return why a starter uses no positions: the file or its table
+    lacks nodes; "" if it does not."""
     try:
         read_network(path, largest=True, positions_from=positions_from, **reading)
     except Problem as problem:
@@ -171,7 +174,8 @@ def _unplaced(path: Path, positions_from: Path | None, reading: dict[str, Any]) 
 def _ratios(
     path: Path, guess: TableGuess | None, network: Network, home: Path
 ) -> tuple[list[str], str]:
-    """The starter's lines of measured reception ratios and its guess; no line where none fit."""
+    """Return the starter's lines of measured reception ratios and its
+    guess; no line where none fit."""
     if guess is None or not guess.quality:
         return [], ""
     columns, why = guess.quality, ""
@@ -220,7 +224,7 @@ def _moving(path: Path, home: Path) -> Starter:
 
 
 def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
-    """The begin and the end of the time of a starter's movement with many nodes, in seconds.
+    """Return the begin and the end of the time of a starter's movement with many nodes, in seconds.
 
     At both ends, at least half as many nodes exist as at the busiest time.
     """
@@ -235,7 +239,7 @@ def _busy(traces: Traces, first: float, last: float) -> tuple[float, float]:
 
 
 def _span(traces: Traces) -> tuple[float, float]:
-    """The first and the last time of a starter's movement at which a node moves."""
+    """Return the first and the last time of a starter's movement at which a node moves."""
     begins, ends = traces.legs.t0.tolist(), traces.legs.t1.tolist()
     return min(begins), max(ends)
 
@@ -249,7 +253,7 @@ def _radio(ratios: list[str]) -> list[str]:
 
 
 def _wired(path: Path) -> list[str]:
-    """The starter's radio of an underlay, whose positions are in km."""
+    """Return the starter's radio of an underlay, whose positions are in km."""
     bandwidths = read_brite(path, largest=True).underlay.bandwidth_bps.tolist()
     known = [bandwidth for bandwidth in bandwidths if math.isfinite(bandwidth)]
     lines = [
@@ -264,7 +268,7 @@ def _wired(path: Path) -> list[str]:
 
 
 def _assembled(path: Path, network: list[str], radio: list[str], n: int, seconds: float) -> str:
-    """The text of a starter for n nodes and a number of seconds."""
+    """Return the text of a starter for n nodes and a number of seconds."""
     start_s = 10.0 if seconds >= 40.0 else math.floor(seconds) / 4.0
     every_s = math.floor((seconds - start_s) * 0.75 / 30.0) if seconds >= 60.0 else 1.0
     if seconds < 40.0:
@@ -301,12 +305,12 @@ def _relative(path: Path, home: Path) -> str:
 
 
 def _plain(name: str) -> str:
-    """A file's name in a starter's comment, on one line."""
+    """Return a file's name in a starter's comment, on one line."""
     return "".join(sign if sign.isprintable() else "?" for sign in name)
 
 
 def _quoted(name: str) -> str:
-    """A string of TOML."""
+    """Return a string of TOML."""
     signs = {'"': '\\"', "\\": "\\\\"}
     return '"' + "".join(
         signs.get(sign, sign if sign.isprintable() or sign == " " else f"\\U{ord(sign):08x}")

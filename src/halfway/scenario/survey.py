@@ -105,7 +105,8 @@ def _topology(
 
 
 def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
-    """The surveyed movement at the begin and the end of the run, and at three times between."""
+    """Yield the surveyed movement at the begin and the end of the run,
+    and at three times between."""
     _, motion = network_of(scenario)  # a movement can be played only once
     if motion is None:
         return
@@ -122,7 +123,8 @@ def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
 
 
 def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
-    """The surveyed file's nodes that the run does not have, as they are not connected to it."""
+    """Return the surveyed file's nodes that the run does not have, as
+    they are not connected to it."""
     file = scenario.network
     if not isinstance(file, FromFile) or not file.largest:
         return []
@@ -164,7 +166,7 @@ def _events_that_fit(demand: Demand, seconds: float) -> tuple[int, bool]:
 
 
 def _on_topology(topology: Topology) -> Iterator[str]:
-    """The survey's warnings about the network."""
+    """Yield the survey's warnings about the network."""
     if topology.over_time:
         share = max(one.largest_component / max(one.nodes, 1) for one in topology.over_time)
         if share <= _HALF:
@@ -180,6 +182,6 @@ def _on_topology(topology: Topology) -> Iterator[str]:
 
 
 def _on_roles(roles: Roles, *, moving: bool) -> Iterator[str]:
-    """The survey's warnings about roles."""
+    """Yield the survey's warnings about roles."""
     if roles.separated_pairs and not moving:
         yield f"{roles.separated_pairs:,} pairs of a publisher and a subscriber have no path"

@@ -74,7 +74,7 @@ def read_sweep(
 
 
 def _values(text: str, field: str) -> list[SweepValue]:
-    """A sweep's values separated by commas, as in TOML; bare words are strings."""
+    """Return a sweep's values separated by commas, as in TOML; bare words are strings."""
     found = written(f"[{text}]", f"sweep {field}")
     if isinstance(found, str):
         found = [written(one.strip(), f"sweep {field}") for one in text.split(",")]
@@ -92,7 +92,8 @@ def _axis(field: str, values: Sequence[SweepValue], where: Path) -> list[SweepVa
 
 
 def _expanded(value: SweepValue, field: str, where: Path) -> Sequence[SweepValue]:
-    """The values of a range of a sweep, such as 5..50:5 or 1..1000:x10; any other value itself."""
+    """Return the values of a range of a sweep, such as 5..50:5 or
+    1..1000:x10; any other value itself."""
     match = _RANGE.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
     if match is None:
         return [value]

@@ -110,7 +110,7 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
 
 
 def _topics(workload: Workload, named: Sequence[str]) -> Names:
-    """The topics of a drawn workload: by name where its roles name them, else numbers."""
+    """Return the topics of a drawn workload: by name where its roles name them, else numbers."""
     if not named:
         return Names("topic", map(str, range(workload.topics)))
     names = topic_names(named)
@@ -159,7 +159,8 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
 def _rows(
     workload: RecordedWorkload, node: Sequence[str], known: NamesAndSeed, paths: Sequence[str]
 ) -> list[int]:
-    """The rows of the events' nodes: by name, or one drawn node for each name of the files."""
+    """Return the rows of the events' nodes: by name, or one drawn node
+    for each name of the files."""
     where = f"workload.path ({', '.join(paths)})" if len(paths) < 3 else "workload.path"
     if workload.nodes == "named":
         nodes = Names("node", known.names)
@@ -182,7 +183,8 @@ def _drawn_subscribers(
     workload: RecordedWorkload, topics: int, rows: Sequence[int], number: Sequence[int],
     known: NamesAndSeed,
 ) -> tuple[tuple[int, ...], ...]:  # fmt: skip
-    """The drawn subscribers of recorded events by topic, none of them a publisher of the topic."""
+    """Return the drawn subscribers of recorded events by topic, none of
+    them a publisher of the topic."""
     publishers: list[set[int]] = [set() for _ in range(topics)]
     for row, topic in zip(rows, number, strict=True):
         publishers[topic].add(row)
@@ -194,7 +196,8 @@ def _drawn_subscribers(
 
 
 def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None:
-    """The publishers that a scenario names, each with its topic; None: the seed draws them."""
+    """Return the publishers that a scenario names, each with its topic;
+    None: the seed draws them."""
     match given:
         case None:
             return None
@@ -206,7 +209,7 @@ def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None
 
 
 def _subscribing(given: Subscribers | None) -> list[NamedSubscription] | None:
-    """The subscriptions that a scenario names; None: the seed draws the subscribers."""
+    """Return the subscriptions that a scenario names; None: the seed draws the subscribers."""
     match given:
         case None:
             return None
@@ -225,7 +228,7 @@ def _subscription(one: int | str | Member, topic: str | None) -> NamedSubscripti
 
 
 def _payload(given: int | dict[str, int] | None, topics: Names) -> list[int]:
-    """The bytes of an event by topic that a scenario gives; [] for no payloads."""
+    """Return the bytes of an event by topic that a scenario gives; [] for no payloads."""
     if given is None:
         return []
     if isinstance(given, int):
@@ -240,7 +243,8 @@ def _sizes(
     parts: Sequence[RecordedEvents], workload: RecordedWorkload, topics: Names,
     number: Sequence[int],
 ) -> list[int] | None:  # fmt: skip
-    """The bytes of each recorded event: of its file, or else of the scenario; None for none."""
+    """Return the bytes of each recorded event: of its file, or else of
+    the scenario; None for none."""
     by_topic = _payload(workload.payload_bytes, topics)
     if not by_topic and all(part.size is None for part in parts):
         return None

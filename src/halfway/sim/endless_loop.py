@@ -20,7 +20,8 @@ class InstantLimit:
 
     @classmethod
     def of(cls, n: int) -> "InstantLimit":
-        """The limit of a simulation of n nodes; a lower one where the handlers are interpreted."""
+        """Return the limit of a simulation of n nodes; a lower one
+        where the handlers are interpreted."""
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
         return cls(most=each * n + beside)
 

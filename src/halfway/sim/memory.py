@@ -32,7 +32,8 @@ class BlankMemory:
 
 
 def named_arrays(state: Any, within: str = "") -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Every array of a state and of the tuples in it, with its name: in a tuple "part.name"."""
+    """Yield every array of a state and of the tuples in it, with its
+    name: in a tuple "part.name"."""
     for name, part in zip(getattr(state, "_fields", ()), state, strict=True):
         if isinstance(part, tuple):
             yield from named_arrays(part, f"{within}{name}.")

@@ -49,7 +49,7 @@ def beside(simulated: Sequence[RunMeasures], live: RunMeasures) -> list[Beside]:
 def _prediction(values: "np.ndarray[tuple[int], np.dtype[np.float64]]", name: str) -> tuple[
     float, float
 ]:  # fmt: skip
-    """The interval in which one more run of the same kind lies, in 95 % of all cases."""
+    """Return the interval in which one more run of the same kind lies, in 95 % of all cases."""
     n = len(values)
     if n < 2:
         return math.nan, math.nan

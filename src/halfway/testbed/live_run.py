@@ -208,7 +208,7 @@ class LiveRun:
             one.close()
 
     def _at(self) -> float:
-        """The time of the run, seconds."""
+        """Return the time of the run, seconds."""
         return self._host.scheduler.now() - self._begin
 
     async def _until(self, at: float) -> None:

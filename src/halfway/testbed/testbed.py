@@ -74,7 +74,7 @@ def run_beside(
 def _simulated(
     scenario: Scenario, ready: PreparedScenario, system: str, replicate: int
 ) -> RunMeasures:
-    """One simulated run on the network, the workload and the faults of the scenario."""
+    """Return one simulated run on the network, the workload and the faults of the scenario."""
     other = replace(scenario, seed=scenario.seed + replicate, stretch=False)
     run = simulation_on(ready, other, system_of(scenario, system))
     return of_outcome(run.run())

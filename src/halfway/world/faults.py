@@ -148,8 +148,8 @@ def _nodes(network: Network | int) -> int:
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
-    """Return the expected number of events a second, among n nodes, of churn faults and pauses that
-    repeat.
+    """Return the expected number of events a second, among n nodes, of
+    churn faults and pauses that repeat.
 
     A fault whose times are not positive counts as none; `schedule` refuses it.
     """

@@ -156,5 +156,16 @@ def test_values_over_time_are_those_of_the_bins() -> None:
     assert over_time[42:] == (0.0,) * 18
 
 
+def test_many_entries_are_followed_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("halfway.sim.metrics.groups._MANY", 3)
+    run = ByHand(Stay(1, 0), Stay(5, 0))
+    for at in (30.0, 31.0, 32.0):
+        run.hears(at, 1, 1)
+    assert run.made.view(1, 0) == [5]
+    run.turns(*((33.0 + k, NODE_DOWN, 6, KEPT) for k in range(2)))
+    run.made.deliver(*(np.zeros(0, np.int64),) * 4)  # nothing was heard
+    assert run.quality().joins == 2 - 1
+
+
 def test_other_workloads_have_no_groups() -> None:
     assert groups_of(Listed([(0, 0)], []), 3, 1.0) is None

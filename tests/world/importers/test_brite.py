@@ -113,7 +113,7 @@ def test_errors_name_their_line(tmp_path: Path, old: str, new: str, named: str) 
 
 def test_write_errors_are_named(tmp_path: Path) -> None:
     ones = np.ones(2)
-    with pytest.raises(Problem, match="needs the position of every node"):
+    with pytest.raises(Problem, match="position: expected one of every node"):
         write_brite(tmp_path / "net.brite", Underlay(line(2), ones, ones), Waxman())
     underlay = waxman(Waxman(n=10), 1)
     with pytest.raises(Problem, match="form = 'rust'"):

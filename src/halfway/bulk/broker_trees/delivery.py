@@ -111,8 +111,8 @@ def delivered_share(
 def _moments(
     faults: list[Element], tau: float | None, detection: float, aware: bool
 ) -> list[_Moment]:
-    """The faults of a delivery in order, with the detections and repairs of a tree that is `aware`
-    of its underlay; tau: None, no repairs.
+    """Return the faults of a delivery in order, with the detections and repairs of a tree that is
+    `aware` of its underlay; tau: None, no repairs.
 
     Raises Problem for a detection after the repair or after the next fault.
     """
@@ -134,9 +134,9 @@ def _next_hops(overlay: Overlay) -> dict[int, NextHop]:
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the content workload under faults with all clients of dead brokers at another one: the
-    nearest in hops to the dead one (`rows`: its row) that reaches the root; without such a broker
-    they stay."""
+    """Return the content workload under faults with all clients of dead
+    brokers at another one: the nearest in hops to the dead one (`rows`:
+    its row) that reaches the root; without such a broker they stay."""
     # We let these clients attach elsewhere, because the paper does not mention them.
     served = sorted(connected(overlay))
     goes = np.arange(content.wanted.shape[1])

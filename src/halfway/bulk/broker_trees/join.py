@@ -56,7 +56,7 @@ def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
 
 
 def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = None) -> None:
-    """[uas §4, Algorithm 1] make a joining broker the child of `parent`, and search for y and z.
+    """[uas §4, Algorithm 1] Make a joining broker the child of `parent`, and search for y and z.
 
     tree: shortest paths from the broker, if known. Raises RuntimeError for a parent below the
     broker, which would form a cycle.
@@ -79,7 +79,7 @@ def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = No
 
 
 def retry_below(overlay: Overlay, parent: int) -> None:
-    """[remedy of the join] search again for second paths of children that have none."""
+    """[remedy of the join] Search again for second paths of children that have none."""
     for child in overlay.children(parent):
         if overlay[child].second is None:
             choose_second(overlay, overlay[child])
@@ -100,8 +100,8 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
 
 
 def candidates(overlay: Overlay, broker: Broker) -> list[int]:
-    """The candidates for a joining broker's alternate, ascending: live neighbours of the parent,
-    neither the broker itself nor those below it, whose paths lead through it."""
+    """Return the candidates for a joining broker's alternate, ascending: live neighbours of the
+    parent, neither the broker itself nor those below it, whose paths lead through it."""
     return sorted(
         number
         for number in overlay.neighbours(broker.parent)
@@ -147,7 +147,7 @@ def _choose_alternate(
 
 
 def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
-    """The rows alternate … parent under the overlay link for a join; none if it is down."""
+    """Return the rows alternate … parent under the overlay link for a join; none if it is down."""
     for one, other in ((alternate, broker.parent), (broker.parent, alternate)):
         for end, rows in linked(overlay[one]):
             in_tree = end == overlay[one].parent
@@ -170,7 +170,8 @@ def _choose_bare(overlay: Overlay, broker: Broker, direct: UnderlayPath) -> None
 
 
 def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] | None:
-    """Two paths of a joining broker that share only what every path between the ends takes."""
+    """Return two paths of a joining broker that share only what every
+    path between the ends takes."""
     network, stops = overlay.underlay.network, [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
         with avoided(overlay, [row]):
@@ -212,7 +213,7 @@ def choose_upper(overlay: Overlay, broker: Broker, tree: Tree | None = None) -> 
 
 
 def beside(overlay: Overlay, rows: Rows) -> Rows:
-    """The shortest path beside a joining broker's path, which shares only its ends."""
+    """Return the shortest path beside a joining broker's path, which shares only its ends."""
     with avoided(overlay, rows[1:-1]), link_avoided(overlay, rows):
         ends = int(rows[0]), int(rows[-1])
         return route(overlay.underlay.network, overlay.hop, *ends, overlay.closed)

@@ -78,7 +78,8 @@ def passage(paths: QueuedPaths, content: Content, balance: str, window_s: float)
 
 
 def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
-    """[events, brokers] whether any client at a loaded broker or below it wants the event."""
+    """Return [events, brokers]: whether any client at a loaded broker
+    or below it wants the event."""
     own = wanted > 0
     below = own.copy()
     for broker in range(len(parent)):

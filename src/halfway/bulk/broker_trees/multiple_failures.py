@@ -39,7 +39,8 @@ Ladder = tuple[Rung, ...]
 
 
 def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
-    """A broker's ladder of paths to its next t + 1 ancestors, or to the root; as many as exist.
+    """Return a broker's ladder of paths to its next t + 1 ancestors, or
+    to the root; as many as exist.
 
     Raises Problem for t < 1.
     """
@@ -59,12 +60,13 @@ def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
 
 
 def is_full(rungs: Ladder) -> bool:
-    """Whether every rung of a broker's ladder for multiple failures has all wanted paths."""
+    """Return whether every rung of a broker's ladder for multiple failures has all wanted paths."""
     return all(len(rung.routes) == rung.wanted for rung in rungs)
 
 
 def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
-    """Why a broker below the root cannot have a full ladder for t failures; "none" if it can."""
+    """Return why a broker below the root cannot have a full ladder for
+    t failures; "none" if it can."""
     network = overlay.underlay.network
     rungs = ladder(overlay, number, t)
     if is_full(rungs):

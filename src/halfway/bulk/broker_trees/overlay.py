@@ -25,7 +25,7 @@ PathInterpretation = Literal["tested", "around", "free"]
 Proximity = Literal["leg", "hops"]
 # The list that Neighbors() gives [uas §4]. tree: parent and children; links: the other ends of all
 # links that Join creates, also to alternates and grandparents.
-Neighbours = Literal["tree", "links"]
+NeighbourList = Literal["tree", "links"]
 # [uas §4.1] after τ the child joins its grandparent or its alternate.
 Fallback = Literal["grandparent", "alternate"]
 
@@ -37,7 +37,7 @@ class UnderlayPath(NamedTuple):
     places: Rows  # [hops] of `network.who`, in the direction from the first row
 
     def is_open(self, closed: Closed) -> bool:
-        """Whether every node and link of a broker's path over the underlay is up."""
+        """Return whether every node and link of a broker's path over the underlay is up."""
         return not (closed.rows[self.rows].any() or closed.places[self.places].any())
 
     @property
@@ -61,7 +61,7 @@ class Rules(NamedTuple):
     bare_path: bool = True
     fallback: Fallback = "grandparent"
     proximity: Proximity = "leg"
-    neighbours: Neighbours = "tree"
+    neighbours: NeighbourList = "tree"
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Overlay:
         check_known("interpretation", self.rules.interpretation, get_args(PathInterpretation))
         check_known("fallback", self.rules.fallback, get_args(Fallback))
         check_known("proximity", self.rules.proximity, get_args(Proximity))
-        check_known("neighbours", self.rules.neighbours, get_args(Neighbours))
+        check_known("neighbours", self.rules.neighbours, get_args(NeighbourList))
 
     @cached_property
     def closed(self) -> Closed:
@@ -110,7 +110,7 @@ class Overlay:
         return by_hops(self.underlay.network)
 
     def twin(self) -> "Overlay":
-        """A twin of the overlay: a copy with all its brokers that changes independently."""
+        """Return a twin of the overlay: a copy with all its brokers that changes independently."""
         brokers = {number: replace(broker) for number, broker in self.brokers.items()}
         other = Overlay(self.underlay, self.rules, brokers, self.root, self.joined)
         other.closed.rows[:], other.closed.places[:] = self.closed
@@ -129,20 +129,20 @@ class Overlay:
         self.closed.places[self.underlay.place(b, a)] = down
 
     def is_up(self, number: int) -> bool:
-        """Whether the overlay has a broker of that number, and its node is up."""
+        """Return whether the overlay has a broker of that number, and its node is up."""
         return number in self.brokers and not self.closed.rows[self.brokers[number].row]
 
     def route(self, rows: Rows) -> UnderlayPath | None:
-        """The path over the overlay's underlay along these rows; None without rows."""
+        """Return the path over the overlay's underlay along these rows; None without rows."""
         return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
-        """Numbers of the overlay's brokers whose parent is the given one, ascending."""
+        """Return numbers of the overlay's brokers whose parent is the given one, ascending."""
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:
-        """The overlay neighbours of a broker [uas §4]: its parent and its children; with the rule
-        "links" also the ends of its links to alternates and grandparents, ascending."""
+        """Return the overlay neighbours of a broker [uas §4]: its parent and its children; with the
+        rule "links" also the ends of its links to alternates and grandparents, ascending."""
         if self.rules.neighbours == "tree":
             parent = self.brokers[number].parent
             return ([parent] if parent != NO_BROKER else []) + self.children(number)
@@ -155,7 +155,7 @@ class Overlay:
         return sorted((mine | theirs) & self.brokers.keys())
 
     def ancestors(self, number: int) -> Iterator[int]:
-        """A broker's parent, grandparent … root in the overlay; RuntimeError on a cycle."""
+        """Yield a broker's parent, grandparent … root in the overlay; RuntimeError on a cycle."""
         above = self.brokers[number].parent
         for _ in range(len(self.brokers)):
             if above == NO_BROKER:
@@ -165,7 +165,7 @@ class Overlay:
         raise RuntimeError(f"broker {number} lies on a cycle")
 
     def is_below(self, number: int, above: int) -> bool:
-        """Whether a broker of the overlay is `above` itself or a descendant of it."""
+        """Return whether a broker of the overlay is `above` itself or a descendant of it."""
         return number == above or above in self.ancestors(number)
 
 
@@ -180,7 +180,8 @@ def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
 
 
 def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
-    """The overlay's next broker from a broker up to the root, and the path to it; None if cut off.
+    """Return the overlay's next broker from a broker up to the root,
+    and the path to it; None if cut off.
 
     [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
     also serves where the parent works and both paths to it are dead: the parent is not evicted.
@@ -199,12 +200,13 @@ def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
 
 
 def connected(overlay: Overlay) -> set[int]:
-    """Numbers of the overlay's live brokers whose messages reach the root by their paths."""
+    """Return numbers of the overlay's live brokers whose messages reach the root by their paths."""
     return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
 def is_served(overlay: Overlay, broker: Broker) -> bool:
-    """Whether the parent of a broker in the overlay is up and the direct path to it works."""
+    """Return whether the parent of a broker in the overlay is up and
+    the direct path to it works."""
     direct = broker.direct
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
@@ -237,7 +239,7 @@ def tops(
 
 
 def has_second(broker: Broker) -> bool:
-    """Whether x and y of a broker in the overlay exist and share nothing but their ends."""
+    """Return whether x and y of a broker in the overlay exist and share nothing but their ends."""
     if broker.direct is None or broker.second is None:
         return False
     inner, others = broker.direct.rows[1:-1], broker.second.rows
@@ -246,8 +248,8 @@ def has_second(broker: Broker) -> bool:
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
-    """Whether z of an overlay's broker avoids the parent; below the root, whose death the paper
-    omits, always."""
+    """Return whether z of an overlay's broker avoids the parent; below
+    the root, whose death the paper omits, always."""
     if broker.parent == overlay.root:
         return True
     if broker.upper is None or broker.parent not in overlay.brokers:
@@ -257,7 +259,8 @@ def has_upper(overlay: Overlay, broker: Broker) -> bool:
 
 
 def level(overlay: Overlay, number: int) -> int:
-    """An overlay broker's own guarantee: 3 = x, y, z; 2 = x, y; 1 = x, z; 0 = x alone, or none.
+    """Return an overlay broker's own guarantee: 3 = x, y, z; 2 = x, y;
+    1 = x, z; 0 = x alone, or none.
 
     The root has 3. `guarantee` takes the brokers above into account.
     """
@@ -270,12 +273,13 @@ def level(overlay: Overlay, number: int) -> int:
 
 
 def guarantee(overlay: Overlay, number: int) -> int:
-    """The least level in the overlay from a broker to the root: 3 survives every single failure."""
+    """Return the least level in the overlay from a broker to the root:
+    3 survives every single failure."""
     return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
 
 
 def meets_premise(overlay: Overlay, broker: Broker) -> bool:
-    """[uas §4.2] lemma's premise in the overlay: x, y, z exist, disjoint in pairs, z without C.
+    """[uas §4.2] Return whether the lemma's premise holds: x, y and z exist, disjoint, z without C.
 
     Disjoint: no node in common but the broker itself, and the parent where x and y end.
     """

@@ -50,7 +50,8 @@ class _Leg(NamedTuple):
 def queued_paths(
     overlay: Overlay, *, aware: bool, queueing: Queueing, message_bits: float
 ) -> QueuedPaths:
-    """The queues of an overlay's paths; only the direct ones unless it is `aware` of its underlay.
+    """Return the queues of an overlay's paths; only the direct ones
+    unless it is `aware` of its underlay.
 
     Raises Problem for an unknown `queueing`.
     """
@@ -62,7 +63,7 @@ def queued_paths(
     delay: list[float] = []
 
     def queue_before(rows: Rows) -> int:
-        """The number of the queue before a path; a known path keeps its number."""
+        """Return the number of the queue before a path; a known path keeps its number."""
         key = rows.tobytes()
         if key not in known:
             places = places_on(underlay.network, rows)
@@ -84,7 +85,7 @@ def queued_paths(
 
 
 def stress(overlay: Overlay, *, aware: bool) -> Stress:
-    """The links of overlay and underlay that the routes of `queued_paths` load."""
+    """Return the links of overlay and underlay that the routes of `queued_paths` load."""
     links: dict[tuple[int, int, bool], int] = {}
     wired: list[list[int]] = []
     linked: list[list[int]] = []
@@ -106,7 +107,7 @@ def stress(overlay: Overlay, *, aware: bool) -> Stress:
 
 
 def _routes(broker: Broker, aware: bool) -> list[list[_Leg]]:
-    """The four queued routes of a broker as overlay links; [] for a missing one."""
+    """Return the four queued routes of a broker as overlay links; [] for a missing one."""
     found: list[list[_Leg]] = [[], [], [], []]
     if broker.direct is not None:
         ends = (*_sorted(broker.number, broker.parent), False)

@@ -13,7 +13,7 @@ from halfway.world.underlays.routes import Tree, shortest
 
 
 def leave(overlay: Overlay, number: int) -> None:
-    """[uas §4, Algorithm 2] remove a broker: its children join its parent, paths are repaired.
+    """[uas §4, Algorithm 2] Remove a broker: its children join its parent, paths are repaired.
 
     For a dead broker its parent does this on its behalf, from its replica [uas §4.1]. Where the
     parent is dead too, we let the children join the next live broker above, because the paper

@@ -87,14 +87,16 @@ def routed(mask, ends, found):
 
 @inlined
 def point_cell(key, topic, number, side):
-    """A topic's rendezvous point for bulk kernels, and its cell: (point's x, y, cell's x, y)."""
+    """Return a topic's rendezvous point for bulk kernels, and its cell:
+    (point's x, y, cell's x, y)."""
     x, y = point_position(key, topic, number)
     return x, y, cell_of(x, 0.0, side), cell_of(y, 0.0, side)
 
 
 @kernel
 def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
-    """The legs, by the bulk kernels, of pair p's notifications through each point of topic p.
+    """Return the legs, by the bulk kernels, of pair p's notifications
+    through each point of topic p.
 
     position [n, 2], cell [n, 2]; pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3]
     with hops publisher - home, of the home perimeter, and home - subscriber; -1 where the two are
@@ -137,7 +139,8 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 @inlined
 def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
-    """The bulk point with the fewest hops to a subscriber, of the `tried` closest; -1 if none."""
+    """Return the bulk point with the fewest hops to a subscriber, of
+    the `tried` closest; -1 if none."""
     for i in range(home.shape[0]):
         x, y, _, _ = point_cell(key, t, i, side)
         across, up = position[row, 0] - x, position[row, 1] - y
@@ -167,7 +170,8 @@ def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
 
 @kernel
 def trees(mask, side, position, cell, publisher, subscribers, key, points, tried, out):
-    """Hops of the bulk kernels' trees of one notification from publisher t to its subscribers.
+    """Return hops of the bulk kernels' trees of one notification from
+    publisher t to its subscribers.
 
     publisher [T], subscribers [T, k] of rows; tree t uses `points` points of topic t, of which each
     subscriber tries the `tried` closest. out [T, 3]: hops if every link is used once, if each

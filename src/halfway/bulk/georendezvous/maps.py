@@ -29,7 +29,8 @@ class LazyCellMap(NamedTuple):
 
 
 def mask_at(cells: Any, x: Any, y: Any) -> Any:
-    """Which of the eight neighbours of cell (x, y) are populated, as bits, for a bulk route."""
+    """Return which of the eight neighbours of cell (x, y) are
+    populated, as bits, for a bulk route."""
     return _MASKS[type(cells)](cells, x, y)
 
 

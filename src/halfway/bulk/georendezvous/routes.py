@@ -35,8 +35,8 @@ class PointPaths(NamedTuple):
     def shortest(
         self, tried: int, *, points: int | None = None, with_traversal: bool = False
     ) -> Counts:
-        """[P] hops through the best point of bulk paths, of the `tried` closest of the first
-        `points`; -1 if none.
+        """Return [P]: hops through the best point of bulk paths, of the `tried` closest of the
+        first `points`; -1 if none.
 
         [geo §2.4] closest: by Euclidean distance of the subscriber from the hashed point.
         """
@@ -77,11 +77,11 @@ class CellRoutes:
         kernels.masks_of(self.populated, self.mask)
 
     def route(self, source: int, column: int, row: int) -> Route:
-        """The bulk route of a message from a node to the home of a cell."""
+        """Return the bulk route of a message from a node to the home of a cell."""
         return self.from_cell((int(self.cell[source, 0]), int(self.cell[source, 1])), column, row)
 
     def from_cell(self, cell: tuple[int, int], column: int, row: int) -> Route:
-        """The bulk route from any member of a populated cell to the home of a cell."""
+        """Return the bulk route from any member of a populated cell to the home of a cell."""
         path = np.empty(64 * self.mask.size, np.int64)
         home_x, home_y, hops, all_hops = kernels.route(self.mask, *cell, column, row, path)
         width = self.mask.shape[1]
@@ -90,13 +90,14 @@ class CellRoutes:
         return Route(home, int(hops), int(all_hops), visited[: hops + 1], visited[hops:])
 
     def goal(self, key: int, topic: int, point: int) -> tuple[int, int]:
-        """The goal of a bulk route: the cell, column and row, of a topic's rendezvous point."""
+        """Return the goal of a bulk route: the cell, column and row, of
+        a topic's rendezvous point."""
         _, _, column, row = kernels.point_cell(np.uint64(key), topic, point, self.side)
         return int(column), int(row)
 
     def paths(self, pairs: Counts, points: int, key: int) -> PointPaths:
-        """The bulk paths of pair p's notifications through `points` points of topic p; pairs
-        [P, 2]."""
+        """Return the bulk paths of pair p's notifications through
+        `points` points of topic p; pairs [P, 2]."""
         shape = len(pairs), points
         legs, distance = np.empty((*shape, 3), np.int64), np.empty(shape)
         empty = np.empty(shape, np.uint8)
@@ -114,8 +115,8 @@ class CellRoutes:
     def trees(
         self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int
     ) -> Counts:
-        """[T, 3] hops of one notification's bulk tree: links used once, once a point, once a
-        subscriber.
+        """Return [T, 3]: hops of one notification's bulk tree: links
+        used once, once a point, once a subscriber.
 
         publisher [T], subscribers [T, k]: rows. -1 where they are in different components.
         """

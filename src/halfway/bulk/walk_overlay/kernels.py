@@ -58,7 +58,7 @@ class Built(NamedTuple):
 
 
 def unmarked(n: int, degree: int) -> Marks:
-    """The kernels' marks of n rows before any overlay walk; `degree` is the largest."""
+    """Return the kernels' marks of n rows before any overlay walk; `degree` is the largest."""
     marked, second, counted = np.zeros((3, n, 2), np.uint32)
     near, far = np.zeros((2, n, 2), np.int32)
     return Marks(
@@ -68,7 +68,7 @@ def unmarked(n: int, degree: int) -> Marks:
 
 
 def nothing_built(n: int, initiators: int) -> Built:
-    """A bulk overlay without nodes, with room for n, for the kernels."""
+    """Return a bulk overlay without nodes, with room for n, for the kernels."""
     order, walk = np.empty((2, n), np.int32)
     met_from, met_at = np.full((2, initiators), -1, np.int32)
     steps = np.zeros(initiators, np.int64)

@@ -60,14 +60,15 @@ class WalkOverlay:
         return np.unique(self.met_at[self.met_at >= 0])
 
     def depth(self, whole: float | None = None) -> float:
-        """[dwo (5)] largest distance in the bulk overlay / largest in the network (`whole`)."""
+        """[dwo (5)] Return largest distance in the bulk overlay /
+        largest in the network (`whole`)."""
         place = self.network.position
         if place is None:
             raise Problem("a depth needs positions", where=self.network.name)
         return farthest(place[self.rows]) / (farthest(place) if whole is None else whole)
 
     def needed(self) -> npt.NDArray[np.int64]:
-        """Rows of the bulk overlay, ascending, without dead ends that are not initiators."""
+        """Return rows of the bulk overlay, ascending, without dead ends that are not initiators."""
         kept = np.zeros(self.network.n, np.bool_)
         kept[self.rows] = True
         ends = np.bincount(self.links.ravel(), minlength=self.network.n)
@@ -163,7 +164,7 @@ class Overlays:
 def _recipe(
     system: WalkSystem, alpha: float, beta: float, branches: int, marking: Marking
 ) -> kernels.Recipe:
-    """How walks of an overlay choose their steps. Raises Problem for values out of range."""
+    """Return how walks of an overlay choose their steps. Raises Problem for values out of range."""
     if system not in get_args(WalkSystem):
         raise Problem(
             f"system = '{system}': expected a walk",

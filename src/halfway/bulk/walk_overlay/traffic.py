@@ -27,7 +27,7 @@ class Traffic:
 
     @classmethod
     def on(cls, overlay: WalkOverlay) -> "Traffic":
-        """The traffic tree of an overlay whose walks have all met another."""
+        """Return the traffic tree of an overlay whose walks have all met another."""
         neighbours: dict[int, list[int]] = {int(row): [] for row in overlay.rows}
         for a, b in overlay.links.tolist():
             neighbours[a].append(b)
@@ -43,12 +43,13 @@ class Traffic:
         return cls(np.array(order), np.array(parent))
 
     def place(self, row: int) -> int:
-        """The row in the overlay's traffic tree of a row of the network."""
+        """Return the row in the overlay's traffic tree of a row of the network."""
         return int(np.flatnonzero(self.rows == row)[0])
 
     def behind(self, own: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], ...]:
-        """Unions [k, …] of `own` [k, …] in the traffic tree: behind the link to each node from its
-        parent, and behind the link from it to its parent (meaningless for the first node)."""
+        """Return unions [k, …] of `own` [k, …] in the traffic tree:
+        behind the link to each node from its parent, and behind the
+        link from it to its parent (meaningless for the first node)."""
         below = own.copy()
         for i in range(len(own) - 1, 0, -1):
             below[self.parent[i]] |= below[i]
@@ -71,7 +72,7 @@ class Traffic:
     def transmissions(
         self, publisher: int, down: Bools, up: Bools
     ) -> tuple[npt.NDArray[np.int64], Bools]:
-        """Traffic of each event [E] of a publisher: links crossed, and nodes reached [k, E].
+        """Return traffic of each event [E] of a publisher: links crossed, and nodes reached [k, E].
 
         down, up [k, E]: whether the link to a node from its parent, or back, admits each event.
         """
@@ -92,7 +93,7 @@ class Traffic:
 def filters(
     traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
 ) -> tuple[FilterWords, FilterWords]:
-    """Bloom filters [k, words] for overlay traffic from each node's parent, and to it."""
+    """Return Bloom filters [k, words] for overlay traffic from each node's parent, and to it."""
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
         some = np.flatnonzero(wanted[i]).astype(np.int32)
@@ -103,7 +104,8 @@ def filters(
 
 @kernel
 def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bools:
-    """[k, E] whether each filter [k, words] of overlay traffic admits each catalogue event."""
+    """Return [k, E]: whether each filter [k, words] of overlay traffic
+    admits each catalogue event."""
     admitted = np.empty((words.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(admitted.shape[0]):
         for e in range(admitted.shape[1]):
@@ -116,7 +118,8 @@ def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bo
 
 @kernel
 def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
-    """[k, E] whether a node's subscriptions [k, subscriptions] match each event of the traffic."""
+    """Return [k, E]: whether a node's subscriptions [k, subscriptions]
+    match each event of the traffic."""
     matched = np.zeros((wanted.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(matched.shape[0]):
         for s in range(wanted.shape[1]):

@@ -59,7 +59,7 @@ class PureMemory(NamedTuple):
 
 
 def directional_memory(table: WeightTable) -> DirectionalMemory:
-    """The state of two bulk directional walks; untouched pages of `row` take no memory."""
+    """Return the state of two bulk directional walks; untouched pages of `row` take no memory."""
     links = len(table.base_at) - 1
     return DirectionalMemory(
         table,
@@ -70,18 +70,18 @@ def directional_memory(table: WeightTable) -> DirectionalMemory:
 
 
 def node_memory(table: WeightTable) -> NodeMemory:
-    """The state of bulk directional walks with weights that belong to the nodes."""
+    """Return the state of bulk directional walks with weights that belong to the nodes."""
     return NodeMemory(directional_memory(table))
 
 
 def pure_memory() -> PureMemory:
-    """The state of bulk pure walks."""
+    """Return the state of bulk pure walks."""
     return PureMemory(np.zeros(1, np.uint8))
 
 
 def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
-    """The state of a pair of bulk directional walks before the first step; `degree` is the largest,
-    places: a power of two, twice the raises that fit."""
+    """Return the state of a pair of bulk directional walks before the first step; `degree` is the
+    largest, places: a power of two, twice the raises that fit."""
     raises = places // 2
     return LazyMemory(
         np.zeros(places, np.uint64), np.empty(places, np.uint32), np.empty(raises, np.uint16),
@@ -91,7 +91,7 @@ def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
 
 
 def grown_memory(memory: LazyMemory) -> LazyMemory:
-    """The same state of bulk directional walks with twice the places."""
+    """Copy the state of bulk directional walks into tables with twice the places."""
     larger = lazy_memory(len(memory.row), 2 * len(memory.link))
     count = int(memory.raises[0])
     for name in ("position", "by", "after", "raises"):

@@ -29,14 +29,15 @@ class PairOfWalks(NamedTuple):
 
 
 def pair_of_walks() -> PairOfWalks:
-    """A pair of bulk walks before `begin_pair`."""
+    """Return a pair of bulk walks before `begin_pair`."""
     at, position, passed = np.zeros((3, 2), np.uint32)
     return PairOfWalks(at, position, np.zeros(2, np.uint64), passed, np.zeros(1, np.int64))
 
 
 @inlined
 def last_advertiser(trails, graph, stamp, w, y):
-    """The neighbour that last advertised bulk walk w to node y: the one that it passed last."""
+    """Return the neighbour that last advertised bulk walk w to node y:
+    the one that it passed last."""
     latest = np.int64(0)
     v = np.uint32(0)
     for neighbour in neighbours_of(graph, y):
@@ -64,7 +65,8 @@ def visit(trails, graph, stamp, w, x, y, passed, advertise):
 
 @inlined
 def meeting_at(trails, graph, stamp, w, y, passed):
-    """Where bulk walk w, now on y, meets the other: y, or last advertiser. (node, extra steps)."""
+    """Return where bulk walk w, now on y, meets the other: y, or last
+    advertiser. (node, extra steps)."""
     if passage(trails, stamp, 1 - w, y) > 0:
         return np.int64(y), 0
     v = last_advertiser(trails, graph, stamp, 1 - w, y)
@@ -198,7 +200,7 @@ def meetings(memory, trails, graph, walks, pairs, seed, k, advertise, most_steps
 
 @inlined
 def add_path(trails, node, load):
-    """Add 1 to the load of each node of bulk walks' loop-erased path through the meeting `node`."""
+    """Add 1 to the load of each node of a loop-erased path through the meeting `node`."""
     load[node] += 1
     for w in range(2):
         i = np.uint32(node)
@@ -225,7 +227,8 @@ def path_loads(memory, trails, graph, walks, pairs, seed, advertise, most_steps,
 
 @kernel
 def leg(trails, w, node):
-    """The way from a meeting node of bulk walks back to the initiator of walk w, both included."""
+    """Return the way from a meeting node of bulk walks back to the
+    initiator of walk w, both included."""
     hops, i = np.int64(0), np.uint32(node)
     while back_of(trails, w, i) != i:
         i = back_of(trails, w, i)
@@ -238,7 +241,8 @@ def leg(trails, w, node):
 
 
 def path(trails: Any, node: int) -> npt.NDArray[np.int64]:
-    """The loop-erased path of a pair of bulk walks through the meeting `node`: empty for -1."""
+    """Return the loop-erased path of a pair of bulk walks through the
+    meeting `node`: empty for -1."""
     if node < 0:
         return np.empty(0, np.int64)
     first, second = leg(trails, 0, node), leg(trails, 1, node)

@@ -98,7 +98,8 @@ class LazyWalkers:
 def _rooms(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory
 ) -> tuple[int, int]:
-    """The nodes and the raises that the two tables have room for, at half of their places."""
+    """Return the nodes and the raises that the two tables have room
+    for, at half of their places."""
     nodes = visited.entry.shape[1] // 2 - int(visited.passed.max())
     if isinstance(memory, choices.LazyMemory):
         return nodes, len(memory.by) - int(memory.raises[0])
@@ -108,7 +109,7 @@ def _rooms(
 def _grown(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory, least: int
 ) -> tuple[trails.VisitedNodes, choices.LazyMemory | choices.PureMemory]:
-    """The tables, those that are full with twice the places."""
+    """Return the tables, those that are full with twice the places."""
     nodes, raises = _rooms(visited, memory)
     if nodes <= least:
         visited = trails.grown(visited)

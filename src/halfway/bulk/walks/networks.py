@@ -26,22 +26,23 @@ class Graph(NamedTuple):
 
 
 def degree_of(graph: Any, x: Any) -> Any:
-    """The number of neighbours of a bulk walk's node x."""
+    """Return the number of neighbours of a bulk walk's node x."""
     return _DEGREE[type(graph)](graph, x)
 
 
 def neighbours_of(graph: Any, x: Any) -> Any:
-    """The neighbours of a bulk walk's node x, ascending; of a lazy graph, to be used at once."""
+    """Return the neighbours of a bulk walk's node x, ascending; of a
+    lazy graph, to be used at once."""
     return _NEIGHBOURS[type(graph)](graph, x)
 
 
 def link_of(graph: Any, x: Any, p: Any) -> Any:
-    """The link of a bulk walk from node x to its neighbour at position p."""
+    """Return the link of a bulk walk from node x to its neighbour at position p."""
     return _LINK[type(graph)](graph, x, p)
 
 
 def end_of(graph: Any, e: Any) -> Any:
-    """The node that a bulk walk's link leads to."""
+    """Return the node that a bulk walk's link leads to."""
     return _END[type(graph)](graph, e)
 
 

@@ -37,7 +37,7 @@ class VisitedNodes(NamedTuple):
 
 
 def trails(n: int) -> PairTrails:
-    """The trails of bulk walks on a network of n nodes, before any pair."""
+    """Return the trails of bulk walks on a network of n nodes, before any pair."""
     return PairTrails(
         np.zeros(1, np.uint32),
         np.zeros((n, 4), np.uint32),
@@ -47,13 +47,14 @@ def trails(n: int) -> PairTrails:
 
 
 def visited_nodes(places: int = _LEAST_PLACES) -> VisitedNodes:
-    """The trails of one pair of bulk walks that have visited nothing; places: a power of two."""
+    """Return the trails of one pair of bulk walks that have visited
+    nothing; places: a power of two."""
     entry = np.zeros((2, places, 3), np.uint32)
     return VisitedNodes(np.zeros(1, np.uint32), entry, np.zeros(2, np.int64))
 
 
 def grown(visited: VisitedNodes) -> VisitedNodes:
-    """The same bulk walks' trails with twice the places."""
+    """Copy the trails of bulk walks into tables with twice the places."""
     larger = visited_nodes(2 * visited.entry.shape[1])
     _copy(visited, larger)
     return larger
@@ -68,12 +69,12 @@ def leave_trail(
 
 
 def passage(trails: Any, stamp: Any, w: Any, y: Any) -> Any:
-    """0 if bulk walk w has not passed y, else 1 and the number of nodes that it passed before."""
+    """Return 0 if walk w has not passed y, else 1 and the number of nodes that it passed before."""
     return _PASSAGE[type(trails)](trails, stamp, w, y)
 
 
 def hears(trails: Any, graph: Any, stamp: Any, w: Any, y: Any, order: Any) -> Any:
-    """Whether a neighbour of y, on bulk walk 1 - w, carries the trail of walk w.
+    """Return whether a neighbour of y, on bulk walk 1 - w, carries the trail of walk w.
 
     order: how many nodes walk 1 - w had passed before its first visit of y.
     """
@@ -81,7 +82,7 @@ def hears(trails: Any, graph: Any, stamp: Any, w: Any, y: Any, order: Any) -> An
 
 
 def back_of(trails: Any, w: Any, y: Any) -> Any:
-    """The back pointer of bulk walk w on y, a node that it has passed."""
+    """Return the back pointer of bulk walk w on y, a node that it has passed."""
     return _BACK[type(trails)](trails, w, y)
 
 
@@ -114,7 +115,8 @@ def _back(trails, w, y):
 
 @inlined
 def _place(visited, w, y):
-    """The place of a node in the table, or where it belongs; ids of one cell share cache lines."""
+    """Return the place of a node in the table, or where it belongs; ids
+    of one cell share cache lines."""
     most = np.int64(visited.entry.shape[1] - 1)
     place = np.int64((mixed(np.uint64(y) >> _3) << _3) | (np.uint64(y) & _7)) & most
     name = np.uint32(y + 1)

@@ -18,8 +18,8 @@ WalkSystem = Literal["directional-walk", "random-walk"]
 # and the hop onto that neighbour is one more step; stepped-on: only the trail itself counts.
 Interpretation = Literal["heard", "stepped-on"]
 
-# Who has the raised weights of a directional walk [drw Fig. 3]: the walk itself, or each node, for
-# all walks that cross it.
+# The owner of the raised weights of a directional walk [drw Fig. 3]: the walk itself, or each node,
+# for all walks that cross it.
 Owner = Literal["walk", "node"]
 
 # Far above any walk of the papers; a pair that reaches it is reported as not met.
@@ -79,7 +79,8 @@ class Walkers:
         k: int = 1,
         interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Steps of both bulk walks together [P] and meeting rows [P] (-1: none) for pairs [P, 2].
+        """Return steps of both bulk walks together [P] and meeting rows
+        [P] (-1: none) for pairs [P, 2].
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """
@@ -96,7 +97,8 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Paths of bulk walks through each row [n], ends included; the number of unmet pairs."""
+        """Return paths of bulk walks through each row [n], ends
+        included; the number of unmet pairs."""
         self._forget()
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)

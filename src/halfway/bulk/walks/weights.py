@@ -30,8 +30,8 @@ class WeightTable(NamedTuple):
 
 
 def weight_table(network: Network) -> WeightTable:
-    """The weight table of a network. Its size is Σ deg²; its time is that and the two-hop
-    neighbourhoods.
+    """Return the weight table of a network. Its size is Σ deg²; its
+    time is that and the two-hop neighbourhoods.
 
     Raises Problem for a network whose table would be too large.
     """

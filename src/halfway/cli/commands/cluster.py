@@ -1,6 +1,7 @@
 """`halfway cluster`: a standalone Spark cluster of processes on this machine."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,19 +18,21 @@ ListeningPort = Annotated[
     int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0: any free one.")
 ]
 Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
+PackFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the two files.")]
 
 cluster = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
 
 @cluster.callback()
 def _cluster() -> None:
-    """A standalone Spark cluster on this machine: a master, workers, and a Connect server if asked.
+    """Run a standalone Spark cluster on this machine: a master, workers, a Connect server if asked.
 
     \b
     halfway cluster start --connect
     halfway compare mesh.toml --master spark://127.0.0.1:7077
     halfway compare mesh.toml --master sc://127.0.0.1:15002
     halfway cluster stop
+    halfway cluster pack DIR      for spark-submit: docs/clusters.md
     """
 
 
@@ -82,6 +85,27 @@ def status(as_json: AsJson = False) -> None:
         typer.echo(f"logs      {folder}")
     if len(living) < len(found.processes) or alive < found.workers:
         raise typer.Exit(RUNS_FAILED)
+
+
+@cluster.command()
+def pack(folder: PackFolder) -> None:
+    """Write the two files that spark-submit needs: this Halfway as an archive, and its driver.
+
+    \b
+    halfway cluster pack DIR
+    spark-submit --master yarn --deploy-mode cluster --py-files DIR/halfway.zip \\
+        DIR/halfway_driver.py compare mesh.toml --out /shared/results
+    """
+    import shutil
+
+    from halfway.cli import submitted
+    from halfway.pipeline.spark.shipping import packed
+
+    folder.mkdir(parents=True, exist_ok=True)
+    driver = folder / "halfway_driver.py"
+    shutil.copyfile(submitted.__file__, driver)
+    for written in (packed(folder), driver):
+        typer.echo(str(written))
 
 
 @cluster.command()

@@ -48,12 +48,13 @@ def init(
 
 
 def _example() -> tuple[str, str]:
-    """The scenario that comes with Halfway, and what it is."""
+    """Return the scenario that comes with Halfway, and what it is."""
     return files("halfway.scenario").joinpath("example.toml").read_text("utf-8"), "a small field"
 
 
 def _first(network: Path, positions: Path | None, out: Path) -> tuple[str, str]:
-    """The first scenario of a user's file, and its size; prints the guesses of `halfway init`."""
+    """Return the first scenario of a user's file, and its size; prints
+    the guesses of `halfway init`."""
     from halfway.scenario.starter import starter
 
     with spinner("reading the file"):

@@ -88,7 +88,7 @@ def reproduce(
 def _checked_study(
     folder: Path, figures: "Sequence[tuple[Paper, Figure]]", scale: "Scale", seed: int | None
 ) -> str:
-    """The name of the study of `halfway reproduce`; its folder can be written to."""
+    """Return the name of the study of `halfway reproduce`; its folder can be written to."""
     from halfway.papers import PAPERS
     from halfway.report.study_folders import check_output
     from halfway.report.verdicts.output_folder import NAMES, study_of

@@ -80,7 +80,8 @@ def simulate(
 
 
 def _own(system: str | None) -> "SystemSource":
-    """The user's protocol of `halfway simulate`; one without text if a built-in system runs."""
+    """Return the user's protocol of `halfway simulate`; one without
+    text if a built-in system runs."""
     from halfway.comparison.plan import SystemSource
 
     if system is None or not system.endswith(".py"):
@@ -120,7 +121,8 @@ def _show(run: "Simulation", outcome: "Outcome", nodes: Path | None, as_json: bo
 
 
 def _prepared(scenario: "Scenario") -> "PreparedScenario":
-    """The network and the workload of `halfway simulate`; warns of what its files left out."""
+    """Return the network and the workload of `halfway simulate`; warns
+    of what its files left out."""
     from halfway.scenario.build import prepared
     from halfway.scenario.remarks import remarks_of
 
@@ -135,7 +137,7 @@ def _prepared(scenario: "Scenario") -> "PreparedScenario":
 def _run(
     read: "Scenario", mine: "SystemSource", system: str | None, trace: Path | None, *, debug: bool
 ) -> "tuple[Simulation, Outcome]":
-    """The run of `halfway simulate` and its outcome; a user's protocol is tried first."""
+    """Return the run of `halfway simulate` and its outcome; a user's protocol is tried first."""
     from halfway.adapters.user_errors import user_errors
     from halfway.comparison.trial import try_first, watched
     from halfway.scenario.build import simulation_on, system_of

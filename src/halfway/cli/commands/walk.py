@@ -69,7 +69,7 @@ def walk(
 def _network_and_ends(
     name: str, source: str | None, target: str | None, seed: int, **given: Any
 ) -> "tuple[Network, int, int]":
-    """The network of `halfway walk` and the rows of both ends; warns of what is left out."""
+    """Return the network of `halfway walk` and the rows of both ends; warns of what is left out."""
     from halfway.cli.terminal.named_network import ends, named_network
 
     with spinner("reading the network"):
@@ -83,7 +83,8 @@ def _network_and_ends(
 
 
 def _drawing(plot: Path | None) -> "Callable[[Network, Meeting], None]":
-    """The function that draws the picture of `halfway walk`, if any; its file is checked first."""
+    """Return the function that draws the picture of `halfway walk`, if
+    any; its file is checked first."""
     if plot is None:
         return lambda _network, _meeting: None
     from halfway.report.pictures.network_picture import checked_format, draw_walk

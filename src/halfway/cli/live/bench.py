@@ -62,7 +62,7 @@ def _print_json(phase: "Phase") -> None:
 
 
 def _row(phase: "Phase") -> dict[str, object]:
-    """The measures of a phase as plain values; null where nothing arrived."""
+    """Return the measures of a phase as plain values; null where nothing arrived."""
     arrived = phase.delivered > 0
     return {
         "phase": phase.phase,

@@ -51,7 +51,7 @@ def doctor(
 def _findings(
     certificate: options.CertificateFile, key: options.PrivateKeyFile, state: options.State
 ) -> "Iterator[Finding]":
-    """The findings one by one. Packages come first: the later checks import some of them."""
+    """Yield the findings one by one. Packages come first: the later checks import some of them."""
     from halfway.cli.live import machine
     from halfway.live.doctor.finding import checked
 

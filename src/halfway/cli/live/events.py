@@ -126,7 +126,7 @@ def spy(
 
 @contextmanager
 def at(node: str) -> Iterator["ControlSocket"]:
-    """The node that the command asks: one that runs, else one of its own for the time."""
+    """Return the node that the command asks: one that runs, else one of its own for the time."""
     from halfway.live.control.client import chosen
 
     place = chosen(node)
@@ -150,7 +150,7 @@ def _payloads(text: str, count: int) -> Iterator[bytes]:
 
 
 def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
-    """Payloads of a count in batches, and lines of stdin one by one as they come."""
+    """Yield payloads of a count in batches, and lines of stdin one by one as they come."""
     some: list[bytes] = []
     for payload in payloads:
         some.append(payload)
@@ -162,7 +162,7 @@ def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
-    """The events of a filter as they arrive."""
+    """Yield the events of a filter as they arrive."""
     for event in _watched(place, topic_filter, None):
         if event is not None:
             yield event
@@ -171,7 +171,7 @@ def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
 def _watched(
     place: "ControlSocket", topic_filter: str, every_s: float | None
 ) -> Iterator["Arrived | None"]:
-    """The events of a filter as they arrive, and None each time when nothing came so long."""
+    """Yield the events of a filter as they arrive, and None each time when nothing came so long."""
     from halfway.live.control.client import START_ONE, ask
     from halfway.live.control.requests import Arrived, SubscribeRequest
     from halfway.problem import Problem

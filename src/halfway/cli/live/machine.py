@@ -90,7 +90,7 @@ def spark() -> "Finding":
 
 
 def _needed() -> list[str]:
-    """The packages that the installed Halfway names, and no extras."""
+    """Return the packages that the installed Halfway names, and no extras."""
     try:
         lines = metadata.requires("halfway") or []
     except metadata.PackageNotFoundError:  # a checkout on the path

@@ -152,7 +152,7 @@ def secret(file: SecretFile) -> None:
     """Make the secret of a small network without a root key, for all nodes. This is weaker.
 
     \b
-    Who has the file is a member, under any free name and with all topics, and no node
+    A person with the file is a member, under any free name and with all topics, and no node
     can be revoked. Strangers are kept out as well as with certificates.
 
     \b

@@ -43,7 +43,6 @@ def node(
 ) -> None:
     """Run a node of a network without brokers, until Ctrl-C.
 
-    \b
     Without keys this is an UNSAFE development network on loopback: every program of
     this machine can read and forge its events. See also `halfway sub` and `halfway pub`.
 
@@ -59,7 +58,7 @@ def node(
 
 
 def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
-    """The settings of the nodes, and of what they offer, from the options of the command."""
+    """Return the settings of the nodes, and of what they offer, from the options of the command."""
     from dataclasses import fields
 
     from halfway.live.interface.service import ServiceSettings
@@ -76,7 +75,7 @@ def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
 
 
 def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
-    """The options of a system as numbers. Raises Problem for another text."""
+    """Return the options of a system as numbers. Raises Problem for another text."""
     from halfway.problem import Problem
 
     found: dict[str, float | int | bool] = {}

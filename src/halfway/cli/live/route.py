@@ -61,12 +61,12 @@ _FIELDS = ("node", "name", "parent", "hops", "seconds", "why", "subscriptions")
 
 
 def _is_arrival(one: "Hopped", end: "Routed") -> bool:
-    """Whether a hop is the node that was searched for, or one with subscriptions."""
+    """Return whether a hop is the node that was searched for, or one with subscriptions."""
     return one.why == _HERE and (one.subscriptions > 0 or not end.is_topic)
 
 
 def _tree(hops: "dict[int, Hopped]", root: int) -> list[str]:
-    """The hops as a tree: each node below the one that it had the event from."""
+    """Return the hops as a tree: each node below the one that it had the event from."""
     below: dict[int, list[Hopped]] = {}
     for one in hops.values():
         if one.node != root:
@@ -88,7 +88,7 @@ def _line(one: "Hopped", depth: int) -> str:
 
 
 def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "Routed") -> str:
-    """What the hops say together, and why the event or the search did not arrive."""
+    """Return what the hops say together, and why the event or the search did not arrive."""
     others = [one for one in hops.values() if one.node != end.node]
     if not end.is_topic:
         return f"{to}: {max(one.hops for one in hops.values())} hops away"

@@ -78,7 +78,7 @@ def real_nodes(
 
 
 def _keeping(record: Path | None, traces: Path | None, system: str) -> "Keeping":
-    """What of a system's nodes is kept: records in a new folder, or traces."""
+    """Return what of a system's nodes is kept: records in a new folder, or traces."""
     from halfway.testbed.live_run import Keeping
 
     if record is not None and traces is not None:
@@ -96,7 +96,7 @@ def _new_folder(path: Path) -> Path:
 
 
 def _line(system: str) -> "Callable[[LiveProgress], None]":
-    """The progress of a live run: one line on a terminal, and nothing elsewhere."""
+    """Return the progress of a live run: one line on a terminal, and nothing elsewhere."""
 
     def show(progress: "LiveProgress") -> None:
         if sys.stderr.isatty():

@@ -10,7 +10,8 @@ from halfway.cli.terminal.screen import console, warn
 
 @contextmanager
 def accounted(file: Path | None, quiet: bool) -> Iterator[Path | None]:
-    """The folder for Spark's event log during the block, if an account is asked for; else None.
+    """Return the folder for Spark's event log during the block, if an
+    account is asked for; else None.
 
     At the end of the block, write the account to the file, and print it unless `quiet`.
     """

@@ -22,7 +22,7 @@ def _scenario_seed(number: int | None) -> int | None:
 
 
 def _completed(name: str, value: str, text: str, completing: Callable[..., Any]) -> Any:
-    """An option whose values the shell completes."""
+    """Return an option whose values the shell completes."""
     return typer.Option(name, metavar=value, help=text, autocompletion=completing)
 
 

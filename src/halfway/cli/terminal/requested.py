@@ -29,7 +29,8 @@ class Asked(NamedTuple):
 
 
 def requested(scenario: Path, asked: Asked) -> "Request":
-    """The request of a comparison on a scenario. Raises Problem for options that do not fit."""
+    """Return the request of a comparison on a scenario. Raises Problem
+    for options that do not fit."""
     given = assignments(asked.changes, "--set")
     swept = assignments(asked.sweeps, "--sweep", *_SWEEPING)
     needs = assignments(asked.needs, "--need", "delivery-ratio=0.95")
@@ -45,7 +46,7 @@ def requested(scenario: Path, asked: Asked) -> "Request":
 
 
 def _names(systems: list[str] | None) -> list[str]:
-    """The names in `--systems`; Problem if the option has none."""
+    """Return the names in `--systems`; Problem if the option has none."""
     names = [name for some in systems or [] for name in some.split(",")]
     if systems and not any(name.strip() for name in names):
         remedy = "name systems, such as --systems gossip,flooding, or leave the option out"

@@ -28,7 +28,7 @@ RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """The terminal's text for characters that it cannot show; ? where there is none."""
+    """Return the terminal's text for characters that it cannot show; ? where there is none."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lost = error.object[error.start : error.end].translate(_PLAIN_CHARACTERS)
@@ -134,7 +134,8 @@ def assignments(
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """A spinner with a text on a terminal; nothing elsewhere. Checks for swallowed interrupts."""
+    """Return a spinner with a text on a terminal; nothing elsewhere.
+    Checks for swallowed interrupts."""
     check_interrupts()
     if not sys.stderr.isatty():
         yield
@@ -146,19 +147,19 @@ def spinner(what: str) -> Iterator[None]:
 
 
 def console() -> "Console":
-    """The terminal's console on stdout that all reports use."""
+    """Return the terminal's console on stdout that all reports use."""
     from halfway.report.verdicts import terminal
 
     return terminal.console(sys.stdout)
 
 
 def command_line() -> str:
-    """The command of this process, as a shell reads it."""
+    """Return the command of this process, as a shell reads it."""
     return shlex.join(["halfway", *sys.argv[1:]])
 
 
 def elapsed_s() -> float:
-    """Seconds of wall time since this command began."""
+    """Return seconds of wall time since this command began."""
     return time.monotonic() - _BEGUN
 
 

@@ -23,7 +23,8 @@ class Change(NamedTuple):
 
 
 def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, object]]:
-    """The changed fields of the scenario: "radio.success" -> (0.9, 0.8); None where it has none.
+    """Return the changed fields of the scenario: "radio.success" ->
+    (0.9, 0.8); None where it has none.
 
     The seed of all replicates counts as a field.
     """
@@ -34,7 +35,7 @@ def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, o
 
 
 def changes(before: Results, after: Results) -> list[Change]:
-    """The changes of every metric that both studies have, by metric, point and system."""
+    """Return the changes of every metric that both studies have, by metric, point and system."""
     old = {(_key(before.points[cell.point]), cell.system, cell.metric): cell
            for cell in before.cells}  # fmt: skip
     found = []
@@ -67,7 +68,7 @@ def _key(point: Mapping[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:
 
 
 def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """The fields of a scenario by their dotted names, without the title."""
+    """Yield the fields of a scenario by their dotted names, without the title."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")

@@ -60,7 +60,10 @@ class DecisionRule(NamedTuple):
     minimise: str = ""
 
     def tested(self, usual: Need) -> tuple[Need, ...]:
-        """The needs of a decision, and the usual one if none of its metric is stated."""
+        """Return the needs of the decision.
+
+        The usual need is added unless a stated need has the same metric.
+        """
         stated = any(need.metric == usual.metric for need in self.needs)
         return self.needs if stated else (usual, *self.needs)
 
@@ -68,7 +71,7 @@ class DecisionRule(NamedTuple):
 def decide(
     point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule
 ) -> Decision:
-    """The decision at a point of a comparison, from the values in its cells."""
+    """Return the decision at a point of a comparison, from the values in its cells."""
     by_name = {metric.name: metric for metric in metrics}
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
@@ -89,30 +92,28 @@ def decide(
     dearer = _dearer(cost, candidates, costs)
     ranked = []
     for system in systems:
+        met, many = system in meeting, len(systems)
         results = tuple(
-            _need_result(need, against[need][system], here[system, need.metric], system in meeting,
-                         len(needs), len(systems))
-            for need in needs
-        )  # fmt: skip
+            _need_result(one, against[one][system], here[system, one.metric], met, len(needs), many)
+            for one in needs
+        )
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         extra = _extra_cost(cost, costs, system, chosen)
         own = [of[system] for of in found.values() if verdict == "open"]
-        needed = None if system in meeting else _needed(own, replicates, len(systems))
+        needed = None if met else _needed(own, replicates, many)
         mean = here[system, minimise].mean
         one = RankedSystem(system, verdict, results, mean, extra, "", needed)
-        reason = reason_of(one, chosen, needs, by_name, cost, replicates)
-        ranked.append(replace(one, reason=reason))
+        ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    decision = Decision(
-        point, needs, minimise, bool(rule.needs or rule.minimise), chosen, "", tuple(ranked)
-    )
+    asked = bool(rule.needs or rule.minimise)
+    decision = Decision(point, needs, minimise, asked, chosen, "", tuple(ranked))
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
 def _sorted_out(
     against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str]
 ) -> tuple[set[str], set[str]]:
-    """The systems that meet all needs of a decision, and those that fail one of them."""
+    """Return the systems that meet all needs of a decision, and those that fail one of them."""
     against_failing = {
         system: max(of[system].failing for of in against.values()) for system in systems
     }
@@ -130,7 +131,7 @@ def _sorted_out(
 
 
 def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int | None:
-    """The replicates after which a decision's open system would meet all needs, or fail one.
+    """Return the replicates after which a decision's open system would meet all needs, or fail one.
 
     An estimate, one of _COUNTS; None if it is more, or without evidence.
     """
@@ -148,7 +149,7 @@ def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int 
 
 
 def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | None:
-    """The candidate with the least mean cost, over the replicates in which all have one."""
+    """Return the candidate with the least mean cost, over the replicates in which all have one."""
     if not candidates:
         return None
     table = np.array([costs[system] for system in candidates])
@@ -158,7 +159,7 @@ def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | N
 
 
 def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats]) -> set[str]:
-    """The systems that cost significantly more than some candidate of a decision."""
+    """Return the systems that cost significantly more than some candidate of a decision."""
     with_cost = [system for system, column in costs.items() if np.isfinite(column).any()]
     level = FALSELY_DEARER / max(len(with_cost) - 1, 1)
     return {
@@ -171,7 +172,7 @@ def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Float
 def _extra_cost(
     cost: Metric, costs: Mapping[str, Floats], system: str, chosen: str | None
 ) -> MeanInterval | None:
-    """What a system costs more than the chosen one, in pairs of runs."""
+    """Return what a system costs more than the chosen one, in pairs of runs."""
     if chosen is None or system == chosen:
         return None
     between = paired(costs[system], costs[chosen])

@@ -18,7 +18,7 @@ _NAMED = 3  # systems that a sentence names with their reasons; of twice as many
 
 
 def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
-    """What a decision says, to act on; replicates: those of the comparison."""
+    """Return what a decision says, to act on; replicates: those of the comparison."""
     systems = decision.systems
     if replicates < 2:
         return "No decision: one replicate says nothing about others. Use --replicates 10."
@@ -40,7 +40,8 @@ def reason_of(
     one: RankedSystem, chosen: str | None, needs: Sequence[Need], metrics: Mapping[str, Metric],
     cost: Metric, replicates: int,
 ) -> str:  # fmt: skip
-    """Why a system of a decision has its verdict, in a few words; replicates: of the comparison."""
+    """Return why a system of a decision has its verdict, in a few
+    words; replicates: of the comparison."""
     stated = {need.metric: need for need in needs}
     if one.verdict in ("fails", "open"):
         wanted = "fails" if one.verdict == "fails" else "open"
@@ -54,7 +55,7 @@ def reason_of(
 
 
 def need_text(need: Need, metric: Metric) -> str:
-    """A need of a decision, such as "delivery ratio ≥ 0.95"."""
+    """Return a need of a decision, such as "delivery ratio ≥ 0.95"."""
     if need.of_best:
         return f"{metric.label} within {need.bound:g} of the best"
     sign = "≥" if metric.better == "more" else "≤"
@@ -62,7 +63,7 @@ def need_text(need: Need, metric: Metric) -> str:
 
 
 def _without_value(decision: Decision) -> list[str]:
-    """The metrics of a decision that no system has a value of."""
+    """Return the metrics of a decision that no system has a value of."""
     found = {need.metric for one in decision.systems for need in one.needs
              if not math.isnan(need.value.value)}  # fmt: skip
     if any(not math.isnan(one.cost.value) for one in decision.systems):
@@ -118,7 +119,8 @@ def _open(decision: Decision) -> str:
 
 
 def _first_to_meet(unsure: Sequence[RankedSystem]) -> tuple[int, str] | None:
-    """The open system of a decision that meets the needs with the fewest replicates; their number.
+    """Return the open system of a decision that meets the needs with
+    the fewest replicates; their number.
 
     A system counts if its replicates speak for every need.
     """
@@ -149,7 +151,7 @@ def _more(one: RankedSystem, chosen: str | None, cost: Metric) -> str:
 
 
 def _against(need: Need, result: NeedResult, metric: Metric, replicates: int) -> str:
-    """What a decision has against the value of a system that fails a need, or is open."""
+    """Return what a decision has against the value of a system that fails a need, or is open."""
     if replicates < 2:
         return " in one replicate"
     fails, even = result.verdict == "fails", result.value.low == result.value.high
@@ -175,7 +177,7 @@ def _plain(bound: float) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The names of systems in a sentence; only their number if there are many."""
+    """Return the names of systems in a sentence; only their number if there are many."""
     return _listed(names) if len(names) <= 2 * _NAMED else f"{len(names)} systems"
 
 

@@ -37,7 +37,7 @@ class Evidence(NamedTuple):
     gaps: bool  # the system has no value in a replicate in which another one has a value
 
     def against(self, growth: float = 1.0) -> PValues:
-        """The p-values of the evidence.
+        """Return the p-values of the evidence.
 
         growth: the replicates, relative to those at hand, if further ones were like these.
         """
@@ -49,7 +49,7 @@ class Evidence(NamedTuple):
         return PValues(1.0 if self.gaps else failing, min(1.0, len(grown) * meeting))
 
     def _failing(self, margins: Floats) -> float:
-        """The p-value of "the mean of these margins is not above 0".
+        """Return the p-value of "the mean of these margins is not above 0".
 
         A mean that is not above 0 does not rise if margins are capped. The second test is for a
         system that loses much in a few replicates: its spread hides that it is no better.
@@ -63,7 +63,7 @@ class Evidence(NamedTuple):
 def evidence_on(
     need: Need, metric: Metric, cells: Mapping[tuple[str, str], ResultCell], systems: Sequence[str]
 ) -> dict[str, Evidence]:
-    """The evidence on a decision's need for each system."""
+    """Return the evidence on a decision's need for each system."""
     values = {system: np.array(cells[system, need.metric].values) for system in systems}
     # A replicate in which no system has a value (no node failed) says nothing about the need.
     expected = np.any([np.isfinite(column) for column in values.values()], axis=0)
@@ -87,7 +87,8 @@ def evidence_on(
 
 
 def p_of(margins: Floats, metric: Metric, most: float = math.inf) -> float:
-    """The evidence's p-value of "the mean margin is not above 0"; margins are at most `most`.
+    """Return the evidence's p-value of "the mean margin is not above
+    0"; margins are at most `most`.
 
     Equal shares in all replicates have no spread. A rare loss may then have been missed, so the
     p-value is that of the sign test: one half to the power of the replicates.

@@ -132,7 +132,7 @@ _OF_EVENTS = (
 
 
 def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
-    """The metrics that some of a comparison's scenarios have.
+    """Return the metrics that some of a comparison's scenarios have.
 
     Those of batteries need batteries, and those of hellos need nodes that send them. Failure
     detection, groups and events have metrics of their own.
@@ -173,12 +173,13 @@ GROUPS = Purpose(members.COMPLETENESS, members.COST)
 
 
 def purpose_of(metrics: Collection[str]) -> Purpose:
-    """The purpose of a compared workload that has these metrics, by name."""
+    """Return the purpose of a compared workload that has these metrics, by name."""
     return next((one for one in (EVENTS, DETECTION) if one.share in metrics), GROUPS)
 
 
 def guard_of(metric: str, purpose: Purpose = EVENTS) -> str | None:
-    """The share metric by which systems are comparable in a cost metric; None for the shares."""
+    """Return the share metric by which systems are comparable in a cost
+    metric; None for the shares."""
     if metric in ("delivery-ratio", "recovery-rate", purpose.share):
         return None
     return "recovery-rate" if metric == "recovery-time" else purpose.share
@@ -217,7 +218,7 @@ def observations(simulation: Simulation) -> Observations:
 
 
 def metrics_of(outcome: Outcome) -> dict[str, float]:
-    """The comparison metrics that the outcome of a run contains: name -> value, or nan."""
+    """Return the comparison metrics that the outcome of a run contains: name -> value, or nan."""
     return {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
 
 
@@ -227,14 +228,15 @@ def _each(amount: float, outcome: Outcome) -> float:
 
 
 def _finite(value: float) -> npt.NDArray[np.float64]:
-    """[1] the value of a run's metric, or [0] if it is not finite."""
+    """Return [1]: the value of a run's metric, or [0] if it is not finite."""
     return np.array([value] if np.isfinite(value) else [], np.float64)
 
 
 def _complete_events(
     deliveries: DeliveryAccounting,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """A run's [events] publication times, ascending, and whether each reached all subscribers.
+    """Return a run's [events] publication times, ascending, and whether
+    each reached all subscribers.
 
     Excludes events that no subscriber expects.
     """

@@ -95,7 +95,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
 
 def _decimals(value: float) -> int:
-    """Digits after the point for three significant ones of a result; 0 for whole numbers."""
+    """Return digits after the point for three significant ones of a result; 0 for whole numbers."""
     if value == int(value) or abs(value) >= 100.0:
         return 0
     return min(6, max(0, 2 - math.floor(math.log10(abs(value)))))
@@ -205,7 +205,8 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     timelines: tuple[Timeline, ...] = ()
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
-        """The results' cell of a metric of a system at a point; KeyError if there is none."""
+        """Return the results' cell of a metric of a system at a point;
+        KeyError if there is none."""
         return self._by_place[point, system, metric]
 
     @cached_property
@@ -214,15 +215,16 @@ class Results(msgspec.Struct, frozen=True, dict=True):
         return {(cell.point, cell.system, cell.metric): cell for cell in self.cells}
 
     def lasting(self, wall_seconds: float) -> "Results":
-        """These results, with the wall time of the whole command."""
+        """Return these results, with the wall time of the whole command."""
         return msgspec.structs.replace(self, wall_seconds=wall_seconds)
 
     def study_columns(self) -> dict[str, str]:
-        """The columns `STUDY` of the results' tables: the same values in every row."""
+        """Return the columns `STUDY` of the results' tables: the same values in every row."""
         return dict(zip(STUDY, (self.study, self.title), strict=True))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """The results as rows, one a cell: `STUDY`, swept fields, `COLUMNS`; nan if missing."""
+        """Yield the results as rows, one a cell: `STUDY`, swept fields,
+        `COLUMNS`; nan if missing."""
         units = {metric.name: metric.unit for metric in self.metrics}
         study = self.study_columns()
         for cell in self.cells:

@@ -45,7 +45,7 @@ class StoppingRule(NamedTuple):
 def cells_of_runs(
     runs: Sequence[FinishedRun], metrics: Sequence[Metric], baseline: str, replicates: int
 ) -> list[ResultCell]:
-    """Statistics of every cell, point x metric x system in that order; `runs` likewise."""
+    """Return statistics of every cell, point x metric x system in that order; `runs` likewise."""
     cells: list[ResultCell] = []
     purpose = purpose_of([metric.name for metric in metrics])
     for point, at_point in groupby(runs, key=lambda run: run.point):
@@ -68,7 +68,8 @@ def cells_of(
     point: int, metric: Metric, values: Mapping[str, Floats], baseline: str,
     shares: Mapping[str, Floats] | None = None,
 ) -> list[ResultCell]:  # fmt: skip
-    """Statistics of one metric's cells at a point; values: system -> [replicates], nan where none.
+    """Return statistics of one metric's cells at a point; values:
+    system -> [replicates], nan where none.
 
     Differences are taken network by network, where both systems have a value. shares: see
     `best_system`.
@@ -93,7 +94,7 @@ def cells_of(
 def best_system(
     metric: Metric, values: Mapping[str, Floats], shares: Mapping[str, Floats] | None = None
 ) -> str | None:
-    """A comparison's system that is significantly better than every comparable one, or None.
+    """Return a comparison's system that is significantly better than every comparable one, or None.
 
     shares: system -> [replicates] the delivery ratio (for recovery time: the recovery rate), if
     costs are compared. A system whose share is lower than the highest by more than `COMPARABLE`
@@ -121,7 +122,7 @@ def best_system(
 
 
 def comparable_systems(shares: Mapping[str, Floats]) -> set[str]:
-    """The systems of a comparison whose mean share is close to the highest; [replicates]."""
+    """Return the systems of a comparison whose mean share is close to the highest; [replicates]."""
     known = {name: share for name, share in shares.items() if np.isfinite(share).any()}
     if not known:
         return set()
@@ -131,7 +132,8 @@ def comparable_systems(shares: Mapping[str, Floats]) -> set[str]:
 
 
 def half_width(cell: ResultCell, *, relative: bool) -> float:
-    """A cell's interval half-width, relative to the mean if requested; inf without an interval."""
+    """Return a cell's interval half-width, relative to the mean if
+    requested; inf without an interval."""
     half = cell.mean.margin
     if math.isnan(half):
         return math.inf
@@ -141,7 +143,7 @@ def half_width(cell: ResultCell, *, relative: bool) -> float:
 
 
 def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[ResultCell]:
-    """The cells whose interval is wider than the stopping rule's.
+    """Return the cells whose interval is wider than the stopping rule's.
 
     A system without any value of the metric is not among them: replicates cannot help it.
     """
@@ -153,7 +155,7 @@ def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[Res
 
 
 def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
-    """The latency curves of each system at each point, where anything was delivered."""
+    """Yield the latency curves of each system at each point, where anything was delivered."""
     for (point, system), of_system in groupby(runs, key=lambda run: (run.point, run.system)):
         quantiles = curve([np.array(run.observed.get(LATENCY, ())) for run in of_system])
         if quantiles:
@@ -161,13 +163,14 @@ def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
-    """The latency curve, [101] quantiles averaged over networks; () where nothing was delivered."""
+    """Return the latency curve, [101] quantiles averaged over networks;
+    () where nothing was delivered."""
     known = [one for one in quantiles if len(one)]
     return tuple(np.mean(known, axis=0).tolist()) if known else ()
 
 
 def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> Iterator[Timeline]:
-    """The timelines of each system at each point: means over the networks that have a value.
+    """Yield the timelines of each system at each point: means over the networks that have a value.
 
     seconds: the length of the runs of each point.
     """
@@ -187,7 +190,7 @@ def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> 
 
 
 def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
-    """The digest of a comparison's runs, 16 hex digits: equal on any machine and partitions.
+    """Return the digest of a comparison's runs, 16 hex digits: equal on any machine and partitions.
 
     Unlike `pipeline.digest` it excludes paths of input files and the version of the code.
     """
@@ -199,6 +202,6 @@ def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
 
 
 def paired(one: Floats, other: Floats) -> Floats:
-    """The differences of two systems' values in the replicates in which both have one."""
+    """Return the differences of two systems' values in the replicates in which both have one."""
     difference = one - other
     return difference[np.isfinite(difference)]

@@ -41,7 +41,8 @@ def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats
 
 
 def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
-    """The observations of metrics over time: the bins with a value, when they begin and end."""
+    """Return the observations of metrics over time: the bins with a
+    value, when they begin and end."""
     found: dict[str, Floats] = {}
     for metric, column in columns.items():
         # An observation has no missing values.
@@ -53,7 +54,8 @@ def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
 
 
 def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
-    """A metric of a run over time, [BINS], from its observations; nan for bins without a value."""
+    """Return a metric of a run over time, [BINS], from its
+    observations; nan for bins without a value."""
     column = np.full(BINS, np.nan)
     starts, ends = (np.array(observed.get(metric + which, ())) for which in (STARTS, ENDS))
     column[np.rint(starts / (ends - starts)).astype(np.int64)] = observed.get(metric, ())
@@ -61,7 +63,7 @@ def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
 
 
 def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Floats]:
-    """Delivery ratio and median latency of a run over time; nan for bins without a value.
+    """Return delivery ratio and median latency of a run over time; nan for bins without a value.
 
     The accounting has logs. A notification belongs to the bin in which its event was published.
     """
@@ -90,7 +92,7 @@ def groups_over_time(groups: GroupQuality) -> dict[str, Floats]:
 
 
 def timeline_rows(results: Results) -> Iterator[dict[str, object]]:
-    """The timelines as rows, one a bin: what a sweep varies, then `COLUMNS`."""
+    """Yield the timelines as rows, one a bin: what a sweep varies, then `COLUMNS`."""
     for line in results.timelines:
         for k, (mean, networks) in enumerate(zip(line.mean, line.networks, strict=True)):
             ends = line.seconds * k / BINS, line.seconds * (k + 1) / BINS

@@ -29,16 +29,17 @@ class MapKinds:
         self.meetings = [(number, role) for number, role in roles if isinstance(role, Meets)]
 
     def with_role(self, *roles: MapRole) -> list[int]:
-        """The message kinds that have one of these roles on the replay map."""
+        """Return the message kinds that have one of these roles on the replay map."""
         return [number for number, role in self._roles.items() if role in roles]
 
     def every_reception(self) -> list[int]:
-        """The message kinds of which a map needs every reception: steps, meetings, links."""
+        """Return the message kinds of which a map needs every reception: steps, meetings, links."""
         walks = [number for number, _ in (*self.steps, *self.meetings)]
         return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 
     def carry(self, kind: npt.NDArray[Any], event: npt.NDArray[Any], t: npt.NDArray[Any]) -> Mask:
-        """Which received records (columns) carry an event one hop further, by their message kind.
+        """Return which received records (columns) carry an event one
+        hop further, by their message kind.
 
         Without roles: all that name an event after its publication.
         """
@@ -50,7 +51,8 @@ class MapKinds:
 
 
 def protocol_of(run: Simulation) -> ModuleType:
-    """The module of a simulation's protocol, which may define MAP_PARENT and MAP_CELL_SIDE."""
+    """Return the module of a simulation's protocol, which may define
+    MAP_PARENT and MAP_CELL_SIDE."""
     # A user system is one module, and its state is defined there.
     built_in = run.system in TABLE
     name = TABLE[run.system].module if built_in else type(run.instance.state).__module__
@@ -58,10 +60,11 @@ def protocol_of(run: Simulation) -> ModuleType:
 
 
 def map_parent(protocol: ModuleType) -> str:
-    """The state's field that a map reads each row's parent from (below 0: none); "" for none."""
+    """Return the state's field that a map reads each row's parent from
+    (below 0: none); "" for none."""
     return str(getattr(protocol, "MAP_PARENT", ""))
 
 
 def map_cell_side(protocol: ModuleType) -> str:
-    """The rule that a map reads the side of a cell from; "" for none."""
+    """Return the rule that a map reads the side of a cell from; "" for none."""
     return str(getattr(protocol, "MAP_CELL_SIDE", ""))

@@ -52,7 +52,8 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
-    """The replay of the simulation that `build` makes with this motion and the given trace file."""
+    """Return the replay of the simulation that `build` makes with this
+    motion and the given trace file."""
     with TemporaryDirectory(prefix="halfway-") as folder:
         file = Path(folder) / "run.parquet"
         run = build(file)
@@ -71,7 +72,7 @@ def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Rep
 
 
 def replay_of_scenario(scenario: Scenario, system: str | System | None = None) -> Replay:
-    """The replay of a scenario's system, or of another one, with the scenario's own seed."""
+    """Return the replay of a scenario's system, or of another one, with the scenario's own seed."""
     _, motion = network_of(scenario)
     return replay_of(lambda trace: simulation_of(scenario, system=system, trace=trace), motion)
 
@@ -104,7 +105,7 @@ def _tree_changes(
 
 
 def _parents(state: Any, field: str) -> npt.NDArray[np.int32]:
-    """[n] the parent of each row in a replay's tree, below 0 for none.
+    """Return [n]: the parent of each row in a replay's tree, below 0 for none.
 
     If the field has a place for each broker instead of each row, the state's `broker_index` [n] has
     each row's place, -1 for a node that is not a broker.

@@ -31,13 +31,15 @@ def sent(some: TraceRows, kinds: MapKinds) -> Columns:
 
 
 def reached(hops: TraceRows, most_event: int) -> Columns:
-    """The replay table of each node's first reception of each event: t, row, source, event."""
+    """Return the replay table of each node's first reception of each
+    event: t, row, source, event."""
     some = hops.part(hops.of["number"] < most_event)
     return some.table(row=some.of["row"], source=some.of["source"], event=some.of["number"])
 
 
 def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, ...]]:
-    """The replay table of walks' steps: t, source, row, label, topic; and the labels."""
+    """Return the replay table of the steps of walks: t, source, row,
+    label, topic; and the labels."""
     labels: list[str] = []
     parts: list[Columns] = []
     for number, step in kinds.steps:
@@ -53,7 +55,7 @@ def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, .
 
 
 def meetings(trace: CondensedTrace, kinds: MapKinds) -> Columns:
-    """The replay table of meetings, where the first report of each starts: t, row, topic."""
+    """Return the replay table of meetings, where the first report of each starts: t, row, topic."""
     parts = []
     for number, meets in kinds.meetings:
         for some, at in ((trace.receptions, "source"), (trace.delivered, "row")):
@@ -65,7 +67,7 @@ def meetings(trace: CondensedTrace, kinds: MapKinds) -> Columns:
 
 
 def overlay(receptions: TraceRows, kinds: MapKinds) -> Columns:
-    """The replay table of an overlay's links: t, a, b, made (1, or 0 for a cut)."""
+    """Return the replay table of an overlay's links: t, a, b, made (1, or 0 for a cut)."""
     links, cuts = kinds.with_role(MapRole.LINK), kinds.with_role(MapRole.CUT)
     some = receptions.part(np.isin(receptions.of["kind"], [*links, *cuts]))
     made = np.isin(some.of["kind"], links).astype(np.int32)
@@ -73,7 +75,7 @@ def overlay(receptions: TraceRows, kinds: MapKinds) -> Columns:
 
 
 def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
-    """The replay table of nodes that announce another broker than before: t, row, broker."""
+    """Return the replay table of nodes that announce another broker than before: t, row, broker."""
     some = _with_topic(announced, kinds)
     order = np.argsort(some.of["source"], kind="stable")
     row, broker = some.of["source"][order], some.of["topic"][order]
@@ -84,13 +86,15 @@ def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
 
 
 def homes(announced: TraceRows, kinds: list[int]) -> Columns:
-    """The replay table of a node's first record in the home cell of a topic: t, row, topic."""
+    """Return the replay table of a node's first record in the home cell
+    of a topic: t, row, topic."""
     some = _with_topic(announced, kinds)
     return _once(some.table(row=some.of["source"], topic=some.of["topic"]), "row", "topic")
 
 
 def changes(faults: TraceRows) -> Columns:
-    """The replay table of faults: t, what (0 node down, 1 up, 2 link down, 3 up), a, b (-1)."""
+    """Return the replay table of faults: t, what (0 node down, 1 up, 2
+    link down, 3 up), a, b (-1)."""
     code = np.array([_WHAT.get(word, -1) for word in (*faults.words, "")], np.int32)
     what: Ints = code[faults.what]
     return faults.table(what=what, a=faults.of["row"], b=faults.of["source"])
@@ -105,7 +109,7 @@ def merged(parts: list[Columns], names: tuple[str, ...]) -> Columns:
 
 
 def beginning(table: Columns) -> Columns:
-    """The first MOST_ROWS rows of a replay table."""
+    """Return the first MOST_ROWS rows of a replay table."""
     return {name: column[:MOST_ROWS] for name, column in table.items()}
 
 
@@ -114,7 +118,7 @@ def _with_topic(some: TraceRows, kinds: list[int]) -> TraceRows:
 
 
 def _once(table: Columns, one: str, other: str) -> Columns:
-    """The first row of each pair of values in a replay table."""
+    """Return the first row of each pair of values in a replay table."""
     pair = table[one].astype(np.int64) << 32 | (table[other].astype(np.int64) + 1)
     first = np.sort(np.unique(pair, return_index=True)[1])
     return {name: column[first] for name, column in table.items()}

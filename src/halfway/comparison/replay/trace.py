@@ -35,18 +35,18 @@ class TraceRows(NamedTuple):
     words: tuple[str, ...]
 
     def part(self, which: npt.NDArray[Any] | slice) -> "TraceRows":
-        """Some of the trace's rows, by a mask, by indices or by a slice."""
+        """Return some of the trace's rows, by a mask, by indices or by a slice."""
         of = {name: column[which] for name, column in self.of.items()}
         return TraceRows(self.t[which], self.what[which], of, self.args[which], self.words)
 
     def are(self, word: str) -> Mask:
-        """Which of the trace's rows have that word in column `what`."""
+        """Return which of the trace's rows have that word in column `what`."""
         if word not in self.words:
             return np.zeros(len(self.t), bool)
         return np.asarray(self.what == self.words.index(word))
 
     def table(self, **columns: Ints) -> Columns:
-        """Columns of the trace's rows, with their time."""
+        """Return the columns of the trace's rows, with their time."""
         return {"t": self.t, **{name: column.astype(np.int32) for name, column in columns.items()}}
 
 
@@ -101,7 +101,10 @@ def condensed_trace(path: Path, kinds: MapKinds, numbers: EventNumbers) -> Conde
 
 
 def _batches(file: Any, numbers: EventNumbers) -> Iterator[tuple[TraceRows, bool]]:
-    """Trace rows, about _BATCH at a time, and if more follow; no transmission is in two batches."""
+    """Yield trace rows, about _BATCH at a time, and whether more follow.
+
+    No transmission is in two batches.
+    """
     waiting: list[TraceRows] = []
     for batch in file.iter_batches(columns=["at", "what", *_INTS, "args"]):
         args = batch["args"].flatten().to_numpy().reshape(-1, 8)
@@ -130,7 +133,7 @@ def _joined(parts: list[TraceRows]) -> TraceRows:
 
 
 def _one_per_transmission(received: TraceRows) -> npt.NDArray[np.int64]:
-    """Indices in a trace of the first reception of each transmission, in order of time."""
+    """Return indices in a trace of the first reception of each transmission, in order of time."""
     word = np.zeros(len(received.t), np.uint64)
     for column in (*(received.of[name] for name in _SAME), *received.args.T):
         word = (word ^ column.astype(np.uint64)) * _MIX
@@ -143,7 +146,7 @@ def _one_per_transmission(received: TraceRows) -> npt.NDArray[np.int64]:
 
 
 def _first_receptions(hops: TraceRows) -> TraceRows:
-    """The trace's first reception of each event by each node."""
+    """Return the trace's first reception of each event by each node."""
     hops = hops.part(hops.of["number"] >= 0)
     pair = hops.of["number"].astype(np.int64) << 32 | hops.of["row"].astype(np.int64)
     return hops.part(np.sort(np.unique(pair, return_index=True)[1]))

@@ -57,7 +57,7 @@ class ReplayWorld(NamedTuple):
 
 
 def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
-    """The replay's world of a simulation, and of the motion that it was built with."""
+    """Return the replay's world of a simulation, and of the motion that it was built with."""
     demand = run.demand.begun_again()
     first = demand.take(run.seconds, MOST_EVENTS)
     left_out = 0
@@ -78,7 +78,7 @@ def world_of(run: Simulation, motion: Motion | None) -> ReplayWorld:
 
 
 def numbers_of(run: Simulation) -> EventNumbers:
-    """The numbers of all events of a simulation in its replay's world."""
+    """Return the numbers of all events of a simulation in its replay's world."""
     demand, numbers = run.demand.begun_again(), EventNumbers(run.environment.n)
     while len((some := demand.take(run.seconds, 65_536)).t):
         numbers.enter(some.row, some.event)
@@ -86,13 +86,13 @@ def numbers_of(run: Simulation) -> EventNumbers:
 
 
 def _names(run: Simulation) -> tuple[str, ...] | None:
-    """The user's names of the nodes in a replay's world; None if they are the rows."""
+    """Return the user's names of the nodes in a replay's world; None if they are the rows."""
     names = tuple(run.environment.names())
     return None if names == tuple(map(str, range(len(names)))) else names
 
 
 def _frames(motion: Motion, seconds: float) -> npt.NDArray[np.float32]:
-    """[frames, n, 2] positions in a replay's world at even times, from 0 to the end."""
+    """Return [frames, n, 2]: positions in a replay's world at even times, from 0 to the end."""
     by_size = max(2, _MOST_PLACES // motion.n)
     count = int(min(by_size, _MOST_FRAMES, max(2, np.ceil(seconds) + 1)))
     times = np.linspace(0.0, seconds, count).tolist()

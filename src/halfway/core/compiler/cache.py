@@ -78,7 +78,7 @@ class CompileCache:
         return CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def has(self, sig: Any, target_context: Any) -> bool:
-        """Whether the compile cache has machine code of a signature, without loading it."""
+        """Return whether the compile cache has machine code of a signature, without loading it."""
         path = self._path(sig, target_context)
         if path is None:
             return False
@@ -115,13 +115,13 @@ class CompileCache:
             yield
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:
-        """The file of a signature; None for a function whose sources cannot be read."""
+        """Return the file of a signature; None for a function whose sources cannot be read."""
         if not reach.reachable([self._function.__module__]):
             return None
         return CACHE_FOLDER / self._file(sig, target_context.codegen().magic_tuple())
 
     def _shipped(self, sig: Any, target_context: Any) -> Path:
-        """The file of a signature in a wheel with machine code for any x86-64 processor."""
+        """Return the file of a signature in a wheel with machine code for any x86-64 processor."""
         triple, *_ = target_context.codegen().magic_tuple()
         return SHIPPED / self._file(sig, (triple, *GENERIC))
 
@@ -148,7 +148,7 @@ def _modules(types: Iterable[Any]) -> Iterator[str]:
 
 
 def _identity(cell: Any) -> str:
-    """What a variable of an outer function contributes to the name of a file."""
+    """Return what a variable of an outer function contributes to the name of a file."""
     value = cell.cell_contents
     one = getattr(value, "py_func", value)
     if hasattr(one, "__qualname__"):

@@ -125,7 +125,7 @@ class _CalleeCompiler(_KernelCompiler):
 
 
 def _entry_of_callee(library: Any, fndesc: Any, env: Any) -> Any:
-    """The object by which numba finds the IR of a callee; it cannot be called."""
+    """Return the object by which numba finds the IR of a callee; it cannot be called."""
     name = fndesc.qualname.split(".")[-1]
     return make_function(fndesc.lookup_module(), name, "a callee as IR", 0, env, (library,))
 

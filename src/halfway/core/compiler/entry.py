@@ -27,7 +27,7 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
 
 
 def is_stored(function: Callable[..., Any], *arguments: Any) -> bool:
-    """Whether the compile cache has a kernel for the types of these arguments.
+    """Return whether the compile cache has a kernel for the types of these arguments.
 
     True for a function that is not compiled: there is nothing to wait for.
     """

@@ -27,7 +27,7 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _twin(value: Any) -> Any:
-    """The twin of a global, which is the value itself unless it reaches compiled code."""
+    """Return the twin of a global, which is the value itself unless it reaches compiled code."""
     if id(value) in _TWINS:
         return _TWINS[id(value)]
     function = getattr(value, "py_func", value)
@@ -75,7 +75,8 @@ def _closure(function: FunctionType) -> Any:
 
 
 def _global_names(code: Any) -> set[str]:
-    """The names that a function's code may look up, those of functions inside it included."""
+    """Return the names that a function's code may look up, those of
+    functions inside it included."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
@@ -105,5 +106,5 @@ class _TableTwin:
         return _twin(self._table[key])
 
     def get(self, key: Any) -> Any:
-        """The twin of an entry of the table; None if there is none."""
+        """Return the twin of an entry of the table; None if there is none."""
         return _twin(self._table.get(key))

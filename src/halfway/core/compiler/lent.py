@@ -120,7 +120,7 @@ class AddressesType(numba_types.Type):
 
 
 def _size(kind: Any) -> int:
-    """The number of entries of a table."""
+    """Return the number of entries of a table."""
     if isinstance(kind, AddressesType):
         return kind.count
     if isinstance(kind, types.BaseTuple):

@@ -59,7 +59,7 @@ def reachable(modules: Iterable[str]) -> set[str]:
 
 
 def _file_of(name: str) -> Path | None:
-    """The source file of a module whose code may change, if it is such a module."""
+    """Return the source file of a module whose code may change, if it is such a module."""
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
     if file is None or not file.endswith(".py"):
@@ -72,7 +72,7 @@ def _file_of(name: str) -> Path | None:
 
 @cache
 def _source_of(name: str) -> tuple[str, tuple[str, ...]]:
-    """A digest of a module's source, and the names of modules that it may import."""
+    """Return a digest of a module's source, and the names of modules that it may import."""
     file = _file_of(name)
     assert file is not None
     source = file.read_bytes()

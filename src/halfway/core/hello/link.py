@@ -84,7 +84,7 @@ def judge(link):
 
 @inlined
 def is_silent(link, now, longest_s):
-    """Whether a link's sender was silent for so long that it must have sent MISSED hellos.
+    """Return whether a link's sender was silent for so long that it must have sent MISSED hellos.
 
     longest_s: the longest time between two hellos of a node, by the clock of `now`.
     """

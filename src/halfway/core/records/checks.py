@@ -87,7 +87,8 @@ def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
 
 @inlined
 def is_accepted(checks, record, origin):
-    """Whether a record passes the check at the door; one that does not is counted by its reason.
+    """Return whether a record passes the check at the door; one that
+    does not is counted by its reason.
 
     origin: FROM_APPLICATION, FROM_NETWORK or FROM_SELF, as the driver knows it.
     """

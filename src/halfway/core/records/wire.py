@@ -22,17 +22,17 @@ _ARGS = MESSAGE["args"].shape[0]
 
 
 def fill_of(part: Part) -> float:
-    """The value of unused entries of a vector, which are not on the wire: none, or 0."""
+    """Return the value of unused entries of a vector, which are not on the wire: none, or 0."""
     return -1.0 if part.range.low == -1.0 else 0.0
 
 
 def wire_parts(kind: Kind) -> list[Part]:
-    """The parts of a kind behind the header on the wire, in order."""
+    """Return the parts of a kind behind the header on the wire, in order."""
     return [part for part in kind.parts() if part.field != "flags"]
 
 
 def wire_bytes(kind: Kind) -> tuple[int, int]:
-    """The least and the most bytes of a kind's records on the wire."""
+    """Return the least and the most bytes of a kind's records on the wire."""
     least = most = HEADER_BYTES
     for part in wire_parts(kind):
         entries = part.range.form.itemsize * len(part.indices)

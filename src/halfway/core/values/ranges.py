@@ -34,7 +34,7 @@ class ValueRange(NamedTuple):
         return self.low > -np.inf
 
     def holds(self, values: npt.NDArray[Any]) -> bool:
-        """Whether all of these values are within the range, whatever the limits are."""
+        """Return whether all of these values are within the range, whatever the limits are."""
         within: npt.NDArray[np.bool_] = (values >= self.low) & (values <= self.high)
         return bool(within.all()) or not self.finite
 
@@ -49,24 +49,25 @@ class ValueRange(NamedTuple):
         return np.dtype("<f8")
 
     def highest(self, limits: Mapping[str, int]) -> float:
-        """The highest value of a range where an instance has these limits."""
+        """Return the highest value of a range where an instance has these limits."""
         return (
             min(self.high, limits.get(self.limit, self.high + 1) - 1) if self.limit else self.high
         )
 
 
 def whole(low: float, high: float) -> ValueRange:
-    """The range of the whole numbers from `low` to `high`."""
+    """Return the range of the whole numbers from `low` to `high`."""
     return ValueRange(low, high)
 
 
 def real(low: float, high: float) -> ValueRange:
-    """The range of the real numbers from `low` to `high`."""
+    """Return the range of the real numbers from `low` to `high`."""
     return ValueRange(low, high, whole=False)
 
 
 def below(limit: str, most: float = _MOST_I4, *, or_none: bool = False) -> ValueRange:
-    """The range of an index: from 0 up to a limit of the instance; -1 for none, where allowed.
+    """Return the range of an index: from 0 up to a limit of the
+    instance; -1 for none, where allowed.
 
     most: the largest index whatever the limit is, so that the form on the wire is fixed.
     """

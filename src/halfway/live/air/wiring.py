@@ -133,6 +133,6 @@ def steps(share: float) -> int:
 
 
 def _counted(rule: str, counter: str) -> str:
-    """The rule with a counter before its action, which is `dup`."""
+    """Return the rule with a counter before its action, which is `dup`."""
     test, action, target = rule.partition(" dup to ")
     return f"{test} counter name {counter}{action}{target}"

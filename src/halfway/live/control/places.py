@@ -68,7 +68,7 @@ def running() -> list[ControlSocket]:
 
 
 def answers(path: Path) -> bool:
-    """Whether a process listens on a control socket."""
+    """Return whether a process listens on a control socket."""
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(1.0)
         try:

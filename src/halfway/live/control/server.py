@@ -121,7 +121,7 @@ class ControlServer:
             await _answer(writer, RefusedAnswer(str(refusal)))
 
     async def _once(self, node: MeshNode, request: object) -> Answer:
-        """The answer of a request that has one."""
+        """Return the answer of a request that has one."""
         if isinstance(request, PublishRequest):
             await _wait_for_neighbour(node, request.link_s)
             for payload in request.payloads:
@@ -192,7 +192,7 @@ class ControlServer:
 
 
 def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
-    """The id and the name of a neighbour, by either."""
+    """Return the id and the name of a neighbour, by either."""
     heard = node.links.table.heard()
     for peer in node.links.table.links():
         if wanted in (str(peer), heard[peer].hello.name):

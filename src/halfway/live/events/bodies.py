@@ -45,11 +45,11 @@ class EventBody(NamedTuple):
     probe: bool = False  # the nodes on its way report, and no application receives it
 
     def is_over(self, now: float) -> bool:
-        """Whether the event has expired."""
+        """Return whether the event has expired."""
         return now - self.born >= self.expiry_s
 
     def size(self) -> int:
-        """The bytes of a body in its frame."""
+        """Return the bytes of a body in its frame."""
         place = 0 if self.place is None else _PLACE.size
         text = len(self.topic.encode())
         return _FIXED.size + place + text + len(self.properties) + len(self.payload)

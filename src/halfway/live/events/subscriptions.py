@@ -58,15 +58,15 @@ class Subscriptions:
         return any(routed_filter(one.filter) == EVERYTHING for one in self._local)
 
     def topic_of(self, topic: str) -> str:
-        """The topic by which the system knows an event on a topic."""
+        """Return the topic by which the system knows an event on a topic."""
         return topic if self._face.broadcast else routed_topic(topic)
 
     def hash_of(self, topic: str) -> int:
-        """The 64 bits of a topic of the system on the wire."""
+        """Return the 64 bits of a topic of the system on the wire."""
         return hashed(topic, self._key)
 
     def number_of(self, hash64: int) -> int | None:
-        """The topic's number in records of this node; None if there is no room for it."""
+        """Return the topic's number in records of this node; None if there is no room for it."""
         return self.table.number(hash64) if self._face.numbered else short(hash64)
 
     def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
@@ -124,14 +124,14 @@ class Subscriptions:
                 self._begin(hash64)
 
     def matching(self, topic: str) -> list[LocalSubscription]:
-        """The subscriptions whose filter matches a topic."""
+        """Return the subscriptions whose filter matches a topic."""
         return [one for one, _ in self._tree.matching(topic)]
 
     def _named(self, topic_filter: str) -> str:
         return topic_filter if self._face.broadcast else routed_filter(topic_filter)
 
     def _is_wanted(self, hash64: int) -> bool:
-        """Whether a filter needs a topic to which the system has subscribed."""
+        """Return whether a filter needs a topic to which the system has subscribed."""
         if not self._face.broadcast:
             return hash64 in self._pinned
         text = self._texts.get(hash64)

@@ -58,7 +58,7 @@ class TopicTable:
         return number
 
     def known(self, hash64: int) -> bool:
-        """Whether a topic has a number now."""
+        """Return whether a topic has a number now."""
         return hash64 in self._number
 
     def pin(self, hash64: int) -> None:

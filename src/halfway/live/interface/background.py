@@ -80,7 +80,7 @@ class BackgroundHost:
 
 @contextmanager
 def own_node() -> Iterator[ControlSocket]:
-    """A node of the development network for the time of a command; its control socket."""
+    """Return a node of the development network for the time of a command; its control socket."""
     name = f"command-{os.getpid()}"
     with BackgroundHost(Settings(name=name, compile="never"), control=name) as background:
         assert background.place is not None

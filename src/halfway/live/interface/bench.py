@@ -69,7 +69,7 @@ class Phase(NamedTuple):
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
 ) -> AsyncIterator[Phase]:  # fmt: skip
-    """Yield the measures of each phase. announce: takes a line for the terminal.
+    """Yield the measures of each phase. announce: takes a text for a person.
 
     Raises Problem if the nodes do not find each other.
     """
@@ -205,7 +205,7 @@ _SENT = "datagrams sent"
 
 
 def _counts(host: Host) -> Counter[str]:
-    """The drops of all nodes by reason, and the datagrams that they sent."""
+    """Return the drops of all nodes by reason, and the datagrams that they sent."""
     found = Counter[str]()
     for node in host.nodes:
         node.endpoint.count_kernel_drops()

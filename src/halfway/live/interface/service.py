@@ -143,7 +143,7 @@ class Service:
         }  # fmt: skip
 
     def _access(self) -> Access:
-        """Who may use the doors. Raises Problem for a door that is open to strangers."""
+        """Return the users of the doors. Raises Problem for a door that is open to strangers."""
         offered = self._offered
         for field in ("mqtt", "mqtt_tls"):
             text = getattr(offered, field)
@@ -162,7 +162,7 @@ class Service:
 
 
 def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:
-    """The context of the door with TLS. Raises Problem for other files."""
+    """Return the context of the door with TLS. Raises Problem for other files."""
     if offered.mqtt_certificate is None or offered.mqtt_key is None:
         return None
     for field, path in (("mqtt_certificate", offered.mqtt_certificate),

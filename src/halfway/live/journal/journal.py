@@ -165,7 +165,8 @@ class Journal:
         self._total = size
 
     def wants_snapshot(self) -> bool:
-        """Whether a snapshot would pay: more than a segment, and four times the last snapshot."""
+        """Return whether a snapshot would pay: more than a segment, and
+        four times the last snapshot."""
         return self.size > max(self._segment_bytes, 4 * self.snapshot_bytes)
 
     def written(self, records: list[tuple[int, bytes]]) -> str:
@@ -256,7 +257,7 @@ def _first_needed(storage: Storage, names: list[str]) -> int:
 
 
 def _is_unfinished(scan: Scan) -> bool:
-    """Whether the last segment is a torn header, or a snapshot that was under way.
+    """Return whether the last segment is a torn header, or a snapshot that was under way.
 
     What the snapshot was to replace is still there.
     """

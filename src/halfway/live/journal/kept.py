@@ -140,7 +140,7 @@ class KeptEvents:
         return self._epoch
 
     def __len__(self) -> int:
-        """The number of own events that are kept."""
+        """Return the number of own events that are kept."""
         return len(self._kept)
 
     def own_events(self) -> list[KeptEvent]:
@@ -178,7 +178,8 @@ class KeptEvents:
         return -1 if reading is None else reading.through
 
     def has(self, stream: Stream, number: int) -> bool:
-        """Whether an event was received here: it is then acknowledged again, not delivered."""
+        """Return whether an event was received here: it is then
+        acknowledged again, not delivered."""
         reading = self._reading.get(stream)
         return reading is not None and reading.has(number)
 

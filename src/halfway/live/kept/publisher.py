@@ -141,7 +141,7 @@ class KeptPublisher:
                 self._kept.acknowledge(topic, event.number)
 
     def _readers(self) -> dict[int, list[str]]:
-        """The filters of the other nodes that read kept events, by node id."""
+        """Return the filters of the other nodes that read kept events, by node id."""
         found = {}
         for event in self._outlet.retained(READERS + "+"):
             reader = event.topic.removeprefix(READERS)

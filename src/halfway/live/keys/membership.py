@@ -1,4 +1,4 @@
-"""Who is a member of the network: the own certificate, those of others, and revocations.
+"""The members of the network: the own certificate, those of others, and revocations.
 
 A network with a root key admits by certificates. A small network may have one secret only: each
 node then signs its own certificate, so any member can add others, and none can be revoked.

@@ -70,7 +70,7 @@ _COUNTS = ("published", "delivered", "records received", "records sent")
 
 
 def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
-    """The names of the nodes that are known here, and their links: lower id first."""
+    """Return the names of the nodes that are known here, and their links: lower id first."""
     names, links = {node.node_id: node.name for node in host.nodes}, set[tuple[int, int]]()
     for node in host.nodes:
         heard = node.links.table.heard()
@@ -85,7 +85,7 @@ def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
 
 
 def _heard(host: Host) -> list[dict[str, str]]:
-    """The nodes that are heard and are no neighbours, with the reason."""
+    """Return the nodes that are heard and are no neighbours, with the reason."""
     found = list[dict[str, str]]()
     for node in host.nodes:
         table = node.links.table

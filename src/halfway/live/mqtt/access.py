@@ -1,4 +1,4 @@
-"""Who may connect, and to which topics: users with passwords, and filters of topics for each.
+"""The users of the MQTT door: their passwords, and the filters of topics for each.
 
 The file is TOML. `[anyone]` is for clients without a user name; without it they are refused:
 
@@ -36,17 +36,18 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     deny: tuple[str, ...] = ()
 
     def may_publish(self, topic: str) -> bool:
-        """Whether the client may publish to a topic."""
+        """Return whether the client may publish to a topic."""
         allowed = self.publish is None or any(matches(one, topic) for one in self.publish)
         return allowed and (not self.deny or self.may_receive(topic))
 
     def may_subscribe(self, topic_filter: str) -> bool:
-        """Whether the client may subscribe: an own filter covers it, and no denied one does."""
+        """Return whether the client may subscribe: an own filter covers
+        it, and no denied one does."""
         allowed = self.subscribe is None or any(covers(one, topic_filter) for one in self.subscribe)
         return allowed and not any(covers(one, topic_filter) for one in self.deny)
 
     def may_receive(self, topic: str) -> bool:
-        """Whether no denied filter matches a topic."""
+        """Return whether no denied filter matches a topic."""
         return not self.deny or not any(matches(one, topic) for one in self.deny)
 
 

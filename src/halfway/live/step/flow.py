@@ -152,7 +152,7 @@ class Flow:
             self.tables.key[slot] = _FREE
 
     def has_body(self, slot: int, peer: int) -> bool:
-        """Whether a neighbour has a body; False for one without a slot."""
+        """Return whether a neighbour has a body; False for one without a slot."""
         place = self.place_of.get(peer)
         return slot >= 0 and place is not None and bool(self._holders[slot] >> place & 1)
 
@@ -187,8 +187,8 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return an interpreted kernel with its first arguments, where unsigned integers wrap around
-    without a warning."""
+    """Return an interpreted kernel with its first arguments, where
+    unsigned integers wrap around without a warning."""
 
     def call(*arguments: Any) -> Any:
         with np.errstate(over="ignore"):

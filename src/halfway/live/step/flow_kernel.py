@@ -47,7 +47,7 @@ REASONS = 8
 
 @inlined
 def _number_of(tables, flow, hash64):
-    """The node's number of a topic; -1 if the index does not have it."""
+    """Return the node's number of a topic; NONE if the index does not have it."""
     sets = np.uint64(flow.topic_at.shape[0] // WAYS)
     first = np.int64(hash64 % sets) * WAYS
     for k in range(first, first + WAYS):
@@ -61,7 +61,7 @@ def _number_of(tables, flow, hash64):
 
 @inlined
 def _has_numbers(tables, flow, at, topics):
-    """Whether all listed topics have numbers; they are in `numbers` then."""
+    """Return whether all listed topics have numbers; they are in `numbers` then."""
     for k in range(topics):
         number = _number_of(tables, flow, taken(tables.inbox, at + _TOPIC_BYTES * k, 8))
         if number < 0:
@@ -77,7 +77,7 @@ def _word_in(buffer, at):
 
 @inlined
 def _is_known(tables, flow, place, at, end):
-    """Whether a compact record is the sender's own, and the body of its event is here."""
+    """Return whether a compact record is the sender's own, and the body of its event is here."""
     inbox = tables.inbox
     if end - at < HEADER_BYTES or _word_in(inbox, at + 4) != flow.peer[place]:
         return False
@@ -203,7 +203,7 @@ def _spread(tables, flow, slot, k):
 
 @inlined
 def _datagram_for(flow, place, size):
-    """The datagram for a neighbour that has room for a frame."""
+    """Return the datagram for a neighbour that has room for a frame."""
     datagram = flow.open[place]
     if datagram < 0 or flow.fill[datagram] + size > flow.room[0]:
         datagram = flow.tally[USED]

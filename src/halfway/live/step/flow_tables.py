@@ -48,7 +48,7 @@ class FlowTables(NamedTuple):
 
 @inlined
 def _set_of(publisher, epoch, number, entries):
-    """The first entry of the set of an event."""
+    """Return the first entry of the set of an event."""
     mixed = np.uint64(publisher) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.uint64(epoch) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed += np.uint64(number) * np.uint64(0x165667B19E3779F9)
@@ -58,7 +58,7 @@ def _set_of(publisher, epoch, number, entries):
 
 @apart
 def found_body(flow, publisher, epoch, number):
-    """Return the slot of a body; -1 if it is not here."""
+    """Return the slot of a body; NONE if it is not here."""
     first = _set_of(publisher, epoch, number, flow.body_at.shape[0])
     for k in range(first, first + WAYS):
         slot = np.int64(flow.body_at[k])

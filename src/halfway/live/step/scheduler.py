@@ -28,7 +28,7 @@ class Scheduler:
         self._after: set[Callable[[], None]] = set()
 
     def now(self) -> float:
-        """The time by the clock of the nodes, seconds."""
+        """Return the time by the clock of the nodes, seconds."""
         return int((time.monotonic() - self._begun) * _TICKS) / _TICKS
 
     def after(self, seconds: float, call: Callable[[float, Any], None], argument: Any) -> None:

@@ -88,7 +88,7 @@ class Stepper:
         self._open()
 
     def is_stored(self) -> bool:
-        """Whether `compile` finds all machine code in the compile cache."""
+        """Return whether `compile` finds all machine code in the compile cache."""
         node, tables = self.node, self.tables
         if not is_compiled(node.state, node.rules, self.neighbourhood, tables.out):
             return False
@@ -246,7 +246,7 @@ class Stepper:
             )
 
     def _given(self, step: Any, tables: Any) -> tuple[Any, ...]:
-        """The first arguments of each call of a step."""
+        """Return the first arguments of each call of a step."""
         flow = () if self.flow is None else (self.flow.lent,)
         return {
             kernels.transmit: (tables,), flow_kernel.spread: (tables, *flow),
@@ -254,7 +254,7 @@ class Stepper:
         }.get(step, (self._door, tables))  # fmt: skip
 
     def _entry(self, step: Any, *given: Any) -> Callable[..., Any]:
-        """The entry point of a step with its first arguments."""
+        """Return the entry point of a step with its first arguments."""
         if self.compiled:
             return partial(entry_point(step, *given, *_EXAMPLES[step]), *given)
         return quiet(interpreted(step), *given)

@@ -62,11 +62,12 @@ class Face:
         )  # fmt: skip
 
     def subscribe(self, topic: int) -> list[Command]:
-        """The commands by which the application subscribes to a topic, by its number."""
+        """Return the commands by which the application subscribes to a topic, by its number."""
         return [Command(self.module.KINDS.number("subscribe"), topic)]
 
     def unsubscribe(self, topic: int) -> list[Command]:
-        """The commands by which that subscription ends; none where a system has no end of it."""
+        """Return the commands by which that subscription ends; none
+        where a system has no end of it."""
         kinds = self.module.KINDS
         return (
             [Command(kinds.number("unsubscribe"), topic)]
@@ -78,7 +79,7 @@ class Face:
         """Forget a topic whose subscription has ended."""
 
     def before_publishing(self) -> list[Command]:
-        """The commands before the node's first publication."""
+        """Return the commands before the node's first publication."""
         return []
 
 

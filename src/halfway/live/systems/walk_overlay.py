@@ -76,5 +76,5 @@ class WalkOverlayFace(Face):
         self._catalogue.topic[self._catalogue.topic == topic] = _UNUSED
 
     def before_publishing(self) -> list[Command]:
-        """The role of a publisher: the node joins the overlay."""
+        """Return the role of a publisher: the node joins the overlay."""
         return [Command(int(JOIN))]

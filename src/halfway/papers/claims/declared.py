@@ -26,7 +26,7 @@ class Claim(NamedTuple):
     note: str
 
     def is_judged_by(self, verdict: Verdict) -> bool:
-        """Whether a verdict row of the claim's paper is about this claim."""
+        """Return whether a verdict row of the claim's paper is about this claim."""
         if self.status != "J" or verdict.figure not in self.where:
             return False
         if self.values:
@@ -35,7 +35,7 @@ class Claim(NamedTuple):
 
 
 def claims(paper: str) -> list[Claim]:
-    """The claims that `claims.csv` in the folder of a paper of that name declares.
+    """Return the claims that `claims.csv` in the folder of a paper of that name declares.
 
     Raises ValueError for a status that does not exist.
     """

@@ -50,7 +50,7 @@ def claims_page(
     declared: Mapping[str, Sequence[Claim]],
     results: Sequence[StudyVerdicts],
 ) -> str:
-    """The page of all claims, in Markdown. declared: the claims of each paper by its name.
+    """Return the page of all claims, in Markdown. declared: the claims of each paper by its name.
 
     If several results have verdicts of one figure, the last one counts.
     """
@@ -71,7 +71,7 @@ def claims_page(
 
 
 def judge_name(figure: Figure) -> str:
-    """The function that judges a figure, such as `claims.judge_figure_6`."""
+    """Return the function that judges a figure, such as `claims.judge_figure_6`."""
     judge = figure.judge.func if isinstance(figure.judge, partial) else figure.judge
     return f"{judge.__module__.rpartition('.')[2]}.{judge.__name__}"
 
@@ -129,7 +129,7 @@ def _place(where: str) -> str:
 
 
 def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str, list[Verdict]]]:
-    """The lines of a claim: figure or test, reading, and the verdict rows."""
+    """Yield the lines of a claim: figure or test, reading, and the verdict rows."""
     for where in claim.where or ("",):
         rows = [v for v in verdicts if v.figure == where and claim.is_judged_by(v)]
         readings = dict.fromkeys(v.reading for v in rows)
@@ -141,7 +141,7 @@ def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str
 
 
 def _measured(rows: Sequence[Verdict]) -> str:
-    """The measured value with its interval; of several rows the least and the greatest."""
+    """Return the measured value with its interval; of several rows the least and the greatest."""
     values = [v.measured for v in rows if v.measured is not None]
     if not values:
         return wording.NOTHING

@@ -60,5 +60,5 @@ THRESHOLDS = (
 
 
 def percent(share: float) -> str:
-    """A threshold as a percentage, such as "25 %"."""
+    """Return a threshold as a percentage, such as "25 %"."""
     return f"{100 * share:.0f} %"

@@ -43,7 +43,7 @@ PATH_INTERPRETATIONS = {
 
 
 def judge_visits(found: Summaries) -> Iterator[Verdict]:
-    """Judge directional walks' claim [drw §3] that a walk visits every node."""
+    """Judge the claim of directional walks [drw §3] that a walk visits every node."""
     for n in SIZES:
         seen = found.find("visited", n=n)
         judged: Judged = "differs", f"a walk visits only {seen.minimum:.4f} of the nodes"
@@ -58,8 +58,8 @@ def judge_visits(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """Judge directional walks' networks: [drw §4] mean numbers of neighbours as printed, and how
-    rare connected draws are."""
+    """Judge the networks of directional walks: [drw §4] mean numbers of
+    neighbours as printed, and how rare connected draws are."""
     for n, printed in zip(SIZES, (7.5, 10.0, 12.5, 15.0), strict=True):
         seen = found.find("degree", n=n)
         estimate = statistic(seen, "mean")
@@ -199,7 +199,8 @@ def judged_maximum(row: Published, seen: Summary) -> Judged:
 
 
 def _columns(figure: str) -> Iterator[tuple[Published, str]]:
-    """A table's printed values of directional walks by column, each with a system to compare with.
+    """Yield a table's printed values of directional walks by column,
+    each with a system to compare with.
 
     The centralised column may mean either of two systems.
     """
@@ -241,7 +242,7 @@ def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
 
 
 def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
-    """Judge the balance of directional walks' loads against the others, paired by network."""
+    """Judge the balance of the loads of directional walks against the others, paired by network."""
     for metric, what in BALANCES:
         at = partial(found.find, metric, n=n)
         walk = at(system="random-walk")
@@ -262,14 +263,15 @@ def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
 
 
 def statistic(seen: Summary, name: str) -> _Estimate:
+    """The mean or the median of a summary of walks, with its interval."""
     if name == "median":
         return seen.median, seen.median_low, seen.median_high
     return seen.mean, seen.mean_low, seen.mean_high
 
 
 def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
-    """Why a printed column of loads cannot be shortest paths, in claims on directional walks; None
-    if its mean load is about theirs.
+    """Return why a printed column of loads cannot be shortest paths, in claims on directional
+    walks; None if its mean load is about theirs.
 
     A mean load is the mean number of nodes on a path, and a shortest path has the fewest nodes
     between its ends: the measured value is that of such a column, up to the choice of networks.

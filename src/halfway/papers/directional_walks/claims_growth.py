@@ -52,13 +52,14 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
 
 
 def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
-    """The summaries of a metric of growing directional walks' networks, in the order of n."""
+    """Return the summaries of a metric, in the order of
+    n."""
     rows = found.select(metric, **where)
     return sorted(rows, key=lambda row: float(row.parameters["n"]))
 
 
 def _spans(sizes: list[Summary]) -> Iterator[tuple[list[Summary], str]]:
-    """All sizes of directional walks' networks, and those of the last two decades."""
+    """Yield all sizes of the networks, and those of the last two decades."""
     for some in (sizes, sizes[-_DECADES:]):
         first, last = (math.log10(float(one.parameters["n"])) for one in (some[0], some[-1]))
         yield some, f"10^{first:.0f} to 10^{last:.0f}"
@@ -68,7 +69,7 @@ def _expected(
     sizes: list[Summary], degree: int, system: str, what: str, least: float, most: float,
     meaning: str,
 ) -> Verdict:  # fmt: skip
-    """Our expectation of an exponent of directional walks or a rival, as a verdict."""
+    """Return our expectation of an exponent of directional walks or a rival, as a verdict."""
     slope = exponent(sizes, "n", "median")
     return _row(
         {"degree": degree, "system": system}, f"exponent of n, {what}", None, *slope,
@@ -78,7 +79,7 @@ def _expected(
 
 
 def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]:
-    """Our expectation that state and messages of directional walks grow as the steps do."""
+    """Yield our expectation that state and messages of directional walks grow as the steps do."""
     steps, boot_steps = slopes(_sizes(found, "steps", degree=degree, system=system), "n", "median")
     for metric in ("state", "messages"):
         sizes = _sizes(found, metric, degree=degree, system=system)
@@ -95,8 +96,8 @@ def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]
 
 
 def _joined(found: Summaries, degree: int) -> Verdict:
-    """Our expectation that cell routing, a rival of directional walks, joins pairs on the largest
-    network."""
+    """Return our expectation that cell routing, a rival of directional
+    walks, joins pairs on the largest network."""
     lost = _sizes(found, "unmet", degree=degree, system=CELLS)[-1]
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
     n = lost.parameters["n"]

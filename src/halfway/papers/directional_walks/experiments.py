@@ -82,7 +82,7 @@ INTERVALS = (
 
 
 def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
-    """The experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
+    """Return the experiment point of paper 1's meetings: pairs of walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": system, "k": k,
         "reading": interpretation, "pairs": PAIRS,
@@ -91,7 +91,7 @@ def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
 
 
 def visit_point(n: int) -> Point:
-    """The experiment point of paper 1's lone walks on a network of n nodes."""
+    """Return the experiment point of paper 1's lone walks on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": WALKS[0], "walks": 5,
         "steps a node": claims.STEPS_A_NODE,
@@ -100,7 +100,8 @@ def visit_point(n: int) -> Point:
 
 
 def load_point(n: int, system: str, permutations: int) -> Point:
-    """The experiment point of paper 1's loads: permutations routed on a network of n nodes."""
+    """Return the experiment point of paper 1's loads: permutations
+    routed on a network of n nodes."""
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": system, "reading": "heard",
         "permutations": permutations,
@@ -110,7 +111,7 @@ def load_point(n: int, system: str, permutations: int) -> Point:
 
 
 def reading_point(n: int, system: str, pairing: str, weights: str, permutations: int) -> Point:
-    """The experiment point of paper 1's loads under another reading."""
+    """Return the experiment point of paper 1's loads under another reading."""
     loads = load_point(n, system, permutations)
     parameters = {**loads.parameters, "pairing": pairing, "weights": weights}
     return Point(LOADS_READ, parameters, NETWORK, loads.cost_ms)
@@ -173,12 +174,13 @@ def _printed(
 def _plot(
     form: Literal["boxplot", "bars", "curves"], metric: str, y_title: str, **given: Any
 ) -> Plot:
-    """A plot of directional walks' experiments over the number of nodes, with a panel a system."""
+    """Return a plot of the experiments over the number
+    of nodes, with a panel a system."""
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
 
 def _growth_plot(metric: str, y_title: str) -> Plot:
-    """A plot of directional walks' growth study: both axes logarithmic, a curve a degree."""
+    """Return a plot of the growth study: both axes logarithmic, a curve a degree."""
     return _plot("curves", metric, y_title, colour="degree", log=True, log_x=True)
 
 

@@ -18,7 +18,7 @@ _US_A_NODE = {"directional-walk": 0.03 * 2.5, "random-walk": 0.4 * 0.8}
 
 
 def growth_point(n: int, degree: int, system: str) -> Point:
-    """The experiment point of paper 1's growth study: pairs on lazy networks of n nodes."""
+    """Return the experiment point of paper 1's growth study: pairs on lazy networks of n nodes."""
     pairs = _PAIRS if n < 10**8 else _FEW_PAIRS
     parameters: dict[str, Scalar] = {"n": n, "degree": degree, "system": system, "pairs": pairs}
     cost_ms = 1.0 + pairs * _US_A_NODE.get(system, 0.0) * n / 1e3 + n / 1e6
@@ -26,7 +26,7 @@ def growth_point(n: int, degree: int, system: str) -> Point:
 
 
 def growth_points(scale: Scale) -> list[Point]:
-    """The points of paper 1's growth study at a scale, from 10^3 nodes in powers of ten."""
+    """Return the points of paper 1's growth study at a scale, from 10^3 nodes in powers of ten."""
     return [
         growth_point(10**power, degree, system)
         for system, largest in _LARGEST[scale].items()

@@ -15,7 +15,7 @@ from halfway.world.workload.pairs import derangements, distinct_pairs, involutio
 
 @lru_cache(maxsize=2)
 def walkers(n: int, radius: float, seed: int, system: WalkSystem) -> Walkers:
-    """The walks of paper 1 on the network of a seed, with their table of weights."""
+    """Return the walks of paper 1 on the network of a seed, with their table of weights."""
     return Walkers(kept_draw(n, radius, seed).network, system)
 
 
@@ -46,7 +46,7 @@ def meetings(run: Run) -> Observations:
 
 
 def visits(run: Run) -> Observations:
-    """[drw §3] Measure lone walks of directional walks' networks; a unit is a walk.
+    """[drw §3] Measure lone walks on networks; a unit is a walk.
 
     visited: the share of the nodes that the walk visits in `steps a node` steps for each node.
     """
@@ -110,7 +110,8 @@ def loads_read(run: Run) -> Observations:
 
 
 def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """[permutations] the Gini coefficient of the loads [permutations, n] of walks: 0 if equal."""
+    """Return [permutations]: the Gini coefficient of the loads
+    [permutations, n] of walks: 0 if equal."""
     n = load.shape[1]
     rising = np.sort(load, axis=1)
     return np.asarray((2 * np.arange(1, n + 1) - n - 1) @ rising.T / (n * rising.sum(axis=1)))
@@ -119,7 +120,8 @@ def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 def _routed(
     run: Run, network: Network, permutations: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Measured loads [permutations, n] and unmet pairs [permutations] of the run's walk system."""
+    """Return measured loads [permutations, n] and unmet pairs
+    [permutations] of the run's walk system."""
     unmet = np.zeros(len(permutations), np.int64)
     if run["system"] == "shortest-path":
         with run.timed("run"):

@@ -10,7 +10,7 @@ _N, _RADIUS, _SEED = 1500, 0.04, 17
 
 
 def figure_4() -> str:
-    """The picture of Figure 4 of directional walks as SVG; always the same bytes."""
+    """Return the picture of Figure 4 of directional walks as SVG; always the same bytes."""
     network = kept_draw(_N, _RADIUS, _SEED).network
     source, target = distinct_pairs(network.n, 1, _SEED)[0]
     meeting = walk_pair(network, int(source), int(target), seed=_SEED)

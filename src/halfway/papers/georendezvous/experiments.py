@@ -86,7 +86,7 @@ def _figure(
     name: str, title: str, points: list[Point], judge: Callable[[Summaries], Iterable[Verdict]],
     interpretations: tuple[str, ...], *plots: Plot, replicates: dict[Scale, int] = MANY,
 ) -> Figure:  # fmt: skip
-    """A figure of GeoRendezvous's experiments, with the same points at each scale."""
+    """Return a figure of GeoRendezvous's experiments, with the same points at each scale."""
     return Figure(name, title, lambda _: points, replicates, judge, interpretations, plots)
 
 

@@ -63,7 +63,8 @@ def loss(run: Run) -> Observations:
 
 
 def _before_loss(run: Run, pairs: Pairs) -> Simulation:
-    """GeoRendezvous on the run's network until the loss; every subscriber has chosen its point."""
+    """Return GeoRendezvous on the run's network until the loss; every
+    subscriber has chosen its point."""
     network, topics = cells_of(run["n"], run["degree"], run.network_seed).network, len(pairs)
     scalars = rules(
         radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
@@ -84,8 +85,8 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
 
 
 def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
-    """[topics] the nodes lost to a GeoRendezvous topic; none where no cell of it can lose nodes
-    like that."""
+    """Return [topics]: the nodes lost to a GeoRendezvous topic; none
+    where no cell of it can lose nodes like that."""
     if run["loss"] == "a tenth of all":
         others = np.setdiff1d(np.arange(run["n"]), pairs)
         random_state = np.random.default_rng([run.workload_seed, 5])
@@ -95,7 +96,8 @@ def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
 
 
 def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]:
-    """Victims in the cell that a GeoRendezvous topic's events pass; none if a client is there."""
+    """Return victims in the cell that a GeoRendezvous topic's events
+    pass; none if a client is there."""
     best = best_point(cells, int(pairs[topic, 1]), int(pairs[topic, 0]), topic)
     homes = cells_storing(cells, INTEREST, topic, best[0]) if best else set()
     if len(homes) != 1:
@@ -111,7 +113,8 @@ def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]
 def _by_cells(
     cells: Simulation, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> list[npt.NDArray[np.bool_]]:
-    """[topics, AFTER_S] whether GeoRendezvous's subscriber received each event after the loss."""
+    """Return [topics, AFTER_S]: whether GeoRendezvous's subscriber
+    received each event after the loss."""
     cells.kill(*dead)
     for second in range(AFTER_S):
         for topic in topics:
@@ -128,8 +131,8 @@ def _by_cells(
 def by_walks(
     run: Run, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
-    """[topics, AFTER_S] whether each event after the loss arrived by directional walks, launched
-    again every RENEW_S; entries a node. dead: rows of the run's network."""
+    """Return [topics, AFTER_S]: whether each event after the loss arrived by directional walks,
+    launched again every RENEW_S; entries a node. dead: rows of the run's network."""
     network = cells_of(run["n"], run["degree"], run.network_seed).network
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.
     at = LOSS_S + RENEW_S * float(np.random.default_rng(run.random_seed).random())

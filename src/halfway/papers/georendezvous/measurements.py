@@ -17,8 +17,8 @@ TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 
 @lru_cache(maxsize=2)
 def cells_of(n: int, degree: float, seed: int) -> CellRoutes:
-    """The cells that GeoRendezvous is measured on, of a seed's connected network; cached, as runs
-    of one network are consecutive."""
+    """Return the cells that GeoRendezvous is measured on, of a seed's connected network; cached, as
+    runs of one network are consecutive."""
     radius = radius_of_degree(n, degree)
     return CellRoutes(connected_unit_disk(n, radius, seed).network, radius)
 
@@ -81,7 +81,8 @@ def trees(run: Run) -> Observations:
 
 
 def nice_places(run: Run) -> Observations:
-    """[geo §3] The share of well placed rendezvous nodes, on shortest paths; a unit is a pair.
+    """[geo §3] Return the share of well placed rendezvous nodes, on
+    shortest paths; a unit is a pair.
 
     share: of all nodes R, those with d(A,R) + d(R,B) <= l + 2 k l. growth: the largest
     |N(X,2r)| / |N(X,r)| seen from the pairs' ends, the Δ of this network. reach: E[l] / L.
@@ -118,7 +119,7 @@ def _growth(hops: npt.NDArray[np.int32]) -> float:
 
 
 def _parties(n: int, count: int, clients: int, seed: int) -> npt.NDArray[np.int64]:
-    """[count, 1 + clients] the parties of a GeoRendezvous measurement: a publisher and its
+    """Return [count, 1 + clients]: the parties of a GeoRendezvous measurement: a publisher and its
     subscribers, all different."""
     random_state = np.random.default_rng([seed, 3])
     return np.array([random_state.permutation(n)[: clients + 1] for _ in range(count)], np.int64)

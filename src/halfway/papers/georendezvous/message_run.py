@@ -31,7 +31,7 @@ def cell_run(
     journal: int = 0,
     faults: Sequence[Fault] = (),
 ) -> Simulation:
-    """A message run of GeoRendezvous that publishes and subscribes only by posted commands.
+    """Return a message run of GeoRendezvous that publishes and subscribes only by posted commands.
 
     publishers: whose newest events a node distinguishes. entries: places in the store of a node.
     journal: records received to keep.
@@ -41,7 +41,8 @@ def cell_run(
         def instance(self, context: RunContext) -> SystemInstance:
             state = handler.state(
                 context.node_ids, topics, rules.points, publishers, seed,
-                neighbours=context.most_neighbours + 2, entries=entries, traversals=entries,
+                neighbours=2 * context.most_neighbours + 2 * rules.bridges + 2,
+                bridges=rules.bridges, entries=entries, traversals=entries,
                 hops_in_flight=_HOPS_IN_FLIGHT if rules.retries > 0 else 0,
             )  # fmt: skip
             return instance_of(state, rules)
@@ -61,8 +62,8 @@ def post(
 
 
 def delivered(run: Simulation) -> list[tuple[int, int]]:
-    """(event, row) of every delivery in a message-by-message run, in order. The caller posted
-    events of different publishers with different numbers."""
+    """Return (event, row) of every delivery in a message-by-message run, in order.
+    The caller posted events of different publishers with different numbers."""
     records, rows = run.reports()
     mine = records["kind"] == run.instance.kinds.number("delivered")
     return [*zip(records["event"][mine].tolist(), rows[mine].tolist(), strict=True)]
@@ -71,8 +72,8 @@ def delivered(run: Simulation) -> list[tuple[int, int]]:
 def best_point(
     run: Simulation, row: int, publisher: int, event: int | None = None
 ) -> tuple[int, int] | None:
-    """The rendezvous point through which a row received a publisher's event, or its newest one,
-    with the fewest hops in a message run, and these; or None."""
+    """Return the rendezvous point through which a row received a publisher's event, or its newest
+    one, with the fewest hops in a message run, and these; or None."""
     state = run.state
     for place in np.flatnonzero(state.seen.of[row]["publisher"] == publisher):
         there = state.seen.of[row, place]
@@ -85,8 +86,8 @@ def best_point(
 
 
 def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
-    """How many messages of a kind and topic arrived at their destination, from the message run's
-    journal."""
+    """Return how many messages of a kind and topic arrived at their
+    destination, from the message run's journal."""
     records, rows = run.journal()
     mine = (records["kind"] == kind) & (records["topic"] == topic)
     there = (records["flags"] & ARRIVED) > 0
@@ -104,8 +105,8 @@ def unnecessary(run: Simulation, topic: int) -> int:
 def cells_storing(
     run: Simulation, kind: int | np.uint8, topic: int, point: int
 ) -> set[tuple[int, int]]:
-    """The cells with a member, up now in a message run, that stores an entry of a kind for a
-    point."""
+    """Return the cells with a member, up now in a message run, that
+    stores an entry of a kind for a point."""
     state, store = run.state, run.state.store
     mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)
     storing = (mine & (store["until"] > run.at)).any(axis=1)

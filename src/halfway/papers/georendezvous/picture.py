@@ -13,13 +13,14 @@ _DENSE, _PUBLISHER, _SUBSCRIBER, _KEY, _POINTS = (600, 45.0, 2), 40, 520, 5, 4
 
 
 def instance() -> tuple[CellRoutes, Route]:
-    """The route in the picture of GeoRendezvous's Figure 1."""
+    """Return the route in the picture of GeoRendezvous's Figure 1."""
     cells = cells_of(*_THIN)
     return cells, cells.route(_SENDER, *GOAL)
 
 
 def figure_1(form: str = "svg") -> bytes:
-    """The picture of GeoRendezvous's Figure 1, as svg, png or pdf; the same bytes each time."""
+    """Return the picture of GeoRendezvous's Figure 1, as svg, png or
+    pdf; the same bytes each time."""
     cells, route = instance()
     around = route.hops_with_traversal - route.hops
     title = f"{route.hops} hops to the home, {around} around its perimeter"
@@ -27,7 +28,8 @@ def figure_1(form: str = "svg") -> bytes:
 
 
 def figure_2(form: str = "svg") -> bytes:
-    """The picture of GeoRendezvous's Figure 2, as svg, png or pdf; the same bytes each time."""
+    """Return the picture of GeoRendezvous's Figure 2, as svg, png or
+    pdf; the same bytes each time."""
     cells = cells_of(*_DENSE)
     pairs = np.array([[_PUBLISHER, _SUBSCRIBER]])
     hops = cells.paths(pairs, _POINTS, _KEY).through[0]

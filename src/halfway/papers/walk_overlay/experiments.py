@@ -51,7 +51,7 @@ def _point(measure: str, cost_ms: float, n: int, **parameters: Scalar) -> Point:
 
 
 def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -> Point:
-    """The point of paper 2's overlays of a number of initiators on a network of n nodes."""
+    """Return the point of paper 2's overlays of a number of initiators on a network of n nodes."""
     return _point(
         "measurements:overlays", 4.0 + 0.004 * n, n, system=system, initiators=initiators,
         sets=claims_path.SETS, marking=marking,
@@ -61,7 +61,7 @@ def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -
 def recipe_point(
     n: int, system: str, alpha: float = 1.0, beta: float = 0.0, branches: int = 1
 ) -> Point:
-    """The point of paper 2's pairs of walks that follow one form of cost (2)."""
+    """Return the point of paper 2's pairs of walks that follow one form of cost (2)."""
     return _point(
         "measurements:recipes", 10.0, n, system=system, alpha=alpha, beta=beta, branches=branches,
         sets=claims_path.SETS, alone=30,
@@ -69,7 +69,8 @@ def recipe_point(
 
 
 def _events(_scale: Scale) -> list[Point]:
-    """The point of paper 2's event layer: subscriptions on an overlay, and events across it."""
+    """Return the point of paper 2's event layer: subscriptions on an
+    overlay, and events across it."""
     return [
         _point(
             "event_layer:traffic", 200.0, n, initiators=claims_events.INITIATORS, content=content,
@@ -112,7 +113,7 @@ def _recipes(_scale: Scale) -> list[Point]:
 
 
 def _joining(_scale: Scale) -> list[Point]:
-    """The point of paper 2's walks that join an overlay of a number of initiators."""
+    """Return the point of paper 2's walks that join an overlay of a number of initiators."""
     return [
         _point("measurements:stopping", 60.0, n, system=system, initiators=initiators, sets=100)
         for n, system, initiators in product(SIZES, WALKS, claims_walks.JOINED)

@@ -15,19 +15,20 @@ from halfway.world.graphs.unit_disk import kept_draw
 
 @lru_cache(maxsize=2)
 def overlays_on(n: int, radius: float, seed: int) -> tuple[Overlays, float]:
-    """Overlays on the connected network of a seed, and the network's largest distance."""
+    """Return overlays on the connected network of a seed, and the network's largest distance."""
     network = kept_draw(n, radius, seed).network
     return Overlays(network), extent(network)
 
 
 def extent(network: Network) -> float:
-    """The largest Euclidean distance between two nodes of paper 2's network."""
+    """Return the largest Euclidean distance between two nodes of paper 2's network."""
     assert network.position is not None
     return farthest(network.position)
 
 
 def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.int64]:
-    """[sets, count] distinct rows of initiators, uniform. Longer lists begin with shorter ones."""
+    """Return [sets, count]: distinct rows of initiators, uniform.
+    Longer lists begin with shorter ones."""
     random_state = np.random.default_rng(seed)
     return np.array([random_state.permutation(n)[:count] for _ in range(sets)])
 

@@ -10,13 +10,14 @@ _N, _RADIUS, _SEED = 1000, 0.05, 2
 
 
 def instance(count: int, seed: int = _SEED) -> WalkOverlay:
-    """The overlay of `count` initiators that paper 2's picture shows."""
+    """Return the overlay of `count` initiators that paper 2's picture shows."""
     network = connected_unit_disk(_N, _RADIUS, seed).network
     return Overlays(network).build(initiator_sets(_N, count, 1, seed)[0], seed=seed)
 
 
 def picture(count: int) -> str:
-    """The picture of a paper 2 overlay of `count` initiators as SVG; the same bytes each time."""
+    """Return the picture of a paper 2 overlay of `count` initiators as
+    SVG; the same bytes each time."""
     overlay = instance(count)
     title = f"{count} initiators, {len(overlay.rows)} of {_N} nodes"
     if count == 2:

@@ -24,6 +24,7 @@ RUN = [  # the columns that a plan and its results share
     ("version", pa.string()),
 ]
 # network: 16 hex digits, equal where the network is
+_NAMING = ("measurement", "parameters")  # the columns that name a run's point
 SCHEMA = pa.schema([*RUN, ("network", pa.string()), ("cost_ms", pa.float64())])
 
 
@@ -37,7 +38,8 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
     """
     codes = {path: code_digest(path) for path in {point.measurement for point in points}}
     seeds: dict[str, list[npt.NDArray[np.int64]]] = {}
-    rows: dict[str, tuple[object, ...]] = {}
+    homes: dict[str, list[str]] = {}
+    parts: dict[tuple[str, str], pa.Table] = {}  # of each point, as Python's rows need 1 kB each
     networks: dict[tuple[str, str], tuple[str, ...]] = {}
     for point in points:
         parameters = canonical(point.parameters)
@@ -52,19 +54,30 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
         what = f"{point.measurement}\n{parameters}"
         # The label "dice" is part of the entropy: another one would change every published run.
         random = _seeds(seed, "dice", what, replicates)
-        for i in range(replicates):
-            run = (i, int(network[i]), int(workload[i]), int(random[i]))
-            key = key_of(point.measurement, parameters, run, codes[point.measurement])
-            at = hashlib.sha256(f"{place}\n{i}\n{network[i]}".encode()).hexdigest()[:16]
-            rows[key] = (
-                key, point.measurement, parameters, *run, halfway.__version__, at, point.cost_ms
-            )  # fmt: skip
-    columns = list(zip(*rows.values(), strict=True)) or [()] * len(SCHEMA)
-    return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], SCHEMA)
+        if place not in homes:
+            numbered = enumerate(network.tolist())
+            homes[place] = [_home(f"{place}\n{i}\n{own}") for i, own in numbered]
+        words = (column.tolist() for column in (network, workload, random))
+        runs = zip(range(replicates), *words, strict=True)
+        code = codes[point.measurement]
+        keys = [key_of(point.measurement, parameters, run, code) for run in runs]
+        same = [[word] * replicates for word in (point.measurement, parameters)]
+        columns = [
+            keys, *same, range(replicates), network, workload, random,
+            [halfway.__version__] * replicates, homes[place], [point.cost_ms] * replicates,
+        ]  # fmt: skip
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
+        parts[point.measurement, parameters] = pa.table(arrays, SCHEMA)
+    return pa.concat_tables([SCHEMA.empty_table(), *parts.values()]).combine_chunks()
+
+
+def _home(words: str) -> str:
+    """The digest of a planned network."""
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
 def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:
-    """The key of a planned run: 32 hex digits over all that determines its result.
+    """Return the key of a planned run: 32 hex digits over all that determines its result.
 
     parameters: canonical JSON; run: replicate and the network, workload and random seeds as
     signed words; code: `code_digest` of the measurement.
@@ -74,33 +87,44 @@ def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -
 
 
 def together(plans: Sequence[pa.Table]) -> pa.Table:
-    """Several plans of sweeps as one; a run that is in two of them occurs once."""
+    """Return several plans of sweeps as one; a run that is in two of them occurs once."""
     table = pa.concat_tables([SCHEMA.empty_table(), *plans])
     _, first = np.unique(table["key"].to_numpy(), return_index=True)
     return table.take(np.sort(first))
 
 
 def canonical(parameters: Mapping[str, Scalar]) -> str:
-    """A plan's parameters as JSON with sorted names: equal parameters give equal text."""
+    """Return a plan's parameters as JSON with sorted names: equal parameters give equal text."""
     return msgspec.json.encode(dict(parameters), order="deterministic").decode()
 
 
 def kinds(plan: pa.Table) -> list[str]:
-    """[rows] kind of a plan's rows: measurement, text and boolean parameters as one string.
+    """Return [rows]: kind of a plan's rows: measurement, text and boolean parameters as one string.
 
     These select the kernels of a run, and the error of its declared cost.
     """
-    columns = (plan["measurement"].to_pylist(), plan["parameters"].to_pylist())
-    known: dict[tuple[str, str], str] = {}
-    for measurement, parameters in dict.fromkeys(zip(*columns, strict=True)):
-        given = msgspec.json.decode(parameters).items()
-        words = {name: value for name, value in given if isinstance(value, str | bool)}
-        known[measurement, parameters] = f"{measurement} {canonical(words)}"
-    return [known[pair] for pair in zip(*columns, strict=True)]
+    names, numbers = numbered_kinds(plan)
+    return [names[number] for number in numbers.tolist()]
+
+
+def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """The kinds of a plan's rows, and [rows] the number of each row's kind."""
+    words = [plan[name].combine_chunks().dictionary_encode() for name in _NAMING]
+    first, second = (np.asarray(one.indices, np.int64) for one in words)
+    width = max(1, len(words[1].dictionary))
+    pairs, which = np.unique(first * width + second, return_inverse=True)
+    names: dict[str, int] = {}
+    numbers = np.zeros(len(pairs), np.int64)
+    for at, pair in enumerate(pairs.tolist()):
+        measurement = words[0].dictionary[pair // width].as_py()
+        given = msgspec.json.decode(words[1].dictionary[pair % width].as_py()).items()
+        kept = {name: value for name, value in given if isinstance(value, str | bool)}
+        numbers[at] = names.setdefault(f"{measurement} {canonical(kept)}", len(names))
+    return list(names), numbers[which]
 
 
 def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
-    """[rows] task numbers 0, 1, … of a plan's rows, their costs as `sizes` (see `guided`).
+    """Return [rows]: task numbers 0, 1, … of a plan's rows, their costs as `sizes` (see `guided`).
 
     Runs on one network stay in one task if its cost allows, as a worker keeps its last network.
     The rows must be in the order of `by_network`. A task may be empty.
@@ -123,7 +147,7 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
 
 
 def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) -> list[float]:
-    """Sizes of a plan's tasks that sum to `seconds`, by guided self-scheduling.
+    """Return sizes of a plan's tasks that sum to `seconds`, by guided self-scheduling.
 
     Large tasks come first, as each has an overhead of about 50 ms; small ones come last, so that
     no worker waits long for another.
@@ -138,16 +162,18 @@ def guided(seconds: float, workers: int, least: float = 0.3, most: float = 2.0) 
 
 
 def by_network(plan: pa.Table) -> pa.Table:
-    """The plan's rows ordered by replicate, the rows of a network in sequence.
+    """Return the plan's rows ordered by replicate, the rows of a network in sequence.
 
     Every consecutive range is then a fair sample of the costs of a sweep.
     """
-    _, first, group = np.unique(plan["network"].to_numpy(), return_index=True, return_inverse=True)
-    return plan.take(np.lexsort((first[group], plan["replicate"].to_numpy())))
+    # Numbers in the order in which the networks occur first.
+    group = np.asarray(plan["network"].combine_chunks().dictionary_encode().indices)
+    return plan.take(np.lexsort((group, plan["replicate"].to_numpy())))
 
 
 def _seeds(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:
-    """[count] independent seeds of a plan's replicates; the first do not depend on `count`."""
+    """Return [count]: independent seeds of a plan's replicates; the
+    first do not depend on `count`."""
     digest = hashlib.sha256(f"{seed}\n{axis}\n{which}".encode()).digest()
     entropy = [int(word) for word in np.frombuffer(digest, "<u4")]
     return np.random.SeedSequence(entropy).generate_state(count, np.uint64).view(np.int64)

@@ -15,7 +15,8 @@ _ELSEWHERE = tuple(f"halfway.{package}" for package in _PACKAGES)
 
 
 def code_digest(path: str) -> str:
-    """The code digest of a measurement ("package.module:function"), of all code that it runs.
+    """Return the code digest of a measurement
+    ("package.module:function"), of all code that it runs.
 
     It covers this version, the simulator's packages, the module, and all modules of the same
     top-level package that it imports, directly or not. It does not cover other libraries.
@@ -43,7 +44,8 @@ def sources_of(module: str) -> dict[str, bytes]:
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """The import spec of a module behind a measurement; None for a function's or another name."""
+    """Return the import spec of a module behind a measurement; None for
+    a function's or another name."""
     package = name.rpartition(".")[0]
     inside = _spec(package) if package else None
     if package and (inside is None or inside.submodule_search_locations is None):
@@ -52,7 +54,7 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 def _imported(source: bytes, package: str) -> Iterator[str]:
-    """The names that a measurement's source imports; of `from a import b`, a and a.b."""
+    """Yield the names that a measurement's source imports; of `from a import b`, a and a.b."""
     try:
         tree = ast.parse(source)
     except SyntaxError:  # the runs fail and report it

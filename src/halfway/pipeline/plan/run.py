@@ -61,22 +61,25 @@ class Run(msgspec.Struct):
 
 
 def one_line(fault: BaseException) -> str:
-    """The exception of a failed run, type and message in one line of at most 500 characters."""
+    """Return the exception of a failed run, type and message in one
+    line of at most 500 characters."""
     text = " ".join(f"{type(fault).__name__}: {fault}".split())
     return text if len(text) <= 500 else f"{text[:499]}…"
 
 
 def unsigned(word: int) -> int:
-    """A run's seed in [0, 2^64) from a column of signed 64-bit integers."""
+    """Return a run's seed in [0, 2^64) from a column of signed 64-bit integers."""
     return word & ((1 << 64) - 1)
 
 
 def scenario_seed(network_seed: int) -> int:
-    """The seed of a run's scenario, from its network seed: `halfway simulate --seed` takes it."""
+    """Return the seed of a run's scenario, from its network seed:
+    `halfway simulate --seed` takes it."""
     return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
 
 
 def measurement(path: str) -> Measurement:
-    """The measurement function that a point of a sweep names as "package.module:function"."""
+    """Return the measurement function that a point of a sweep names as
+    "package.module:function"."""
     module, _, function = path.partition(":")
     return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]

@@ -27,7 +27,8 @@ Counts = npt.NDArray[np.int64]
 def estimate(
     values: npt.ArrayLike, networks: npt.ArrayLike, replicates: int | None = None
 ) -> dict[str, Any]:
-    """The bootstrap estimates of a `Summary` from its values; quartiles as numpy's percentiles.
+    """Return the bootstrap estimates of a `Summary` from its values;
+    quartiles as numpy's percentiles.
 
     values [units], networks [units]: the replicate of each value, from 0; replicates: the planned
     number (default: as many as occur). The resamples depend on that number only, so points with
@@ -97,7 +98,8 @@ def mean_interval(
 
 
 def _shortened(side: float, room: float) -> float:
-    """A side of an interval, within the room up to a bound; nearly unchanged if it is shorter."""
+    """Return a side of an interval, within the room up to a bound;
+    nearly unchanged if it is shorter."""
     # We take the tangent hyperbolic, because a logarithmic scale covers 1 to 2 % less (0029).
     if math.isinf(room):
         return side
@@ -131,7 +133,8 @@ def welch_interval(
 
 
 def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.inf) -> float:
-    """The p-value of the hypothesis that the mean of [networks] values is at most a threshold.
+    """Return the p-value of the hypothesis that the mean of [networks]
+    values is at most a threshold.
 
     One-sided. The result is the largest of up to three p-values: Student's t test, the same test
     after Hall's transformation, and the same test for the logarithm of the mean distance to `most`.
@@ -161,7 +164,8 @@ def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.in
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:
-    """Hall's transformation g1 of a mean, inverted: the x with x + γx²/3 + γ²x³/27 + γ/6n = t."""
+    """Return Hall's transformation g1 of a mean, inverted: the x with x
+    + γx²/3 + γ²x³/27 + γ/6n = t."""
     if abs(skewness) < 1e-6:  # the cube root would lose every digit
         return t
     root = math.cbrt(1.0 + skewness * (t - skewness / (6.0 * count)))
@@ -169,7 +173,8 @@ def _unskewed(t: float, skewness: float, count: int) -> float:
 
 
 def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, float]:
-    """The 95 % interval around an estimate from its bootstrap replicates; nan with one network."""
+    """Return the 95 % interval around an estimate from its bootstrap
+    replicates; nan with one network."""
     boot = np.asarray(boot, np.float64)
     drawn = boot[np.isfinite(boot)]  # a resample may miss every network that has a value
     if networks < 2 or len(drawn) < 2:
@@ -210,14 +215,15 @@ def _parts(summary: Summary, statistic: Statistic) -> tuple[float, Floats]:
 
 @lru_cache(maxsize=32)
 def weights(networks: int) -> Floats:
-    """[BOOTSTRAP, networks] how often each bootstrap resample draws each network; never varies."""
+    """Return [BOOTSTRAP, networks]: how often each bootstrap resample
+    draws each network; never varies."""
     random = np.random.default_rng([_SEED, networks])
     shares = np.full(networks, 1 / networks)
     return random.multinomial(networks, shares, BOOTSTRAP).astype(np.float64)
 
 
 def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Floats]:
-    """[BOOTSTRAP] means and medians of the bootstrap resamples.
+    """Return [BOOTSTRAP]: means and medians of the bootstrap resamples.
 
     A resample is a weighted count of the unique values: one matrix product instead of sorting
     each of 400 resamples.
@@ -239,7 +245,8 @@ def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Fl
 
 
 def _medians(unique: Floats, counts: Floats, sizes: Floats) -> Floats:
-    """[rows] medians of bootstrap resamples: `counts` [rows, values] of values; nan for none."""
+    """Return [rows]: medians of bootstrap resamples: `counts` [rows,
+    values] of values; nan for none."""
     below = np.cumsum(counts, axis=1, out=counts)  # whole numbers, exact in doubles
     last = len(unique) - 1
     halves = ((sizes - 1) // 2, sizes // 2)  # the two middle ranks, equal for odd sizes

@@ -45,7 +45,7 @@ class Summaries:
     rows: Sequence[Summary]
 
     def find(self, metric: str, **parameters: Scalar) -> Summary:
-        """The study's one summary with that metric whose parameters include the given ones.
+        """Return the study's one summary with that metric whose parameters include the given ones.
 
         Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
         """
@@ -55,7 +55,8 @@ class Summaries:
         return found[0]
 
     def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
-        """Every summary of a study with that metric whose parameters include the given ones."""
+        """Return every summary of a study with that metric whose
+        parameters include the given ones."""
         rows = (row for row in self.rows if row.metric == metric)
         return [row for row in rows if parameters.items() <= row.parameters.items()]
 
@@ -112,5 +113,5 @@ class Paper:
     figures: tuple[Figure, ...]
 
     def figure(self, name: str) -> Figure | None:
-        """The paper's declared figure of that name, or None."""
+        """Return the paper's declared figure of that name, or None."""
         return next((figure for figure in self.figures if figure.name == name), None)

@@ -13,7 +13,8 @@ _OURS: dict[Opinion, Opinion] = {"agrees": "ours holds", "differs": "ours fails"
 
 
 def ours(judged: Judged) -> Judged:
-    """The opinion on a statement that no paper prints, such as an expectation or a rule of ours."""
+    """Return the opinion on a statement that no paper prints, such as
+    an expectation or a rule of ours."""
     opinion, reason = judged
     return _OURS.get(opinion, "ours open"), reason
 

@@ -19,7 +19,8 @@ class Published:
 
 
 def published(path: Path) -> Iterator[Published]:
-    """The published values of a table; all columns but the last three: the cell. `#`: comment."""
+    """Yield the published values of a table; all columns but the last
+    three: the cell. `#`: comment."""
     with path.open(newline="") as file:
         lines = (line for line in file if not line.startswith("#"))
         for row in csv.DictReader(lines):

@@ -76,7 +76,8 @@ def reproduce(
 def _planned(
     figures: Sequence[Studied], scale: Scale, root: int
 ) -> tuple[Planned, dict[str, StudyPlan]]:
-    """The runs of each figure, and the studies that a result folder names: figures with runs."""
+    """Return the runs of each figure, and the studies that a result
+    folder names: figures with runs."""
     plans: Planned = {}
     studies: dict[str, StudyPlan] = {}
     for paper, figure in figures:
@@ -89,7 +90,8 @@ def _planned(
 
 
 def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
-    """Summaries of each reproduced figure over its own points and replicates; shared ones once."""
+    """Return summaries of each reproduced figure over its own points
+    and replicates; shared ones once."""
     wanted = {
         count: together([table for table, own in plans.values() if own == count])["key"].to_pylist()
         for count in sorted({count for _, count in plans.values()})

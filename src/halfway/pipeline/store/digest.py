@@ -4,18 +4,20 @@ Equal rows have the same digest, although Spark's Parquet bytes differ from run 
 """
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from halfway.pipeline.store.manifest import lines_digest
 from halfway.pipeline.store.store import Store
 
 
 def digest(store: Store, keys: set[str] | None = None) -> str:
-    """The canonical digest of a store, over sorted (key, status, run digest); keys: only these.
+    """Return the canonical digest of a store, over sorted (key, status,
+    run digest); keys: only these.
 
     Equal for equal plans and code, on any number of cores and partitions, after any interruption.
     """
     table = store.rows("key", "status", "digest")
     if keys is not None:
-        wanted = [key in keys for key in table["key"].to_pylist()]
-        table = table.filter(pa.array(wanted, pa.bool_()))
-    return lines_digest(*(column.to_pylist() for column in table.columns))
+        wanted = pa.array(list(keys), pa.string())
+        table = table.filter(pc.is_in(table["key"], value_set=wanted))
+    return lines_digest(*table.columns)

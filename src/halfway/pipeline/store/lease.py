@@ -90,7 +90,8 @@ class Lease:
             file.write(json.dumps(about).encode())
 
     def _writers(self) -> list[str]:
-        """The other living writers of the folder, as process and host; removes dead leases."""
+        """Return the other living writers of the folder, as process and
+        host; removes dead leases."""
         infos = self._infos()
         own = next((one.mtime for one in infos if one.path == self._own), None)
         found = []

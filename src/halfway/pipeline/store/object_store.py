@@ -35,14 +35,15 @@ Version = tuple[int, int]  # bytes, and time of the last change in ns
 
 
 def object_url(out: Path | str) -> str | None:
-    """The URL of an output folder in an object store; None for a folder of this machine."""
+    """Return the URL of an output folder in an object store; None for a folder of this machine."""
     found = _URL.fullmatch(str(out))  # a path has lost the second slash
     return f"s3://{found['rest'].rstrip('/')}" if found else None
 
 
 @contextlib.contextmanager
 def output_folder(out: Path | str) -> Iterator[Path]:
-    """An output folder to write to: `out` itself, or the working copy of one in an object store.
+    """Return an output folder to write to: `out` itself, or the working
+    copy of one in an object store.
 
     At the end of the block, also after an error, everything new is published. Raises Problem if
     another writer is alive, if the folder has other files and no results, or if the store does not
@@ -62,7 +63,7 @@ def output_folder(out: Path | str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def finished_folder(out: Path | str) -> Iterator[Path]:
-    """An output folder to read: `out` itself, or a copy of one in an object store.
+    """Return an output folder to read: `out` itself, or a copy of one in an object store.
 
     Raises Problem if the object store does not answer, or has no such folder.
     """
@@ -77,7 +78,8 @@ def finished_folder(out: Path | str) -> Iterator[Path]:
 
 
 def shown(out: Path | str, folder: Path, file: Path) -> str:
-    """Where a user finds a file of an output folder: its URL if the folder is in an object store.
+    """Return where a user finds a file of an output folder: its URL if
+    the folder is in an object store.
 
     folder: what `output_folder` or `finished_folder` gave for `out`.
     """
@@ -193,14 +195,14 @@ class WorkingCopy:
                 batch.rename(batches / f"{max(taken):05d}")
 
     def _is_due(self, name: str, files: set[str], all_files: bool) -> bool:
-        """Whether a file may be published now: of a batch, if the batch is finished."""
+        """Return whether a file may be published now: of a batch, if the batch is finished."""
         if not name.startswith(f"{_BATCHES}/"):
             return all_files or name.startswith("runs/")
         batch = name.rpartition("/")[0]
         return f"{batch}/{NAME}" in files and f"{batch}/{_MARK}" in files
 
     def _files(self) -> set[str]:
-        """The files of the copy that an object store may have."""
+        """Return the files of the copy that an object store may have."""
         every = (one for one in self.folder.rglob("*") if one.is_file())
         names = (one.relative_to(self.folder).as_posix() for one in every)
         return {name for name in names if not _PRIVATE.search(name)}
@@ -243,14 +245,15 @@ class WorkingCopy:
 
 
 def _counts(name: str, remote: dict[str, int]) -> bool:
-    """Whether a file of an object store belongs to the copy: no lease, no unfinished batch."""
+    """Return whether a file of an object store belongs to the copy: no
+    lease, no unfinished batch."""
     if name.startswith(f"{_BATCHES}/"):
         return f"{name.rpartition('/')[0]}/{_MARK}" in remote
     return not name.startswith(f"{WRITERS}/")
 
 
 def _order(name: str) -> tuple[bool, bool, bool, str]:
-    """The order of copying: the folder's mark comes first, and the marks of batches last."""
+    """Return the order of copying: the folder's mark comes first, and the marks of batches last."""
     return name.endswith(_MARK), name.endswith(NAME), name != _FOLDER_MARK, name
 
 

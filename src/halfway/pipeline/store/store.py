@@ -21,6 +21,7 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import halfway
@@ -108,12 +109,12 @@ class Store:
         return _file_errors(self.folder, "read")
 
     def made_by(self) -> str:
-        """The version that made the result folder; "" if the folder does not exist yet."""
+        """Return the version that made the result folder; "" if the folder does not exist yet."""
         with self.reading():
             return _manifest(self._mark).halfway if self._mark.exists() else ""
 
     def last_writer(self) -> str:
-        """Process and host of the result folder's last writer, dead or alive; "" for none."""
+        """Return process and host of the last writer, dead or alive; "" for none."""
         lock = self.folder / "lock"
         with self.reading():
             return _holder(lock.read_text()) if lock.exists() else ""
@@ -131,23 +132,24 @@ class Store:
         lock.flush()
 
     def next_batch(self) -> Path:
-        """The result folder's subfolder of the next batch, which does not exist yet."""
+        """Return the result folder's subfolder of the next batch, which does not exist yet."""
         taken = [int(path.name) for path in self.batches.iterdir() if path.name.isdigit()]
         return self.batches / f"{max(taken, default=0) + 1:05d}"
 
     def finished_batches(self) -> list[Path]:
-        """The result folder's finished batches, oldest first."""
+        """Return the result folder's finished batches, oldest first."""
         if not self.batches.is_dir():
             return []
         return sorted(batch for batch in self.batches.iterdir() if (batch / "_SUCCESS").exists())
 
     def files(self) -> list[Path]:
-        """The result folder's Parquet files of finished batches, oldest batch first."""
+        """Return the result folder's Parquet files of finished batches, oldest batch first."""
         batches = self.finished_batches()
         return [file for batch in batches for file in sorted(batch.glob("*.parquet"))]
 
     def rows(self, *columns: str) -> pa.Table:
-        """Columns of every run in the folder, one row per key, sorted; read without Spark.
+        """Return the columns of every run in the folder, one row per
+        key, sorted; read without Spark.
 
         If the observations are among the columns, they are compared with the digest of each run.
         Raises Problem for a damaged file.
@@ -162,14 +164,19 @@ class Store:
                 raise damaged_runs(file, damaged)
             parts.append(part)
         table = pa.concat_tables([empty, *parts])
-        rows = chosen(table["key"].to_pylist(), table["status"].to_pylist())
-        return table.take(pa.array(rows, pa.int64())).select(list(columns) or wanted)
+        return table.take(chosen(table["key"], table["status"])).select(list(columns) or wanted)
 
     def finished_keys(self, *, errors: bool = True) -> set[str]:
-        """Keys of the result folder's finished runs; `errors`: include those that failed."""
+        """Return keys of the result folder's finished runs; `errors`: include those that failed."""
+        return set(self._finished(errors).to_pylist())
+
+    def has(self, keys: pa.ChunkedArray, *, errors: bool = True) -> pa.ChunkedArray:
+        """[keys] whether the result folder has each run; `errors`: include those that failed."""
+        return pc.is_in(keys, value_set=self._finished(errors))
+
+    def _finished(self, errors: bool) -> pa.ChunkedArray:
         table = self.rows("key", "status")
-        pairs = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
-        return {key for key, status in pairs if errors or status == "ok"}
+        return table["key"] if errors else table.filter(pc.equal(table["status"], "ok"))["key"]
 
 
 def _manifest(path: Path) -> FolderManifest:
@@ -180,27 +187,29 @@ def _manifest(path: Path) -> FolderManifest:
 
 
 def _holder(lock: str) -> str:
-    """The process that wrote a result folder's lock."""
+    """Return the process that wrote a result folder's lock."""
     holder: dict[str, Any] = {}
     with contextlib.suppress(ValueError):
         holder = json.loads(lock)
     return f"process {holder.get('pid', '?')} on {holder.get('host', '?')}"
 
 
-def chosen(keys: Sequence[str], statuses: Sequence[str]) -> list[int]:
-    """The result folder's rows to use, in the order of keys, as a key may occur repeatedly.
+def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
+    """Return the result folder's rows to use, in the order of keys, as a key may occur repeatedly.
 
     A success is preferred to an error, then the first row: that of the older batch.
     """
-    taken: dict[str, int] = {}
-    for at, key in enumerate(keys):
-        if key not in taken or (statuses[taken[key]] != "ok" and statuses[at] == "ok"):
-            taken[key] = at
-    return [taken[key] for key in sorted(taken)]
+    table = pa.table({"key": keys, "failed": pc.not_equal(statuses, "ok")})
+    order = pc.sort_indices(table, [("key", "ascending"), ("failed", "ascending")])  # stable
+    found = table["key"].take(order)
+    others = pc.not_equal(found.slice(1), found.slice(0, max(0, len(found) - 1)))
+    first = pa.chunked_array([pa.array([True] * min(1, len(found)), pa.bool_()), *others.chunks])
+    return order.filter(first)
 
 
 def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
-    """Keys of stored runs (key, digest, observations) whose observations fail their digest."""
+    """Return keys of stored runs (key, digest, observations) whose
+    observations fail their digest."""
     found = []
     keys, digests = rows["key"].to_pylist(), rows["digest"].to_pylist()
     for key, digest, items in zip(keys, digests, rows["observations"], strict=True):
@@ -212,13 +221,14 @@ def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
 
 
 def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
-    """The Problem of a result folder's file with runs that fail their digest."""
+    """Return the Problem of a result folder's file with runs that fail their digest."""
     what = f"runs that do not match their digest: {len(keys):,} (first {keys[0]})"
     return Problem(what, where=str(file), remedy=_REPAIR)
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
-    """Some columns of a result folder's file. Raises Problem if it is damaged or has no runs."""
+    """Return some columns of a result folder's file. Raises Problem if
+    it is damaged or has no runs."""
     with _file_errors(file, "read"), pq.ParquetFile(file) as opened:
         if missing := sorted(set(schema.names) - set(opened.schema_arrow.names)):
             raise Problem(f"is not a file of runs: no column {missing[0]}", where=str(file))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import halfway
@@ -59,9 +60,8 @@ def record_requests(folder: Path, plans: Plans) -> None:
     """
     for name, study in plans.items():
         plan = study.plan
-        columns = (plan[column].to_pylist() for column in ("measurement", "parameters"))
-        points = len(set(zip(*columns, strict=True)))
-        replicates = max(plan["replicate"].to_pylist(), default=-1) + 1
+        points = plan.group_by(["measurement", "parameters"]).aggregate([]).num_rows
+        replicates = int(pc.max(plan["replicate"]).as_py() if plan.num_rows else -1) + 1
         request = StudyRequest(
             name, timestamp(), halfway.__version__, points, replicates, study.title, study.identity
         )
@@ -90,7 +90,7 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
 
 
 def _read(file: Path) -> StudyRequest:
-    """A requested study in a file; ValueError if its content does not match its digest."""
+    """Return a requested study in a file; ValueError if its content does not match its digest."""
     table = pq.read_table(file)
     request = msgspec.json.decode((table.schema.metadata or {})[_METADATA], type=StudyRequest)
     keys = table["key"].to_pylist()
@@ -103,6 +103,6 @@ def _read(file: Path) -> StudyRequest:
 
 
 def _digest(request: StudyRequest, runs: Sequence[tuple[str, str]]) -> str:
-    """The digest of a requested study and its runs."""
+    """Return the digest of a requested study and its runs."""
     whole = msgspec.structs.replace(request, digest="", runs=tuple(map(tuple, runs)))
     return hashlib.sha256(msgspec.json.encode(whole)).hexdigest()[:16]

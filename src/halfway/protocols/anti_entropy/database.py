@@ -29,7 +29,8 @@ class AntiEntropyState(NamedTuple):
 def empty_database(
     node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int
 ) -> AntiEntropyState:
-    """Nodes of anti-entropy that hold no event, have no subscription, and wait for their START.
+    """Return nodes of anti-entropy that hold no event, have no
+    subscription, and wait for their START.
 
     publishers: whose newest events a node's database has room for.
     """
@@ -47,27 +48,28 @@ def empty_database(
 
 @inlined
 def has_bit(bits, behind):
-    """Whether the bits of a publisher in an anti-entropy record have the event that many before
-    the newest one."""
+    """Return whether the bits of a publisher in an anti-entropy record
+    have the event that many before the newest one."""
     return 0 <= behind < SPAN and (np.int64(bits) >> np.int64(behind)) & np.int64(1) == 1
 
 
 @inlined
 def first_held(state, i, place):
-    """The oldest event that row i's anti-entropy database may hold of the publisher at a place."""
+    """Return the oldest event that row i's anti-entropy database may
+    hold of the publisher at a place."""
     return max(np.int64(state.held.of[i, place].newest) - SPAN + 1, np.int64(0))
 
 
 @inlined
 def holds(state, i, place, event):
-    """Whether row i's anti-entropy database holds an event of the publisher at a place."""
+    """Return whether row i's anti-entropy database holds an event of the publisher at a place."""
     return event >= first_held(state, i, place) and has(state.held, i, place, event)
 
 
 @apart
 def next_publisher(state, i, after):
-    """The place of the publisher with the least id above `after` in row i's anti-entropy database;
-    -1 if there is none."""
+    """Return the place of the publisher with the least id above `after` in row i's anti-entropy
+    database; NONE if there is none."""
     found = np.int64(NONE)
     for place in range(state.held.of.shape[1]):
         publisher = state.held.of[i, place].publisher
@@ -78,7 +80,7 @@ def next_publisher(state, i, after):
 
 @inlined
 def held_bits(state, i, place):
-    """The bits of the events that row i holds of a publisher, for an anti-entropy digest."""
+    """Return the bits of the events that row i holds of a publisher, for an anti-entropy digest."""
     mask = (np.uint64(1) << np.uint64(SPAN)) - np.uint64(1)
     return np.float64(np.int64(state.held.of[i, place].bits & mask))
 
@@ -107,7 +109,8 @@ def push_lacking(state, i, place, bits, newest, most, towards, out):
 
 @apart
 def lacking_bits(state, i, place, bits, newest, most):
-    """The first `most` events, as bits, that anti-entropy bits have and row i lacks; how many."""
+    """Return the first `most` events, as bits, that anti-entropy bits
+    have and row i lacks; how many."""
     found, count = np.int64(0), 0
     for event in range(first_held(state, i, place), newest + 1):
         lacks = has_bit(bits, newest - event) and not holds(state, i, place, event)

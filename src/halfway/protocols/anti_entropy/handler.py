@@ -81,7 +81,7 @@ KINDS, State, state = messages.KINDS, AntiEntropyState, empty_database
 
 
 def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
-    """The most records that one call of anti-entropy's `handle` emits."""
+    """Return the most records that one call of anti-entropy's `handle` emits."""
     return max(rules.pages, rules.batch) + 1
 
 
@@ -212,7 +212,7 @@ def answer_request(state, rules, i, message, out):
 
 @handles(AntiEntropyState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of anti-entropy receive one message."""
+    """Handle one message at a node of anti-entropy."""
     if message.kind in (messages.EVENT, application.PUBLISH):
         accept(state, i, message, out)
     elif message.kind == messages.DIGEST:

@@ -251,8 +251,7 @@ def receive(state, rules, sender, message, out):
     elif kind == messages.HELD:
         table_repair.on_held(state.table, sender, up, message, out)
     elif kind == messages.FOUND:
-        if message.args[ORIGIN] == up or state.parent[sender.broker] == SEEKING:
-            siena_parent.join(state, sender, message.args[ORIGIN], False, out)
+        siena_parent.on_found(state, sender, message, out)
     elif kind == messages.KEEP_ALIVE:
         client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(
@@ -273,7 +272,7 @@ def receive_at_router(catalogue, own, message, out):
 
 @handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of SIENA's tree receive one message."""
+    """Handle one message at a node of SIENA's tree."""
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)

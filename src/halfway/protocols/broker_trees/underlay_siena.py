@@ -69,7 +69,7 @@ OPTIONS = {
     ),
     "tau_s": seconds(10.0, "that a direct path must be dead before the child joins elsewhere"),
     "confirm_timeout_s": seconds(
-        0.0,
+        1.0,
         "in which a broker confirms a subscription or an event of another broker. Use more "
         "than a round trip. 0 means that brokers confirm nothing",
     ),
@@ -255,7 +255,7 @@ def is_announced(state, rules, sender):
 
 @handles(UnderlaySienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of the underlay-aware tree receive one message."""
+    """Handle one message at a node of the underlay-aware tree."""
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, rules.balance)

@@ -18,7 +18,8 @@ from halfway.protocols.event_window import copy_event_id
 
 @inlined
 def role_for(epidemic, role, copies, requested, interested, known):
-    """The role that a DRIP broker with `role` writes into another broker's event copy, or NOTHING.
+    """Return the role that a DRIP broker with `role` writes into
+    another broker's event copy, or NOTHING.
 
     [drip §V-B] The source gives `copies` to brokers that will relay, and one to each interested
     broker; relays give to the interested only. We let the interested keep what they get, because
@@ -36,7 +37,7 @@ def role_for(epidemic, role, copies, requested, interested, known):
 
 @inlined
 def interest(state, i, topic, broker):
-    """For copies of DRIP's events: whether a topic has a subscriber, and one near that broker."""
+    """Return whether a topic has a subscriber, and one near that broker."""
     requested, interested = False, False
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:
@@ -48,7 +49,7 @@ def interest(state, i, topic, broker):
 
 @inlined
 def copies_left(state, i, place, broker):
-    """Event copies that a DRIP source may still give; 0 for a broker that is a relay already."""
+    """Return the copies that a source may still give; 0 for a broker that is a relay already."""
     left = 0
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == broker:
@@ -59,7 +60,8 @@ def copies_left(state, i, place, broker):
 
 @inlined
 def is_relay(state, i, place, broker):
-    """Whether the source of a DRIP event copy chose that broker as a relay, as row i knows it."""
+    """Return whether the source of a DRIP event copy chose that broker
+    as a relay, as row i knows it."""
     found = False
     for r in range(state.relays.shape[2]):
         found |= state.relays[i, place, r] == broker

@@ -22,14 +22,15 @@ OFFERED, STATED = 128, 160
 
 @inlined
 def event_bit(event, who, number, bits):
-    """The place of an event's bit in digest `number` of a DRIP node."""
+    """Return the place of an event's bit in digest `number` of a DRIP node."""
     word = seeded(seeded(np.uint64(who), np.int64(number)), np.int64(event.publisher))
     return pick(mixed(advanced(seeded(word, np.int64(event.event)))), bits)
 
 
 @inlined
 def recent_event(state, i, order):
-    """The slot of the DRIP event with that order of arrival at row i; NO_PLACE if it gave way."""
+    """Return the slot of the DRIP event with that order of arrival at
+    row i; NO_PLACE if it gave way."""
     slots = state.events.shape[1]
     place = np.int64(state.events[i, order & (slots - 1)].recent)
     there = state.events[i, place]
@@ -64,15 +65,15 @@ def set_bit(o, first, bit):
 
 @inlined
 def bit_at(message, first, bit):
-    """A bit of a DRIP digest in `reals`, from place `first` on."""
+    """Return a bit of a DRIP digest in `reals`, from place `first` on."""
     word = np.int64(message.reals[first + bit // REAL_BITS])
     return (word >> np.int64(bit % REAL_BITS)) & np.int64(1) == 1
 
 
 @apart
 def is_in_digest(message, event, broker, number):
-    """Whether the digest in a DRIP BEACON or REPORT has an event: that of a broker's beacon with
-    that sequence number."""
+    """Return whether the digest in a DRIP BEACON or REPORT has an event: that of a broker's beacon
+    with that sequence number."""
     bit = np.int64(event_bit(event, broker, number, DIGEST_BITS))
     words = np.int64(ARG_BITS * messages.DIGEST_WORDS)
     if bit < words:
@@ -97,7 +98,7 @@ def write_seen(state, i, o):
 
 @inlined
 def was_seen(message, event):
-    """Whether the subscriber of a DRIP REGISTER has seen an event."""
+    """Return whether the subscriber of a DRIP REGISTER has seen an event."""
     subscriber, version = message.args[messages.SUBSCRIBER], message.args[messages.VERSION]
     bit = event_bit(event, subscriber, version, SEEN_BITS)
     return bit_at(message, messages.SEEN, np.int64(bit))

@@ -12,8 +12,8 @@ _LONG_AGO = -1e9  # seconds: a registration from then is due for renewal
 
 @inlined
 def is_more_capable(capability, node_id, other_capability, other):
-    """Whether a node is more capable than another in DRIP's elections, or there is no other;
-    node ids break ties."""
+    """Return whether a node is more capable than another in DRIP's
+    elections, or there is no other; node ids break ties."""
     return (
         other == NONE
         or capability > other_capability
@@ -23,7 +23,8 @@ def is_more_capable(capability, node_id, other_capability, other):
 
 @inlined
 def outranks(state, i, capability, node_id, r):
-    """Whether a node is more capable than row i's candidate at place r in the DRIP election."""
+    """Return whether a node is more capable than row i's candidate at
+    place r in the DRIP election."""
     other = state.candidates[i, r]
     return is_more_capable(capability, node_id, other.capability, other.node_id)
 
@@ -105,7 +106,7 @@ def call_election(state, rules, i, lost, node_id, capability, out):
 
 @inlined
 def beats_best(state, i, capability, node_id):
-    """Whether a node is more capable than the best candidate of row i's DRIP election."""
+    """Return whether a node is more capable than the best candidate of row i's DRIP election."""
     best = state.node[i]
     return is_more_capable(capability, node_id, best.best_capability, best.best_candidate)
 

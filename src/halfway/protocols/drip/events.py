@@ -26,7 +26,7 @@ def _probed(state, event, k):
 
 @apart
 def slot_of(state, i, event):
-    """The slot of a DRIP event at row i; NO_PLACE if the event has none."""
+    """Return the slot of a DRIP event at row i; NO_PLACE if the event has none."""
     for k in range(_PROBE):
         place = _probed(state, event, k)
         there = state.events[i, place]
@@ -40,7 +40,7 @@ def slot_of(state, i, event):
 
 @apart
 def keep_event(state, i, message):
-    """The slot of a message's DRIP event at row i, new if the event is; NO_PLACE if it was
+    """Return the slot of a message's DRIP event at row i, new if the event is; NO_PLACE if it was
     forgotten. Without a free slot, the event that came first of those in reach gives way."""
     place = slot_of(state, i, message)
     if place != NO_PLACE or not record_if_new(state.known, i, message):
@@ -118,7 +118,8 @@ def on_flood(state, rules, i, message, out):
 
 @apart
 def matching(state, i, topic, local):
-    """How many subscriptions in row i's register match a DRIP event; of its own region, or all."""
+    """Return how many subscriptions in row i's register match a DRIP
+    event; of its own region, or all."""
     count = 0
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:

@@ -102,7 +102,7 @@ KINDS, State, state = kinds.KINDS, DripState, blank_state
 
 
 def most_emissions(state: DripState, rules: Rules) -> int:
-    """The most records that one call of DRIP's `handle` emits."""
+    """Return the most records that one call of DRIP's `handle` emits."""
     return 2 * rules.batch + rules.transfer_batch + 2 * int(state.intervals.shape[1]) + 8
 
 

@@ -33,7 +33,7 @@ def keep_interval(state, i, low, high):
 
 @inlined
 def subscribes(state, i, topic):
-    """Whether the local copies of row i's DRIP subscriptions contain a topic."""
+    """Return whether the local copies of row i's DRIP subscriptions contain a topic."""
     for k in range(state.intervals.shape[1]):
         if state.intervals[i, k].low <= topic <= state.intervals[i, k].high:
             return True
@@ -42,8 +42,8 @@ def subscribes(state, i, topic):
 
 @apart
 def place_in_register(state, i, message):
-    """The place of a message's subscription in row i's DRIP register, new if necessary; -1 if it is
-    full."""
+    """Return the place of a message's subscription in row i's DRIP
+    register, new if necessary; NO_PLACE if it is full."""
     places = state.register.shape[1]
     subscriber = message.args[messages.SUBSCRIBER]
     number = message.args[messages.INTERVAL_NUMBER]
@@ -80,7 +80,8 @@ def update(state, i, p, message):
 
 @apart
 def on_register(state, i, message):
-    """Insert a subscription of this region in a DRIP register. Its place, or -1 if it is known."""
+    """Insert a subscription of this region in a DRIP register. Return
+    its place, or NO_PLACE if it is known."""
     p = place_in_register(state, i, message)
     if p == NO_PLACE or not update(state, i, p, message):
         return NO_PLACE
@@ -177,13 +178,14 @@ def register(state, rules, neighbourhood, i, now, out):
 
 @inlined
 def bit_of(c):
-    """The bit of contact c in `known_by` of a DRIP register."""
+    """Return the bit of contact c in `known_by` of a DRIP register."""
     return np.uint32(1) << np.uint32(c)
 
 
 @apart
 def contact(state, i, broker, now):
-    """The place of a broker among a DRIP register's contacts; it replaces the least recent one."""
+    """Return the place of a broker among a DRIP register's contacts; it
+    replaces the least recent one."""
     oldest = 0
     for c in range(CONTACTS):
         if state.contacts[i, c].broker == broker:

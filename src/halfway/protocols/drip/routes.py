@@ -22,7 +22,7 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @inlined
 def place_of_broker(state, i, broker):
-    """For DRIP's routes: the place of a broker in row i's list of the nearest ones, or NO_PLACE."""
+    """Return the place of a broker in row i's list of the nearest ones, or NO_PLACE."""
     for s in range(state.nearest.shape[1]):
         if state.nearest[i, s].node_id == broker and broker != NONE:
             return s
@@ -31,8 +31,8 @@ def place_of_broker(state, i, broker):
 
 @inlined
 def is_nearer(state, i, s, t):
-    """For DRIP's routes: whether the broker at place s is nearer to row i than that at t;
-    node ids break ties."""
+    """Return whether the broker at place s is nearer to row i than that
+    at t; node ids break ties."""
     if state.nearest[i, s].delay != state.nearest[i, t].delay:
         return state.nearest[i, s].delay < state.nearest[i, t].delay
     return state.nearest[i, s].node_id < state.nearest[i, t].node_id
@@ -40,18 +40,18 @@ def is_nearer(state, i, s, t):
 
 @inlined
 def nearest_but(state, i, excluded):
-    """For DRIP's routes: the place of the nearest broker that is not at place `excluded`; or -1."""
-    found = -1
+    """Return the place of the nearest broker, but not place `excluded`; NO_PLACE if none."""
+    found = NO_PLACE
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NONE and s != excluded
         if other and (found < 0 or is_nearer(state, i, s, found)):
-            found = s
+            found = np.int64(s)
     return found
 
 
 @inlined
 def has_border_neighbour(state, rules, neighbourhood, i, s, now):
-    """Whether row i has a border neighbour on a route to the DRIP broker at place s."""
+    """Return whether row i has a border neighbour on a route to the DRIP broker at place s."""
     fresh = state.nearest[i, s].border_at + rules.expiry_s >= now
     return (
         fresh
@@ -77,7 +77,7 @@ def note_route(state, i, broker, via, now):
 
 @inlined
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
-    """The next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NONE.
+    """Return the next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NONE.
 
     [drip §IV-B] "receiving these messages can communicate with the broker node": the way back.
     """
@@ -90,7 +90,7 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
 
 @inlined
 def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
-    """The next hop, but not `excluded`, on a DRIP route to another region, or NONE.
+    """Return the next hop, but not `excluded`, on a DRIP route to another region, or NONE.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"

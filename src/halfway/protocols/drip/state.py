@@ -125,7 +125,7 @@ def blank_state(
     node_ids: npt.NDArray[np.int32], capability: npt.NDArray[np.float64], *, brokers: int,
     nearest: int, copies: int, window: int, publishers: int, own: int, intervals: int, seed: int,
 ) -> DripState:  # fmt: skip
-    """The state of DRIP nodes before their start event, with empty tables.
+    """Return the state of DRIP nodes before their start event, with empty tables.
 
     capability [n]; brokers, nearest, copies: of the rules. window: events in flight at a time; a
     node has room for twice as many. publishers: whose newest events a node distinguishes. own:
@@ -155,7 +155,7 @@ def blank_state(
 
 
 def _records(kind: np.dtype[np.void], *shape: int, none: tuple[str, ...]) -> np.recarray[Any, Any]:
-    """Records of a DRIP state table: zeros, with -1 in the fields `none`."""
+    """Return records of a DRIP state table: zeros, with -1 in the fields `none`."""
     made = np.zeros(shape, kind).view(np.recarray)
     for field in none:
         made[field] = -1

@@ -143,7 +143,7 @@ def gossip(state, rules, neighbourhood, i, epoch, out):
 
 @handles(CountersState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of gossip counters receive one message."""
+    """Handle one message at a node of gossip counters."""
     now, own_id = message.at, state.node_id[i]
     if message.kind == GOSSIP:
         for k in range(ENTRIES):

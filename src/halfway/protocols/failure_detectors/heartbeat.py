@@ -96,7 +96,7 @@ def most_emissions(state: HeartbeatState, rules: Rules) -> int:
 
 @handles(HeartbeatState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of heartbeats receive one message."""
+    """Handle one message at a node of heartbeats."""
     now, own_id = message.at, state.node_id[i]
     if message.kind == BEAT:
         member = message.publisher

@@ -35,5 +35,5 @@ def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Lifeguard
 
 @handles(LifeguardState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of Lifeguard receive one message."""
+    """Handle one message at a node of Lifeguard."""
     probing.receive(state.probes, rules, neighbourhood, i, message, out)

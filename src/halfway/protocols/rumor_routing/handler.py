@@ -74,7 +74,7 @@ HOPS_FROM_PUBLISHER = False
 
 
 def most_emissions(state: RumorState, rules: Rules) -> int:
-    """The most records that one call of rumor routing's `handle` emits."""
+    """Return the most records that one call of rumor routing's `handle` emits."""
     return max(int(state.branch_topic.shape[1]) + 2, 3)
 
 
@@ -222,7 +222,7 @@ def forward_event(state, i, message, out):
 
 @inlined
 def due_attempt(state, rules, i, message, out):
-    """The number of the rumor routing query that is due at a QUERY_TIMEOUT; -1 if none."""
+    """Return the number of the rumor routing query that is due at a QUERY_TIMEOUT; -1 if none."""
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back

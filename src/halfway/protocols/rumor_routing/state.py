@@ -46,7 +46,8 @@ def blank_state(
     node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int,
     trails: int = 32, branches: int = 32,
 ) -> RumorState:  # fmt: skip
-    """The state of rumor routing nodes without paths; `trails` and `branches` are table capacities.
+    """Return the state of rumor routing nodes without paths; `trails`
+    and `branches` are table capacities.
 
     publishers: whose newest events a node distinguishes; an older event is not forwarded any more.
     When a full table replaces its oldest entry, an answer or the events on a branch get lost; then
@@ -88,21 +89,23 @@ def learn_path(state, i, topic, distance, next_hop):
 
 @inlined
 def nearest_but(state, i, topic):
-    """The topic, but not `topic`, of the shortest path in a rumor routing node's state; or -1."""
-    best = -1
+    """Return the topic, but not `topic`, of the shortest path in a
+    rumor routing node's state; or NONE."""
+    best = np.int64(NONE)
     for other in range(state.distance.shape[1]):
         if (
             other != topic
             and state.distance[i, other] != NONE
-            and (best == -1 or state.distance[i, other] < state.distance[i, best])
+            and (best == NONE or state.distance[i, other] < state.distance[i, best])
         ):
-            best = other
+            best = np.int64(other)
     return best
 
 
 @inlined
 def place_of_trail(state, i, subscriber, number):
-    """The place of a query's trail in a rumor routing node's state; NO_PLACE if it has none."""
+    """Return the place of a query's trail in a rumor routing node's
+    state; NO_PLACE if it has none."""
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
         if state.trail_of[i, place] == subscriber and state.trail_number[i, place] == number:
             return place

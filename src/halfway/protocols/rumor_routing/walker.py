@@ -14,13 +14,13 @@ from halfway.protocols.rumor_routing.messages import AGENT, QUERY, STEPS_LEFT, V
 
 @inlined
 def visited(message, place):
-    """A node that a rumor routing walker remembers; NONE if it starts with this message."""
+    """Return a node that a rumor routing walker remembers; NONE if it starts with this message."""
     return message.args[place] if message.kind in (AGENT, QUERY) else NONE
 
 
 @inlined
 def was_visited(message, node_id):
-    """Whether a rumor routing walker remembers that node."""
+    """Return whether a rumor routing walker remembers that node."""
     found = node_id == message.source
     for place in range(VISITED, VISITED_END):
         found = found or node_id == visited(message, place)
@@ -29,13 +29,14 @@ def was_visited(message, node_id):
 
 @inlined
 def has_no_neighbour(neighbourhood, i):
-    """Whether a rumor routing walker cannot leave row i at the moment."""
+    """Return whether a rumor routing walker cannot leave row i at the moment."""
     return neighbourhood.first[i] == neighbourhood.last[i]
 
 
 @inlined
 def random_step(state, neighbourhood, i, message):
-    """A random neighbour that a rumor routing walker does not remember; any if it remembers all."""
+    """Return a random neighbour that a rumor routing walker does not
+    remember; any if it remembers all."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     fresh = np.int64(0)
     for e in range(first, last):

@@ -48,7 +48,7 @@ OPTIONS: dict[str, Option] = {
 def group_of(
     node_ids: npt.NDArray[np.int32], members: int, degree: int, seed: int, places: int
 ) -> DirectionalState:
-    """Nodes that no walk of the group has passed; members: for which each has room.
+    """Return nodes that no walk of the group has passed; members: for which each has room.
 
     places: hops in flight that a node tracks.
     """
@@ -59,12 +59,12 @@ def group_of(
 
 
 def walk_rules(values: Mapping[str, Value]) -> messages.Rules:
-    """The rules of the group's walks with these values of a detector's options."""
+    """Return the rules of the group's walks with these values of a detector's options."""
     return messages.rules_of(values)
 
 
 def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
-    """The most records that one call emits for the group's walks."""
+    """Return the most records that one call emits for the group's walks."""
     return rendezvous.most_emissions(walks.trails, rules)
 
 

@@ -110,7 +110,7 @@ def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
     degree: int, places: int = 8,
 ) -> PathGossipState:  # fmt: skip
-    """Nodes of gossip on paths that know no member; members: for which each has room.
+    """Return nodes of gossip on paths that know no member; members: for which each has room.
 
     intervals: times between counters that a node keeps of each member, for φ. degree: the largest
     of a node. places: hops in flight that a node tracks.
@@ -127,7 +127,7 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """The rules of gossip on paths with these values of its options."""
+    """Return the rules of gossip on paths with these values of its options."""
     return Rules(
         float(values["period_s"]), float(values["bridge_after_s"]), int(values["bridge_rounds"]),
         silence.silence_of(values), group.walk_rules(values),
@@ -135,14 +135,14 @@ def rules(values: Mapping[str, Value]) -> Rules:
 
 
 def most_emissions(state: PathGossipState, rules: Rules) -> int:
-    """The most records that one call of the `handle` of gossip on paths emits."""
+    """Return the most records that one call of the `handle` of gossip on paths emits."""
     members, degree = int(state.heard.entry.shape[1]), int(state.walks.weights.weight.shape[1])
     records = (degree + 1) * (members // ENTRIES + 1)
     return members + records + group.most_walk_emissions(state.walks, rules.walks) + 2
 
 
 def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
-    """The limits of the ranges in records of gossip on paths: one topic, the group."""
+    """Return the limits of the ranges in records of gossip on paths: one topic, the group."""
     return limits_of_walks(state.walks, rules.walks)
 
 
@@ -156,8 +156,8 @@ def emit_gossip(towards, rounds, out):
 
 @inlined
 def grew_for(state, i, place, towards):
-    """Whether the counter at a place of row i grew since the last gossip, and is news for a next
-    node: it did not come from there."""
+    """Return whether the counter at a place of row i grew since the last gossip, and is news for a
+    next node: it did not come from there."""
     contact = state.contact[i, place]
     return contact.is_due == 1 and contact.came_from != towards
 
@@ -298,7 +298,7 @@ def start(state, rules, i, now, out):
 
 @handles(PathGossipState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of gossip on paths receive one message."""
+    """Handle one message at a node of gossip on paths."""
     if message.kind == GOSSIP:
         receive_gossip(state, i, message, out)
     elif message.kind == TICK:

@@ -77,7 +77,7 @@ def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
     degree: int, places: int = 8,
 ) -> PathHeartbeatState:  # fmt: skip
-    """Nodes of heartbeats on paths that know no member; members: for which each has room.
+    """Return nodes of heartbeats on paths that know no member; members: for which each has room.
 
     intervals: times between heartbeats that a node keeps of each member, for φ. degree: the
     largest of a node. places: hops in flight that a node tracks.
@@ -91,19 +91,19 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """The rules of heartbeats on paths with these values of its options."""
+    """Return the rules of heartbeats on paths with these values of its options."""
     waits = silence.silence_of(values)
     return Rules(float(values["period_s"]), waits, group.walk_rules(values))
 
 
 def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
-    """The most records that one call of the `handle` of heartbeats on paths emits."""
+    """Return the most records that one call of the `handle` of heartbeats on paths emits."""
     members, degree = int(state.heard.entry.shape[1]), int(state.walks.weights.weight.shape[1])
     return members + 2 * degree + group.most_walk_emissions(state.walks, rules.walks) + 4
 
 
 def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
-    """The limits of the ranges in records of heartbeats on paths: one topic, the group."""
+    """Return the limits of the ranges in records of heartbeats on paths: one topic, the group."""
     return limits_of_walks(state.walks, rules.walks)
 
 
@@ -151,7 +151,7 @@ def tick(state, rules, neighbourhood, i, message, out):
 
 @handles(PathHeartbeatState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of heartbeats on paths receive one message."""
+    """Handle one message at a node of heartbeats on paths."""
     if message.kind == BEAT:
         receive_beat(state, rules, i, message, out)
     elif message.kind == TICK:

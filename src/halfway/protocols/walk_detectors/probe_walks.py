@@ -80,7 +80,7 @@ class WalkProbeState(NamedTuple):
 
 @inlined
 def is_fresh(rules, at, now):
-    """Whether what happened at a time is recent enough for a meeting, or for an answer."""
+    """Return whether what happened at a time is recent enough for a meeting, or for an answer."""
     return now - at <= FRESH_PERIODS * rules.period_s
 
 
@@ -117,8 +117,10 @@ def want_silent(heard, i, o):
 
 @apart
 def leave_trail(state, i, message):
-    """Leave the trail of a member's walk at its first visit of row i. Its place; NO_PLACE if the
-    row has no room for the member."""
+    """Leave the trail of a member's walk at its first visit of row i.
+
+    Return its place; NO_PLACE if the row has no room for the member.
+    """
     heard, member = state.heard, message.publisher
     place = find_member(heard.members, heard.entry, i, member)
     if place == NO_PLACE:
@@ -138,7 +140,7 @@ def leave_trail(state, i, message):
 
 @apart
 def is_met(state, rules, i, member, now):
-    """Whether a walk that looks for a member meets it, or its fresh trail, on row i."""
+    """Return whether a walk that looks for a member meets it, or its fresh trail, on row i."""
     if member == state.node_id[i]:
         return True
     place = find_member(state.heard.members, state.heard.entry, i, member)

@@ -60,6 +60,7 @@ from halfway.protocols.walk_detectors.probe_walks import (
 )
 from halfway.protocols.walks.directional_walk import away, marks_for, unmarked
 
+KINDS = probe_walks.KINDS
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = 0  # emissions for a record that others receive as well
 TICKS = 8  # in a period: how often a node looks for silent members
@@ -79,7 +80,7 @@ Rules, State = probe_walks.Rules, WalkProbeState
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *, degree: int
 ) -> WalkProbeState:
-    """Nodes of probes by walks that know no member; members: for which each has room.
+    """Return nodes of probes by walks that know no member; members: for which each has room.
 
     intervals: times between counters that a node keeps of each member, for φ. degree: the largest
     of a node.
@@ -97,14 +98,14 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> probe_walks.Rules:
-    """The rules of probes by walks with these values of its options."""
+    """Return the rules of probes by walks with these values of its options."""
     waits = silence.silence_of(values)
     period_s, delay_s = float(values["period_s"]), float(values["step_delay_s"])
     return Rules(period_s, int(values["walk_steps"]), delay_s, waits)
 
 
 def most_emissions(state: WalkProbeState, rules: probe_walks.Rules) -> int:
-    """The most records that one call of the `handle` of probes by walks emits."""
+    """Return the most records that one call of the `handle` of probes by walks emits."""
     return int(state.heard.entry.shape[1]) + ENTRIES + 2
 
 
@@ -216,7 +217,7 @@ def tick(state, rules, neighbourhood, i, message, out):
 
 @handles(WalkProbeState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of probes by walks receive one message."""
+    """Handle one message at a node of probes by walks."""
     if message.kind == STEP:
         receive_step(state, rules, neighbourhood, i, message, out)
     elif message.kind == ANSWER:

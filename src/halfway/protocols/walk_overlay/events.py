@@ -35,7 +35,8 @@ def clear_filters(state, i, p):
 
 @apart
 def filter_word(state, i, p, word):
-    """One word of the event filter for the overlay neighbour at p: all that is not behind p."""
+    """Return one word of the event filter for the overlay neighbour at
+    p: all that is not behind p."""
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
         if q != p and state.links.node_id[i, q] != NONE:
@@ -96,7 +97,7 @@ def change_subscription(state, rules, i, s, add, out):
 
 @apart
 def has_subscriptions(state, i):
-    """Whether an overlay application has a subscription."""
+    """Return whether an overlay application has a subscription."""
     count = 0
     for s in state.subscriptions[i]:
         count += s != NONE
@@ -105,7 +106,7 @@ def has_subscriptions(state, i):
 
 @apart
 def is_admitted(state, rules, i, p, topic, event):
-    """Whether the filter of the overlay neighbour at p admits an event."""
+    """Return whether the filter of the overlay neighbour at p admits an event."""
     return not rules.filtered or admits(
         state.received[i, p], rules.catalogue, topic, event, np.uint64(rules.key), rules.bits,
         rules.hashes,
@@ -146,7 +147,7 @@ def send_due_events(state, rules, i, p, out):
 
 @apart
 def buffer_event(state, rules, i, message, published):
-    """Buffer an event of the walk overlay in place of the oldest. Its place; NO_PLACE: no buffer.
+    """Buffer an event in place of the oldest. Return its place; NO_PLACE: no buffer.
 
     published: whether the event was published at this node.
     """
@@ -171,7 +172,8 @@ def buffer_event(state, rules, i, message, published):
 
 @apart
 def is_unattached(state, i):
-    """Whether subscribers may still be missing here: events wait for them, as there is no overlay.
+    """Return whether subscribers may still be missing here: events wait
+    for them, as there is no overlay.
 
     A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
     """
@@ -238,7 +240,7 @@ def deliver(state, catalogue, i, message, out):
 
 @apart
 def withheld(state, rules, i, p, now):
-    """The buffered overlay events, a bit each, that p's filter does not admit."""
+    """Return the buffered overlay events, a bit each, that p's filter does not admit."""
     buffer, bits = state.buffer, np.int64(0)
     count = min(state.members.buffered[i], buffer.shape[1])
     for k in range(count):

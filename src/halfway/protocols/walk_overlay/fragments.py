@@ -27,14 +27,14 @@ from halfway.protocols.walk_overlay.state import (
 
 @apart
 def wins(state, i, message):
-    """Whether this node's overlay fragment id wins over the one in a record."""
+    """Return whether this node's overlay fragment id wins over the one in a record."""
     rank, other = state.members.rank[i], message.args[messages.RANK]
     return rank > other or (rank == other and state.members.root[i] < message.args[messages.ROOT])
 
 
 @apart
 def is_of_other_fragment(state, i, message):
-    """Whether the overlay fragment id in a record differs from this node's."""
+    """Return whether the overlay fragment id in a record differs from this node's."""
     rank, root = message.args[messages.RANK], message.args[messages.ROOT]
     return state.members.root[i] != root or state.members.rank[i] != rank
 
@@ -70,7 +70,8 @@ def deny_link(to, reason, out):
 
 @apart
 def open_link(state, i, node_id):
-    """The place of a fragment's link to a new overlay neighbour, not ready; -1: no free place."""
+    """Return the place of a fragment's link to a new overlay neighbour,
+    not ready; NO_PLACE: no free place."""
     p = link_of(state, i, node_id)
     if p < 0:
         p = link_of(state, i, NONE)
@@ -152,7 +153,8 @@ def receive_link(state, rules, i, message, out):
 def name_successor(state, rules, i, newcomer, out):
     """Name a fragment root's successor: the overlay neighbour of the lowest id. Notify of changes.
 
-    newcomer: the place of a new overlay neighbour, which is notified in any case; -1 without one.
+    newcomer: the place of a new overlay neighbour, which is notified in
+    any case; NO_PLACE without one.
     """
     members = state.members
     if members.parent[i] != members.node_id[i]:

@@ -129,7 +129,7 @@ MOST_BESIDE = 4  # emissions of a call for a record that is not for the node alo
 
 
 def most_emissions(state: OverlayState, rules: Rules) -> int:
-    """The most records that one call of the walk overlay's `handle` emits."""
+    """Return the most records that one call of the walk overlay's `handle` emits."""
     links, words = state.received.shape[1:]
     # A call emits a fragment id, a successor and chunks per link, and the buffered events.
     each = 2 + -(-words // messages.CHUNK_WORDS)
@@ -139,7 +139,7 @@ def most_emissions(state: OverlayState, rules: Rules) -> int:
 
 
 def limits(state: OverlayState, rules: Rules) -> dict[str, int]:
-    """The limits of the ranges in the walk overlay's records."""
+    """Return the limits of the ranges in the walk overlay's records."""
     topic, value = rules.catalogue.topic, rules.catalogue.value
     contents = {"contents": value.shape[0]} if value.shape[1] > 0 else {}
     return {"branches": state.bidders.shape[1], "subscriptions": len(topic)} | contents
@@ -263,7 +263,8 @@ def on_ack(state, rules, i, message, out):
 
 @apart
 def act(state, rules, neighbourhood, i, message, out):
-    """The body of the walk overlay's `handle`, compiled once: inlined it would take minutes."""
+    """Return the body of the walk overlay's `handle`, compiled once:
+    inlined it would take minutes."""
     kind = message.kind
     if kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)
@@ -289,5 +290,5 @@ def act(state, rules, neighbourhood, i, message, out):
 
 @handles(OverlayState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Let a node of the walk overlay receive one message."""
+    """Handle one message at a node of the walk overlay."""
     act(state, rules, neighbourhood, i, message, out)

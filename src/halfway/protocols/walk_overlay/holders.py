@@ -13,7 +13,8 @@ from halfway.protocols.walk_overlay.state import link_of
 
 @apart
 def row_of(state, i, node_id):
-    """The place of a neighbour in the table of holders of overlay events, else a place for it.
+    """Return the place of a neighbour in the table of holders of
+    overlay events, else a place for it.
 
     A neighbour without a link leaves the table first. NO_PLACE if all others have links.
     """
@@ -29,7 +30,7 @@ def row_of(state, i, node_id):
 
 @apart
 def buffer_place(state, i, message):
-    """The place of an event in a walk-overlay node's buffer; NO_PLACE if it is not there."""
+    """Return the place of an event in a walk-overlay node's buffer; NO_PLACE if it is not there."""
     buffer = state.buffer
     for k in range(min(state.members.buffered[i], buffer.shape[1])):
         same = buffer.event[i, k] == message.event and buffer.epoch[i, k] == message.epoch
@@ -57,7 +58,8 @@ def note_holder(state, i, node_id, incarnation, event):
 
 @apart
 def held_events(state, i, node_id, incarnation):
-    """The buffered overlay events, a bit each, that a neighbour has in its present incarnation."""
+    """Return the buffered overlay events, a bit each, that a neighbour
+    has in its present incarnation."""
     for h in range(state.holders.shape[1]):
         holder = state.holders[i, h]
         if holder.node_id == node_id and holder.incarnation == incarnation:

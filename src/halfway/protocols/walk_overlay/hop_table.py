@@ -18,7 +18,8 @@ _LEFT = 3  # records that can wait leave one place in so many to other records
 
 @apart
 def place_for(hops, i, kind, to, chunk):
-    """The hop-table place of the overlay hop that a record replaces, else a free one; -1: full."""
+    """Return the hop-table place of the overlay hop that a record
+    replaces, else a free one; NO_PLACE: full."""
     free = NO_PLACE
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
@@ -47,7 +48,8 @@ def send_reliably(state, rules, i, record, out):
 
 @apart
 def has_room(state, rules, i, kind, to, chunk):
-    """Whether a record that can wait, such as an overlay chunk, may take a hop-table place now."""
+    """Return whether a record that can wait, such as an overlay chunk,
+    may take a hop-table place now."""
     if rules.retries == 0:
         return True
     hops, free = state.hops, 0
@@ -61,7 +63,7 @@ def has_room(state, rules, i, kind, to, chunk):
 
 @apart
 def is_in_flight(hops, i, kind, to):
-    """Whether the overlay's hop table has a hop of that kind to that neighbour in flight."""
+    """Return whether the overlay's hop table has a hop of that kind to that neighbour in flight."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence != _FREE and kept.kind == kind and receiver(kept) == to:

@@ -17,13 +17,14 @@ SILENT = -3.0  # no bid was received
 
 @inlined
 def cost(alpha, beta, near, far):
-    """[dwo (2)] A next hop's cost: α |N(v) ∩ N(DRW)| + β |N(v) ∩ N²(DRW)|; (3) is α = 1, β = 0."""
+    """[dwo (2)] Return a next hop's cost: α |N(v) ∩ N(DRW)| + β |N(v) ∩
+    N²(DRW)|; (3) is α = 1, β = 0."""
     return alpha * np.float64(near) + beta * np.float64(far)
 
 
 @inlined
 def equal_bids(bids, degree, bid):
-    """How many of the first `degree` bids for a walk's next hop equal `bid`."""
+    """Return how many of the first `degree` bids for a walk's next hop equal `bid`."""
     count = 0
     for p in range(degree):
         count += bids[p] == bid
@@ -32,7 +33,7 @@ def equal_bids(bids, degree, bid):
 
 @inlined
 def place_among(bids, bid, rank):
-    """Position of the `rank`-th bid (from 0) for a walk's next hop among those equal to `bid`."""
+    """Return the position of the `rank`-th bid (from 0) among those equal to `bid`."""
     p = np.int64(0)
     while bids[p] != bid or rank > 0:
         if bids[p] == bid:
@@ -43,7 +44,8 @@ def place_among(bids, bid, rank):
 
 @inlined
 def least_cost(bids, degree):
-    """The smallest cost among the bids for a walk's next hop; negative if there is no cost."""
+    """Return the smallest cost among the bids for a walk's next hop;
+    negative if there is no cost."""
     least = SILENT
     for p in range(degree):
         if bids[p] >= 0.0 and (least < 0.0 or bids[p] < least):
@@ -53,7 +55,7 @@ def least_cost(bids, degree):
 
 @inlined
 def any_received(bids, rank):
-    """Position of the `rank`-th received bid for a walk's next hop."""
+    """Return the position of the `rank`-th received bid for a walk's next hop."""
     p = np.int64(0)
     while bids[p] == SILENT or rank > 0:
         if bids[p] != SILENT:
@@ -64,7 +66,7 @@ def any_received(bids, rank):
 
 @inlined
 def chosen(bids, degree, pure, value):
-    """Position of the next hop that an overlay walk steps onto, or NO_PLACE: it must go back.
+    """Return the position of the next hop of a walk, or NO_PLACE: it must go back.
 
     [dwo Alg. 2, line 22] a neighbour that is part of another walk; else [line 30] the least cost. A
     pure walk steps onto any neighbour. We break ties by the walk's random state, because the paper

@@ -138,7 +138,7 @@ def state(
     buffered_events: int = 0,
     tracked_hops: int = 0,
 ) -> OverlayState:
-    """The state of nodes outside any walk overlay.
+    """Return the state of nodes outside any walk overlay.
 
     degree: neighbours that a node can ask. words: of a filter. Room for each node: `own`
     subscriptions, event windows of `publishers`, `trails` of walks, `links` to overlay
@@ -177,7 +177,8 @@ def state(
 
 @inlined
 def link_of(state, i, node_id):
-    """The place of an overlay link in a node's state; of NONE a free place. NO_PLACE: none."""
+    """Return the place of an overlay link in a node's state; of NONE a
+    free place. NO_PLACE: none."""
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
             return np.int64(p)
@@ -186,7 +187,7 @@ def link_of(state, i, node_id):
 
 @inlined
 def link_count(state, i):
-    """How many overlay neighbours a node has in its state."""
+    """Return how many overlay neighbours a node has in its state."""
     count = 0
     for p in range(state.links.shape[1]):
         count += state.links.node_id[i, p] != NONE
@@ -195,7 +196,7 @@ def link_count(state, i):
 
 @apart
 def trail_of(state, i, initiator, number):
-    """The place of an overlay walk's trail in a node's state; NO_PLACE if there is none."""
+    """Return the place of an overlay walk's trail in a node's state; NO_PLACE if there is none."""
     trails, members = state.trails, state.members
     for s in range(min(members.walks_seen[i], trails.shape[1])):
         if trails.initiator[i, s] == initiator and trails.number[i, s] == number:
@@ -205,7 +206,7 @@ def trail_of(state, i, initiator, number):
 
 @apart
 def trail_for(state, i, initiator, number):
-    """The place of an overlay walk's trail in a node's state; a new trail if there is none.
+    """Return the place of an overlay walk's trail in a node's state; a new trail if there is none.
 
     A new trail replaces the oldest of a walk that only marked the node, else the oldest: a visiting
     walk without its trail would return with its way back reversed.

@@ -47,7 +47,7 @@ class Catalogue(NamedTuple):
 def catalogue(
     subscriptions: Sequence[Subscription], events: Sequence[tuple[int, Sequence[float]]], key: int
 ) -> Catalogue:
-    """The catalogue of overlay subscriptions and events (topic, values); `key` keys every hash.
+    """Return the catalogue of subscriptions and events (topic, values); `key` keys every hash.
 
     Raises Problem for different numbers of attributes, values that are not finite, or an empty
     interval.
@@ -67,6 +67,21 @@ def catalogue(
                 remedy="give [low, high) with low below high",
             )
         items.append(_items(subscription, key))
+    return Catalogue(
+        np.array([s.topic for s in subscriptions], np.int32),
+        low,
+        high,
+        np.cumsum([0, *map(len, items)]).astype(np.int64),
+        np.array([item for one in items for item in one], np.uint64),
+        np.array([topic for topic, _ in events], np.int32),
+        _values(events, attributes),
+    )
+
+
+def _values(
+    events: Sequence[tuple[int, Sequence[float]]], attributes: int
+) -> npt.NDArray[np.float64]:
+    """Return [events, attributes]: the values of events, checked."""
     value = np.zeros((len(events), attributes))
     for e, (_, values) in enumerate(events):
         if len(values) != attributes or not np.isfinite(values).all():
@@ -75,19 +90,11 @@ def catalogue(
                 remedy=f"give {attributes} finite values",
             )
         value[e] = values
-    return Catalogue(
-        np.array([s.topic for s in subscriptions], np.int32),
-        low,
-        high,
-        np.cumsum([0, *map(len, items)]).astype(np.int64),
-        np.array([item for one in items for item in one], np.uint64),
-        np.array([topic for topic, _ in events], np.int32),
-        value,
-    )
+    return value
 
 
 def _items(subscription: Subscription, key: int) -> list[int]:
-    """The items that represent an overlay subscription in a filter."""
+    """Return the items that represent an overlay subscription in a filter."""
     narrow = [
         (high - low, a, low, high)
         for a, interval in enumerate(subscription.intervals)
@@ -105,7 +112,8 @@ def _items(subscription: Subscription, key: int) -> list[int]:
 
 
 def covering(low: float, high: float) -> list[tuple[int, int]]:
-    """At most PIECES cells (level, number) that cover a subscription's [low, high) in [0, 1)."""
+    """Return at most PIECES cells (level, number) that cover a
+    subscription's [low, high) in [0, 1)."""
     level = LEVELS
     while True:
         first, last = (int(cell_of(end, level)) for end in (low, np.nextafter(high, -1.0)))
@@ -116,7 +124,8 @@ def covering(low: float, high: float) -> list[tuple[int, int]]:
 
 
 def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
-    """A subscription's cells first…last of a level, two halves replaced by their parent cell."""
+    """Return a subscription's cells first…last of a level, two halves
+    replaced by their parent cell."""
     cells = []
     while first <= last:
         if first & 1 or level == 0:
@@ -133,7 +142,8 @@ def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
 
 @inlined
 def cell_of(value, level):
-    """The cell of an attribute's value at a level; outside [0, 1): one of the outermost cells."""
+    """Return the cell of an attribute's value at a level; outside [0,
+    1): one of the outermost cells."""
     cells = np.int64(1) << np.int64(level)
     clipped = min(max(value, 0.0), 1.0)
     return min(np.int64(clipped * np.float64(cells)), cells - np.int64(1))
@@ -141,13 +151,14 @@ def cell_of(value, level):
 
 @inlined
 def item_of(key, topic, attribute, level, cell):
-    """The word that represents a cell of an attribute of a topic in every subscription filter."""
+    """Return the word that represents a cell of an attribute of a topic
+    in every subscription filter."""
     return seeded(seeded(seeded(key, topic), attribute * 64 + level), cell)
 
 
 @inlined
 def matches(catalogue, s, topic, event):
-    """Whether overlay subscription s matches an event of a topic, exactly."""
+    """Return whether overlay subscription s matches an event of a topic, exactly."""
     if catalogue.topic[s] != topic:
         return False
     for a in range(catalogue.value.shape[1]):
@@ -159,7 +170,8 @@ def matches(catalogue, s, topic, event):
 
 @inlined
 def admits(words, catalogue, topic, event, key, bits, hashes):
-    """Whether a subscription filter admits an event: false positives, but no false negatives."""
+    """Return whether a subscription filter admits an event: false
+    positives, but no false negatives."""
     if may_hold(words, item_of(key, topic, WHOLE_TOPIC, 0, 0), bits, hashes):
         return True
     for a in range(catalogue.value.shape[1]):

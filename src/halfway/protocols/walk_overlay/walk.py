@@ -48,7 +48,7 @@ def emit_of_head(message, kind, after, towards, out):
 
 @apart
 def is_asking(state, i, branch):
-    """Whether a head of that branch of any overlay walk waits here for bids."""
+    """Return whether a head of that branch of any overlay walk waits here for bids."""
     for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
         if state.trails.marks[i, s] & (ASKING << branch):
             return True
@@ -57,8 +57,8 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """The trail place of an overlay walk whose head is here, no longer asking; NO_PLACE: it
-    stopped."""
+    """Return the trail place of an overlay walk whose head is here, no
+    longer asking; NO_PLACE: it stopped."""
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0:
@@ -136,7 +136,7 @@ def receive_bid(state, i, message):
 
 @apart
 def best_bid(state, rules, i, branch, word):
-    """(place that an overlay walk's branch chooses, or NO_PLACE; neighbours that did not bid)."""
+    """Return the place that a branch chooses, or NO_PLACE, and how many neighbours did not bid."""
     degree = np.int64(0)
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
         degree += 1
@@ -230,13 +230,15 @@ def step_failed(state, i, step, out):
 
 @inlined
 def may_return(rules):
-    """Whether an overlay walk may return to where it went back from: pure, or two branches."""
+    """Return whether an overlay walk may return to where it went back
+    from: pure, or two branches."""
     return rules.pure or rules.branches > 1
 
 
 @apart
 def is_duplicate_head(state, rules, i, s, message):
-    """Whether a STEP is of an overlay walk's second head, by a failed hop; the first goes on.
+    """Return whether a STEP is of an overlay walk's second head, by a
+    failed hop; the first goes on.
 
     A step whose acknowledgements were all lost is made again, onto another node. A head that
     returns then comes from a node where the walk is no longer, or later, or with fewer steps.

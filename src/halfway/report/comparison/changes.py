@@ -46,7 +46,8 @@ def print_changes(out: Console, before: Path, after: Path) -> None:
 
 
 def changes_jsonl(before: Path, after: Path) -> str:
-    """The changes from one study to another as JSON lines. Raises Problem as `print_changes`."""
+    """Return the changes from one study to another as JSON lines.
+    Raises Problem as `print_changes`."""
     rows = (one._asdict() for one in _compared(before, after)[1])
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)
 
@@ -62,7 +63,7 @@ def _compared(before: Path, after: Path) -> tuple[tuple[Results, Results], list[
 
 
 def _columns(rows: Sequence[Change]) -> tuple[Sequence[Column], Sequence[Column]]:
-    """The key columns and the other columns of a table of changes."""
+    """Return the key columns and the other columns of a table of changes."""
     keys: list[Column] = [
         (field, [Text(wording.scalar(one.point[field])) for one in rows])
         for field in rows[0].point

@@ -18,7 +18,7 @@ _EXTRA = "difference to the chosen system"
 
 
 def decision_section(results: Results) -> str:
-    """The section of the page with the decision of every point; "" without a decision."""
+    """Return the section of the page with the decision of every point; "" without a decision."""
     if not results.decisions:
         return ""
     if len(results.decisions) == 1:
@@ -40,7 +40,8 @@ def _whole(results: Results, decision: Decision) -> str:
 
 
 def _marked(sentence: str) -> str:
-    """A decision's sentence as HTML, in which a line ends before an option and not within it."""
+    """Return a decision's sentence as HTML, in which a line ends before
+    an option and not within it."""
     return _OPTION.sub(r'<span class="option">\g<0></span>', escape(sentence))
 
 
@@ -55,7 +56,8 @@ def _folded(results: Results, decision: Decision) -> str:
 
 
 def _table(results: Results, decision: Decision) -> str:
-    """The table of a decision: a row a system, its needs, its cost, its verdict and the reason."""
+    """Return the table of a decision: a row a system, its needs, its
+    cost, its verdict and the reason."""
     metrics = {metric.name: metric for metric in results.metrics}
     marks, cost = mark_numbers(results.systems), metrics[decision.minimise]
     texts = [need_text(need, metrics[need.metric]) for need in decision.needs]
@@ -105,7 +107,8 @@ def _row(
 
 
 def _sure(need: NeedResult) -> str:
-    """The one-sided confidence that a decision's need is met; the last digit is rounded down."""
+    """Return the one-sided confidence that a decision's need is met;
+    the last digit is rounded down."""
     if need.verdict == "fails" or need.confidence == 0.0:  # 0: one replicate
         return ""
     if need.confidence >= 0.999:

@@ -14,24 +14,26 @@ from halfway.report.output_files import csv_text, write_all
 
 
 def cells_csv(results: Results) -> str:
-    """A comparison's cells as CSV: `STUDY`, swept fields, `COLUMNS`; missing values are empty."""
+    """Return a comparison's cells as CSV: `STUDY`, swept fields,
+    `COLUMNS`; missing values are empty."""
     return csv_text([*STUDY, *results.points[0], *COLUMNS], results.rows())
 
 
 def cells_jsonl(results: Results) -> str:
-    """A comparison's cells as JSON lines, one object a cell; missing values are null."""
+    """Return a comparison's cells as JSON lines, one object a cell; missing values are null."""
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in results.rows())
 
 
 def decisions_jsonl(results: Results) -> str:
-    """A comparison's decisions as JSON lines: `STUDY`, swept fields, `decision` for each point."""
+    """Return a comparison's decisions as JSON lines: `STUDY`, swept
+    fields, `decision` for each point."""
     study = results.study_columns()
     rows = ({**study, **results.points[one.point], "decision": one} for one in results.decisions)
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)
 
 
 def timelines_csv(results: Results) -> str:
-    """A comparison's metrics over time as CSV, one line a bin; missing values are empty."""
+    """Return a comparison's metrics over time as CSV, one line a bin; missing values are empty."""
     return csv_text([*results.points[0], *timelines.COLUMNS], timelines.timeline_rows(results))
 
 
@@ -71,7 +73,7 @@ _MEAN = {"value", "low", "high"}
 
 
 def _with_nan(value: Any) -> Any:
-    """The data of a comparison's JSON, with nan where a number is null."""
+    """Return the data of a comparison's JSON, with nan where a number is null."""
     if isinstance(value, dict):
         if value.keys() == _MEAN:
             return {name: math.nan if one is None else one for name, one in value.items()}

@@ -30,7 +30,8 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def shown_metrics(results: Results, names: Sequence[str] | None = None) -> list[Metric]:
-    """The metrics of a comparison, or of one group, that have a value somewhere; in order."""
+    """Return the metrics of a comparison, or of one group, that have a
+    value somewhere; in order."""
     known = {cell.metric for cell in results.cells if cell.replicates}
     return [
         metric for metric in results.metrics

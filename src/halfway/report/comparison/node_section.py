@@ -20,7 +20,8 @@ _HEADS = ("load", "sent", "received", "energy [J]", "expected", "lost")
 
 
 def node_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """The section of the nodes; "" without replays. places: system -> its index in the tables."""
+    """Return the section of the nodes; "" without replays. places:
+    system -> its index in the tables."""
     shown = [(replay.system, replay.nodes) for replay in replays if replay.nodes is not None]
     if not shown:
         return ""
@@ -81,7 +82,7 @@ def _row(nodes: NodeTable, row: int) -> str:
 
 
 def _heat_map(nodes: NodeTable, highest: int) -> str:
-    """A node is a dot at its position; a path of dots for each class of load."""
+    """Return a node is a dot at its position; a path of dots for each class of load."""
     assert nodes.position is not None
     low, high = nodes.position.min(axis=0), nodes.position.max(axis=0)
     scale = (_SIZE - 2 * _MARGIN) / max(float((high - low).max()), 1e-300)
@@ -112,7 +113,7 @@ def _heat_map(nodes: NodeTable, highest: int) -> str:
 
 
 def _bars(nodes: NodeTable, order: Sequence[int]) -> str:
-    """The highest loads of nodes as bars, where the network has no positions."""
+    """Return the highest loads of nodes as bars, where the network has no positions."""
     most = max(int(nodes.load[order[0]]), 1)
     step, parts = 13.0, []
     for k, row in enumerate(order[:_MOST_BARS]):

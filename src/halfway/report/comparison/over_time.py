@@ -18,7 +18,7 @@ _FAULTS = {"crash": "crash", "link-cut": "cut link", "partition": "partition"}
 
 
 def over_time_section(results: Results, names: Sequence[str]) -> str:
-    """The section of metrics over time; "" without any. names: of the points."""
+    """Return the section of metrics over time; "" without any. names: of the points."""
     parts = []
     for point, name in enumerate(names):
         panels = [_panel(results, point, system) for system in results.systems]
@@ -39,7 +39,7 @@ def over_time_section(results: Results, names: Sequence[str]) -> str:
 
 
 def _panel(results: Results, point: int, system: str) -> str:
-    """The plots of one system over time, one below the other; "" without values."""
+    """Return the plots of one system over time, one below the other; "" without values."""
     place = mark_numbers(results.systems)[system]
     own = [line for line in results.timelines if (line.point, line.system) == (point, system)]
     if not own:
@@ -69,7 +69,7 @@ def _panel(results: Results, point: int, system: str) -> str:
 
 
 def _scale(metric: str, lines: Sequence[Timeline], top: float) -> Axis:
-    """The vertical axis of a metric over time, the same for all systems."""
+    """Return the vertical axis of a metric over time, the same for all systems."""
     if metric.startswith(("delivery-ratio", "view-")):
         return Axis(0.0, 1.0, top + _STRIP, top, False, (0.0, 1.0))
     found = axis([v for line in lines for v in line.mean], top + _STRIP, top)
@@ -109,7 +109,7 @@ def _strip(
 
 
 def _spans(results: Results, seconds: float) -> list[tuple[str, float, float]]:
-    """The declared faults with a fixed time: what, begin and end; churn has no such time."""
+    """Return the declared faults with a fixed time: what, begin and end; churn has no such time."""
     faults: Any = results.scenario.get("faults", [])
     found = []
     for fault in faults if isinstance(faults, list) else []:

@@ -34,7 +34,7 @@ def write_comparison_page(
 
 
 def comparison_page(results: Results, replays: Sequence[Replay] | str, command: str = "") -> str:
-    """The HTML page of a comparison as text; equal results and replays give equal text."""
+    """Return the HTML page of a comparison as text; equal results and replays give equal text."""
     drawn = replays if isinstance(replays, str) else _map_and_nodes(results, replays)
     body = "".join([
         _head(results), _contents(results, drawn), "<main>", decision_section(results),
@@ -117,7 +117,8 @@ def _results(results: Results) -> str:
 
 
 def _tables(results: Results) -> str:
-    """The tables of the page: of the one point, or of each metric and each point of a sweep."""
+    """Return the tables of the page: of the one point, or of each
+    metric and each point of a sweep."""
     if not sweep_plots.varied(results):
         return tables.tables(results, 0, _point(results.points[0]))
     of_metrics = "".join(tables.sweep_tables(results, one) for one in shown_metrics(results))

@@ -18,7 +18,8 @@ _WORDS = {"no clear difference": "unclear", "not comparable": "unclear"}
 
 
 def tables(results: Results, point: int, where: str = "") -> str:
-    """A comparison's HTML tables of one point, one for each group of metrics that has values.
+    """Return a comparison's HTML tables of one point, one for each
+    group of metrics that has values.
 
     where: the point in words. A checkbox on the page shows the differences to the baseline.
     """
@@ -37,7 +38,8 @@ def tables(results: Results, point: int, where: str = "") -> str:
 
 
 def sweep_tables(results: Results, metric: Metric) -> str:
-    """A comparison's HTML tables of one metric over a sweep: a row a point, a column a system.
+    """Return a comparison's HTML tables of one metric over a sweep: a
+    row a point, a column a system.
 
     A table has at most `_MOST_SYSTEMS` systems, so that it fits on paper.
     """
@@ -74,7 +76,8 @@ def _sweep_table(results: Results, metric: Metric, systems: Sequence[str], capti
 
 
 def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> str:
-    """A table of a comparison in a frame that scrolls where it is too wide; heads, rows: HTML."""
+    """Return a table of a comparison in a frame that scrolls where it
+    is too wide; heads, rows: HTML."""
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(plain(caption))}">'
         f'<table class="comparison {kind}"><caption>{prose(caption)}</caption>'
@@ -84,7 +87,7 @@ def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> s
 
 
 def unsupported(results: Results) -> str:
-    """The systems that a comparison's tables do not have, with the reasons; "" for none."""
+    """Return the systems that a comparison's tables do not have, with the reasons; "" for none."""
     items = "".join(
         f"<li><b>{escape(system)}</b> cannot run here: {escape(why)}</li>"
         for system, why in results.unsupported.items()
@@ -93,7 +96,7 @@ def unsupported(results: Results) -> str:
 
 
 def definitions(metrics: Sequence[Metric]) -> str:
-    """The definitions of the metrics in a comparison's HTML tables, as a list."""
+    """Return the definitions of the metrics in a comparison's HTML tables, as a list."""
     items = "".join(
         f"<div><dt>{escape(metric.heading)} <code>{escape(metric.name)}</code></dt>"
         f"<dd>{prose(metric.definition)}</dd></div>"
@@ -103,7 +106,7 @@ def definitions(metrics: Sequence[Metric]) -> str:
 
 
 def span(mean: MeanInterval) -> str:
-    """The ends of a result's interval in an HTML table, below its mean."""
+    """Return the ends of a result's interval in an HTML table, below its mean."""
     _, low, high = mean.texts
     text = f"{low} to {high}" if low else "no interval"
     return f'<span class="span">{text if low != high or not low else "± 0"}</span>'
@@ -127,7 +130,8 @@ def _row(results: Results, point: int, number: int, system: str, metrics: Sequen
 
 
 def _cell(results: Results, cell: ResultCell | None, metric: Metric, name: str) -> str:
-    """A cell of a comparison's table; name: its heading where the table is a list of cards."""
+    """Return a cell of a comparison's table; name: its heading where
+    the table is a list of cards."""
     named = f'data-name="{escape(name)}"'
     if cell is None or not math.isfinite(cell.mean.value):
         return f'<td class="n none" {named}>{NOTHING}</td>'
@@ -146,7 +150,8 @@ def _cell(results: Results, cell: ResultCell | None, metric: Metric, name: str) 
 
 
 def _difference(results: Results, cell: ResultCell, metric: Metric) -> str:
-    """A comparison table's paired difference to the baseline, with its direction in words."""
+    """Return a comparison table's paired difference to the baseline,
+    with its direction in words."""
     gap = cell.difference
     if gap is None or not math.isfinite(gap.value):
         return f'<span class="difference none">{NOTHING}</span>'
@@ -165,7 +170,8 @@ def _difference(results: Results, cell: ResultCell, metric: Metric) -> str:
 
 
 def _delivers(results: Results, cell: ResultCell) -> bool:
-    """Whether a cost may be called better or worse: system and baseline deliver what is needed."""
+    """Return whether a cost may be called better or worse: system and
+    baseline deliver what is needed."""
     base = cell_of(results, cell.point, results.baseline, cell.metric)
     failing = {
         one.system
@@ -177,12 +183,12 @@ def _delivers(results: Results, cell: ResultCell) -> bool:
 
 
 def signed(text: str) -> str:
-    """The text of a difference in a comparison's tables with its sign; "" for ""."""
+    """Return the text of a difference in a comparison's tables with its sign; "" for ""."""
     if not text.strip("-0.,"):
         return "0" if text else ""
     return f"−{text[1:]}" if text.startswith("-") else f"+{text}"
 
 
 def _order(value: object) -> str:
-    """The attribute of a sweep's setting by which its table is sorted; "" for a word."""
+    """Return the attribute of a sweep's setting by which its table is sorted; "" for a word."""
     return f' data-value="{value:.12g}"' if isinstance(value, int | float) else ""

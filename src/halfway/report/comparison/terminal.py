@@ -89,7 +89,8 @@ def _print_decisions(out: Console, results: Results) -> None:
 
 
 def _named(decision: Decision, verdicts: Sequence[str]) -> Text:
-    """The systems of a terminal's decision with one of these verdicts: two names, or their number.
+    """Return the systems of a terminal's decision with one of these
+    verdicts: two names, or their number.
 
     The chosen system is always named.
     """
@@ -160,7 +161,7 @@ def print_fitting(
 def _parts(
     out: Console, title: str, keys: Sequence[Column], columns: Sequence[Column]
 ) -> list[tuple[Table, Sequence[Column]]]:
-    """The parts of a table that the terminal has room for, each with its columns."""
+    """Return the parts of a table that the terminal has room for, each with its columns."""
     rest = list(columns)
     parts: list[tuple[Table, Sequence[Column]]] = []
     while rest:
@@ -214,7 +215,7 @@ def _print_list(out: Console, title: str, keys: Sequence[Column], column: Column
 
 
 def _shown(out: Console, results: Results, point: int, system: str, metric: Metric) -> Text:
-    """A result in a terminal table: * if best, [k] if only k replicates have a value."""
+    """Return a result in a terminal table: * if best, [k] if only k replicates have a value."""
     cell: ResultCell | None = cell_of(results, point, system, metric.name)
     if cell is None or not cell.replicates:
         return Text(NOTHING)
@@ -226,7 +227,7 @@ def _shown(out: Console, results: Results, point: int, system: str, metric: Metr
 
 
 def _on_two_lines(cell: Text) -> Text:
-    """A terminal table's cell with its interval below the mean, in half of the width."""
+    """Return a terminal table's cell with its interval below the mean, in half of the width."""
     mean, _, interval = cell.plain.partition(" ")
     if not interval:
         return cell

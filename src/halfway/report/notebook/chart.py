@@ -19,7 +19,7 @@ _WIDTH, _HEIGHT, _ROW = 420, 280, 26
 
 
 def metric_chart(results: Results, metric: Metric) -> Any:
-    """The chart of one metric of a comparison: means with 95 % intervals.
+    """Return the chart of one metric of a comparison: means with 95 % intervals.
 
     Without a sweep, each system has a row. A sweep's first field is the lower axis, and each
     setting of its other fields has a panel.
@@ -47,7 +47,7 @@ def metric_chart(results: Results, metric: Metric) -> Any:
 
 
 def _values(results: Results, metric: Metric, fields: list[str]) -> list[dict[str, object]]:
-    """The rows of a chart of a comparison: a mean, its ends, and where it belongs."""
+    """Return the rows of a chart of a comparison: a mean, its ends, and where it belongs."""
     rows: list[dict[str, object]] = []
     for number, point in enumerate(results.points):
         others = {field: point[field] for field in fields[1:]}
@@ -64,18 +64,18 @@ def _values(results: Results, metric: Metric, fields: list[str]) -> list[dict[st
 
 
 def _points(base: Any) -> Any:
-    """The means of a chart, with the point's text under the pointer."""
+    """Return the means of a chart, with the point's text under the pointer."""
     shown = [alt.Tooltip("system:N"), alt.Tooltip("value:N")]
     return base.mark_point(filled=True, size=60, opacity=1).encode(tooltip=shown)
 
 
 def _axis(channel: str, field: str, metric: Metric) -> Any:
-    """A value axis of a chart. The axis of a cost need not contain 0."""
+    """Return a value axis of a chart. The axis of a cost need not contain 0."""
     return getattr(alt, channel)(f"{field}:Q", title=metric.heading).scale(zero=False)
 
 
 def _colour(results: Results) -> Any:
-    """The colours of systems in a chart: those of the page."""
+    """Return the colours of systems in a chart: those of the page."""
     numbers = mark_numbers(results.systems)
     page = dict(reversed(re.findall(r"--(s\d+):(#\w{6})", asset("comparison", "comparison.css"))))
     scale = alt.Scale(domain=[*numbers], range=[page[colour(one)] for one in numbers.values()])

@@ -16,7 +16,7 @@ _MOST_ROWS = 40
 
 
 def comparison_html(results: Results, first_error: str = "") -> str:
-    """The table of a comparison in a notebook: a row for each point and system."""
+    """Return the table of a comparison in a notebook: a row for each point and system."""
     metrics = shown_metrics(results, _METRICS)
     fields = varied(results)
     rows = [
@@ -41,7 +41,7 @@ def comparison_html(results: Results, first_error: str = "") -> str:
 
 
 def outcome_html(outcome: Outcome) -> str:
-    """The table of one run in a notebook."""
+    """Return the table of one run in a notebook."""
     rows = [
         ["delivery ratio", wording.number(outcome.delivery_ratio)],
         ["notifications", f"{outcome.delivered:,} of {outcome.expected:,}"],
@@ -57,7 +57,7 @@ def outcome_html(outcome: Outcome) -> str:
 
 
 def _text(results: Results, point: int, system: str, metric: Metric) -> str:
-    """The text of one mean in a notebook's table."""
+    """Return the text of one mean in a notebook's table."""
     cell = cell_of(results, point, system, metric.name)
     if cell is None or not cell.replicates:
         return NOTHING
@@ -71,7 +71,8 @@ def _table(
     texts: int,
     lines: Sequence[str],
 ) -> str:
-    """The HTML table of a notebook; all cells are escaped, and `texts` columns are to the left."""
+    """Return the HTML table of a notebook; all cells are escaped, and
+    `texts` columns are to the left."""
     left, right = ' style="text-align:left"', ' style="text-align:right"'
     sides = [left if place < texts else right for place in range(len(heads))]
     head = "".join(

@@ -83,7 +83,8 @@ def draw_paths(
 
 
 def modes(route: Route, goal: GridCell) -> list[int]:
-    """A pictured route's mode at each hop: 0 greedy, 1 perimeter, 2 the last perimeter traversal.
+    """Return a pictured route's mode at each hop: 0 greedy, 1
+    perimeter, 2 the last perimeter traversal.
 
     A hop is greedy if it leaves the closest cell so far for one that is closer.
     """

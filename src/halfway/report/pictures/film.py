@@ -61,7 +61,7 @@ def write_film(replay: Replay, file: Path, *, event: int = 1, seconds: float = 6
 
 
 def _times(replay: Replay, place: int, count: int) -> Doubles:
-    """[count] the simulated times of the film's pictures, in seconds."""
+    """Return [count]: the simulated times of the film's pictures, in seconds."""
     published = replay.world.publications
     begin, reached = float(published["t"][place]), replay.tables["reached"]
     hops = reached["t"][reached["event"] == published["event"][place]]
@@ -93,7 +93,7 @@ class _Stage:
             self._frame(np.asarray(replay.world.frames, np.float64).reshape(-1, 2))
 
     def picture(self, t: float) -> Image.Image:
-        """The picture of a film at a simulated time."""
+        """Return the picture of a film at a simulated time."""
         place, drawn = self._places(t), list[Collection]()
         if np.any(known := self.hops["t"] <= t):
             drawn.append(self._lines(place, self.hops, known, _EVENT, 2.0))
@@ -121,7 +121,7 @@ class _Stage:
         return Image.frombytes("RGBA", size, raw.getvalue()).convert("RGB")
 
     def _dots(self, place: Doubles, **looks: Any) -> Collection:
-        """Dots of a film's picture at places [k, 2]."""
+        """Return dots of a film's picture at places [k, 2]."""
         return self.axes.scatter(place[:, 0], place[:, 1], **looks)
 
     def _places(self, t: float) -> Doubles:
@@ -135,7 +135,7 @@ class _Stage:
     def _lines(
         self, place: Doubles, table: Any, chosen: npt.NDArray[np.bool_], colour: str, wide: float
     ) -> LineCollection:
-        """Lines of a film from sources to rows of a table."""
+        """Return lines of a film from sources to rows of a table."""
         ends = np.stack([table[name][chosen].astype(int) for name in ("source", "row")], axis=1)
         made = LineCollection(list(place[ends]), colors=colour, linewidths=wide, alpha=0.8)
         self.axes.add_collection(made, autolim=False)
@@ -149,7 +149,7 @@ class _Stage:
         self.axes.add_collection(lines, autolim=False)
 
     def _frame(self, place: Doubles) -> None:
-        """The part of the plane that all pictures of a film show."""
+        """Show the part of the plane that all pictures of a film show."""
         low, high = np.nanmin(place, 0), np.nanmax(place, 0)
         edge = 0.04 * float((high - low).max()) or 1.0
         self.axes.set_xlim(low[0] - edge, high[0] + edge)

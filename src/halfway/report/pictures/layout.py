@@ -15,7 +15,8 @@ Doubles = npt.NDArray[np.float64]
 
 
 def positions(network: Network) -> Doubles:
-    """[n, 2] a network's layout: its positions if all are known, else by hops; deterministic."""
+    """Return [n, 2]: a network's layout: its positions if all are
+    known, else by hops; deterministic."""
     own = network.position
     if own is not None and own.shape == (network.n, 2) and np.isfinite(own).all():
         return own
@@ -23,7 +24,8 @@ def positions(network: Network) -> Doubles:
 
 
 def by_hops(network: Network) -> Doubles:
-    """[n, 2] a network's layout close to its distances in hops: pivot MDS, refined for small n.
+    """Return [n, 2]: a network's layout close to its distances in hops:
+    pivot MDS, refined for small n.
 
     Source: Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of
     large data", 2007; and stress majorisation (Gansner, Koren, North 2004).
@@ -45,7 +47,8 @@ def by_hops(network: Network) -> Doubles:
 
 
 def _distances(network: Network, pivots: int) -> Doubles:
-    """[n, pivots] hops for a layout, from pivots far apart; components get a large distance."""
+    """Return [n, pivots]: hops for a layout, from pivots far apart;
+    components get a large distance."""
     n = network.n
     rows = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
     graph = csr_array(rows, shape=(n, n))
@@ -64,7 +67,8 @@ def _distances(network: Network, pivots: int) -> Doubles:
 
 
 def _polished(place: Doubles, hops: Doubles) -> Doubles:
-    """A layout after stress majorisation with weights 1 / hops², so that near pairs count more."""
+    """Return a layout after stress majorisation with weights 1 / hops²,
+    so that near pairs count more."""
     weight = 1.0 / np.maximum(hops, 1.0) ** 2
     np.fill_diagonal(weight, 0.0)
     total = weight.sum(1)

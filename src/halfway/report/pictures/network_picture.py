@@ -45,7 +45,8 @@ _LONG_NUMBER = re.compile(r"(-?\d+\.\d{2})\d+")
 
 
 def checked_format(file: Path) -> str:
-    """A network picture's format by file suffix. Raises Problem for another suffix or no folder."""
+    """Return a network picture's format by file suffix. Raises Problem
+    for another suffix or no folder."""
     suffix = file.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         what = f"'{file.suffix or file.name}' is not a picture format"
@@ -65,7 +66,7 @@ def draw_walk(network: Network, meeting: Meeting, file: Path, *, title: str = ""
 
 
 def walk_svg(network: Network, meeting: Meeting, *, title: str = "") -> str:
-    """The network picture of `draw_walk` as SVG text."""
+    """Return the network picture of `draw_walk` as SVG text."""
     return _rendered(network, meeting, title, "svg").decode()
 
 
@@ -83,7 +84,7 @@ def _rendered(network: Network, meeting: Meeting, title: str, form: str) -> byte
 
 
 def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], form: str) -> bytes:
-    """A network picture with the drawing of `paint` on it; deterministic bytes."""
+    """Return a network picture with the drawing of `paint` on it; deterministic bytes."""
     with mpl.rc_context():
         mpl.rcdefaults()  # the user's style would change the bytes
         mpl.rcParams.update(_SETTINGS)
@@ -103,7 +104,8 @@ def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], f
 
 
 def _size(place: Doubles) -> tuple[float, float]:
-    """A network picture's inches, in the network's proportions, with room for title and legend."""
+    """Return a network picture's inches, in the network's proportions,
+    with room for title and legend."""
     wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
     width, height = 8.0, float(np.clip(8.0 * high / wide, 3.0, 8.0))
     if high > wide:
@@ -194,6 +196,6 @@ def _legend(network: Network, meeting: Meeting) -> list[Any]:
 
 
 def _name(network: Network, row: int) -> str:
-    """The user's id of a row in a network picture, cut to a length that fits."""
+    """Return the user's id of a row in a network picture, cut to a length that fits."""
     label = network.label(row)
     return label if len(label) <= _LONGEST_NAME else f"{label[: _LONGEST_NAME - 1]}…"

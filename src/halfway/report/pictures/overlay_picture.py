@@ -14,7 +14,7 @@ _INK, _WALK, _GREEN, _YELLOW = "#1c2733", "#0072B2", "#009E73", "#F0C419"
 
 
 def overlay_svg(overlay: WalkOverlay, *, title: str = "") -> str:
-    """The picture of a walk overlay as SVG text; without positions the layout is by hops."""
+    """Return the picture of a walk overlay as SVG text; without positions the layout is by hops."""
 
     def paint(figure: Figure, axes: Axes, place: npt.NDArray[np.float64]) -> None:
         links = LineCollection(list(place[overlay.links]), colors=_WALK, linewidths=2.0, zorder=4)

@@ -15,7 +15,7 @@ _COLUMNS = ("wall", "Python", "rest", "launch", "lost", "idle")
 
 
 def account_csv(account: SweepAccount) -> str:
-    """Every stage of a sweep's account, one row each, with the fields of `Stage`."""
+    """Return every stage of a sweep's account, one row each, with the fields of `Stage`."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(Stage.__struct_fields__)
@@ -50,6 +50,6 @@ def print_account(console: Console, account: SweepAccount) -> None:
 
 
 def _sums(stages: Iterable[Stage]) -> list[str]:
-    """The sums of stages of an account."""
+    """Return the sums of stages of an account."""
     rows = list(stages)
     return [f"{sum(getattr(one, name) for one in rows):.1f}" for name in _SUMS]

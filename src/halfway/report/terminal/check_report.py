@@ -15,7 +15,7 @@ _SHOWN = 8  # names in a list
 
 
 def check_json(found: Check) -> str:
-    """The check of a comparison as one JSON object."""
+    """Return the check of a comparison as one JSON object."""
     return msgspec.json.encode(found).decode()
 
 
@@ -37,7 +37,7 @@ def print_check(console: Console, found: Check) -> None:
 
 
 def _facts(found: Check) -> Iterator[tuple[str, str]]:
-    """The rows of a printed check."""
+    """Yield the rows of a printed check."""
     topology, roles = found.survey.topology, found.survey.roles
     moving = ", moving" if topology.over_time else f", {count(topology.links, 'link')}"
     yield "network", f"{count(topology.nodes, 'node')}{moving}"
@@ -66,7 +66,7 @@ def _facts(found: Check) -> Iterator[tuple[str, str]]:
 
 
 def _fixed(found: Check) -> Iterator[tuple[str, str]]:
-    """The rows of a printed check on a network that does not move."""
+    """Yield the rows of a printed check on a network that does not move."""
     topology = found.survey.topology
     parts = f"{topology.components:,} (the largest has {count(topology.largest_component, 'node')})"
     yield "components", parts
@@ -77,7 +77,7 @@ def _fixed(found: Check) -> Iterator[tuple[str, str]]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The count of a check's names, and the first of them."""
+    """Return the count of a check's names, and the first of them."""
     if not names:
         return "0"
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""

@@ -34,7 +34,7 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
 
 
 def ideas() -> dict[str, str]:
-    """The idea of each listed system, in one sentence."""
+    """Return the idea of each listed system, in one sentence."""
     return {name: about.idea for name, about in ABOUT.items()}
 
 
@@ -70,7 +70,7 @@ def print_options(console: Console, options: Mapping[str, Sequence[OptionRow]]) 
 
 
 def options_json(options: Mapping[str, Sequence[OptionRow]]) -> str:
-    """The listed options as one JSON object a line: all fields of a row."""
+    """Return the listed options as one JSON object a line: all fields of a row."""
     rows = [row._asdict() for own in options.values() for row in own]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
 
@@ -88,7 +88,8 @@ def _range(row: OptionRow) -> str:
 
 
 def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
-    """The listed figures with these names ("PAPER/FIGURE" or "PAPER"), each once; () selects all.
+    """Return the listed figures with these names ("PAPER/FIGURE" or
+    "PAPER"), each once; () selects all.
 
     Raises Problem, with the nearest name, for an unknown name.
     """
@@ -106,7 +107,8 @@ def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple
 
 
 def _nearest(what: str, figures: Iterable[str]) -> str:
-    """The remedy for a name not in the list: the nearest figure, and the command that lists."""
+    """Return the remedy for a name not in the list: the nearest figure,
+    and the command that lists."""
     figures = list(figures)
     # "figure-6" or "fig6" means a figure of any paper.
     papers = {name.partition("/")[0]: name.partition("/")[0] for name in figures}
@@ -117,7 +119,8 @@ def _nearest(what: str, figures: Iterable[str]) -> str:
 
 
 def runs(figure: Figure, scale: Scale) -> int:
-    """The number of runs of a listed figure at a scale, shared and finished ones included."""
+    """Return the number of runs of a listed figure at a scale, shared
+    and finished ones included."""
     return len(figure.points(scale)) * figure.replicates[scale]
 
 

@@ -15,7 +15,7 @@ _SPREAD = ("mean", "p50", "p95", "p99", "max")
 
 
 def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
-    """The outcome of one simulated run as one JSON object; metrics without a value are null.
+    """Return the outcome of one simulated run as one JSON object; metrics without a value are null.
 
     nodes: added as `per_node`, one object for each node.
     """

@@ -53,12 +53,12 @@ def walked(
 
 
 def walked_json(pair: WalkResult) -> str:
-    """The result of `halfway walk` as one JSON object on one line."""
+    """Return the result of `halfway walk` as one JSON object on one line."""
     return msgspec.json.encode(pair).decode()
 
 
 def lines(pair: WalkResult) -> list[str]:
-    """The result of `halfway walk` for a terminal, a label and a value per line."""
+    """Return the result of `halfway walk` for a terminal, a label and a value per line."""
     first, second = pair.steps_each
     rows = [
         ("network", f"{pair.network}: {count(pair.nodes, 'node')}, {count(pair.links, 'link')}"),

@@ -17,22 +17,24 @@ _SUMMARY_FIELDS = tuple(
 
 
 def verdict_json(verdict: Verdict) -> str:
-    """One verdict as a JSON object on one line; values that are not finite become null."""
+    """Return one verdict as a JSON object on one line; values that are not finite become null."""
     return msgspec.json.encode(verdict).decode()
 
 
 def verdicts_jsonl(verdicts: Iterable[Verdict]) -> str:
-    """Verdicts as JSON lines, one object per verdict."""
+    """Return verdicts as JSON lines, one object per verdict."""
     return "".join(f"{verdict_json(verdict)}\n" for verdict in verdicts)
 
 
 def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
-    """Verdicts as CSV, with a header of their fields; `cell` is a JSON object, null is empty."""
+    """Return verdicts as CSV, with a header of their fields; `cell` is
+    a JSON object, null is empty."""
     return csv_text(Verdict.__struct_fields__, map(asdict, verdicts))
 
 
 def summaries_csv(summaries: Iterable[Summary]) -> str:
-    """Summaries as CSV, a header of their fields; `parameters` is JSON. No bootstrap arrays."""
+    """Return summaries as CSV, a header of their fields; `parameters`
+    is JSON. No bootstrap arrays."""
     return csv_text(_SUMMARY_FIELDS, map(asdict, summaries))
 
 

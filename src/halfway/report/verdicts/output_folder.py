@@ -19,7 +19,8 @@ _LONGEST = 60
 def study_of(
     figures: Sequence[tuple[Paper, Figure]], scale: Scale, seed: int | None, every: int
 ) -> str:
-    """The name of the study of `halfway reproduce` of these figures, of `every` figures in all.
+    """Return the name of the study of `halfway reproduce` of these
+    figures, of `every` figures in all.
 
     Another scale or another seed is another study.
     """

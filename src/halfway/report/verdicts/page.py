@@ -34,7 +34,7 @@ def write_page(path: Path, report: VerdictReport) -> None:
 
 
 def page(report: VerdictReport) -> str:
-    """The verdict page as the text of an HTML document."""
+    """Return the verdict page as the text of an HTML document."""
     papers = report.papers()
     title = papers[0].title if len(papers) == 1 else "Published and measured values"
     shown = "".join(_paper(report, paper, len(papers) > 1) for paper in papers)
@@ -61,7 +61,8 @@ def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
 
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
-    """The verdict page's tally: a sentence, a bar, and buttons that a script turns into filters."""
+    """Return the verdict page's tally: a sentence, a bar, and buttons
+    that a script turns into filters."""
     counts = wording.tally(verdicts)
     if not counts:
         return ""

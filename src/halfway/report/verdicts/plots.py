@@ -32,7 +32,7 @@ class Panel:
 
 
 def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
-    """The summaries of a reproduced figure's plot, ordered by x."""
+    """Return the summaries of a reproduced figure's plot, ordered by x."""
     wanted = plot.where.items()
     axes = {plot.x, plot.panel}
     rows = [
@@ -44,7 +44,8 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
 
 
 def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
-    """A reproduced figure's SVG panels, no legend, in `legend`'s colours; empty without data."""
+    """Return a reproduced figure's SVG panels, no legend, in `legend`'s
+    colours; empty without data."""
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -61,13 +62,15 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
 
 
 def _panel_title(plot: Plot, value: Scalar) -> str:
-    """The title of a panel of a reproduced figure's plot; a number gets its parameter's name."""
+    """Return the title of a panel of a reproduced figure's plot; a
+    number gets its parameter's name."""
     text = wording.scalar(value)
     return text if isinstance(value, str) else f"{plot.panel} = {text}"
 
 
 def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
-    """A reproduced figure's plot as one SVG: panels side by side, title and legend, on white."""
+    """Return a reproduced figure's plot as one SVG: panels side by
+    side, title and legend, on white."""
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -81,7 +84,7 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
-    """(name, colour) of the series in a reproduced figure's panel; empty if there is only one."""
+    """Return (name, colour) of the series in a panel; empty if there is only one."""
     if plot.colour is None:
         return []
     values = _values(selected(plot, summaries), plot.colour)
@@ -101,7 +104,7 @@ def _values(rows: Sequence[Summary], name: str) -> list[Scalar]:
 
 
 def _reach(plot: Plot, row: Summary) -> tuple[float, float]:
-    """The lowest and the highest value of a summary in a reproduced figure's plot."""
+    """Return the lowest and the highest value of a summary in a reproduced figure's plot."""
     if plot.form == "boxplot":
         return row.lower_whisker, row.upper_whisker
     if plot.statistic == "maximum":
@@ -146,7 +149,8 @@ def _record(plot: Plot, row: Summary, floor: float) -> dict[str, Any]:
 
 
 def _abscissa(plot: Plot, value: Scalar) -> Scalar:
-    """A value on the horizontal axis of a reproduced figure: a number for curves, else a text."""
+    """Return a value on the horizontal axis of a reproduced figure: a
+    number for curves, else a text."""
     return value if plot.form == "curves" else wording.scalar(value)
 
 
@@ -163,7 +167,7 @@ def _tip(plot: Plot, row: Summary) -> str:
 
 
 def _words(plot: Plot, rows: Sequence[Summary]) -> str:
-    """The text of a reproduced figure's panel for screen readers: every centre, in order."""
+    """Return the text of a reproduced figure's panel for screen readers: every centre, in order."""
     statistic = "median" if plot.form == "boxplot" else plot.statistic
     values = [
         f"{wording.cell({k: v for k, v in row.parameters.items() if k in (plot.x, plot.colour)})}: "
@@ -216,7 +220,7 @@ def _chart(
 
 
 def _place(plot: Plot, series: Sequence[str], xs: Sequence[Scalar]) -> dict[str, Any]:
-    """The horizontal channels of a reproduced figure's marks."""
+    """Return the horizontal channels of a reproduced figure's marks."""
     if plot.form == "curves":
         ticks: dict[str, Any] = {"tickCount": 8, "format": "~g"}
         if plot.log_x:
@@ -234,7 +238,8 @@ def _place(plot: Plot, series: Sequence[str], xs: Sequence[Scalar]) -> dict[str,
 
 
 def _height(plot: Plot, domain: tuple[float, float]) -> Any:
-    """A function that returns a field's y channel, on the scale of a reproduced figure's panel."""
+    """Return a function that returns a field's y channel, on the scale
+    of a reproduced figure's panel."""
     scale = alt.Scale(type="log" if plot.log else "linear", domain=list(domain), nice=False)
     # The axis has the title: Vega would join the titles of the channels of all layers.
     ticks = {"values": _powers(*domain), "format": "~g"} if plot.log else {"tickCount": 6}
@@ -243,7 +248,8 @@ def _height(plot: Plot, domain: tuple[float, float]) -> Any:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Ticks 1, 10, 100 … of a reproduced figure's axis, with 2 and 5 between on a short range."""
+    """Return ticks 1, 10, 100 … of a reproduced figure's axis, with 2
+    and 5 between on a short range."""
     steps = (1.0,) if high > 1000 * low else (1.0, 2.0, 5.0)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [step * 10.0**power for power in range(first, last + 1) for step in steps]

@@ -15,7 +15,8 @@ def verdict_report(
     command: str,
     elapsed: float,
 ) -> VerdictReport:
-    """The verdict report of a finished `reproduce`; each figure has its own points' summaries."""
+    """Return the verdict report of a finished `reproduce`; each figure
+    has its own points' summaries."""
     summaries = {}
     for paper, figure in figures:
         name = paper.name, figure.name

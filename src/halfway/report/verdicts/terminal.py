@@ -21,7 +21,8 @@ _MOST_REASONS = 8  # printed under a table
 
 
 def console(stream: TextIO) -> Console:
-    """A terminal console for verdict tables; without markup, as texts may contain brackets."""
+    """Return a terminal console for verdict tables; without markup, as
+    texts may contain brackets."""
     width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPED
     return Console(file=stream, width=width, markup=False, highlight=False)
 
@@ -47,7 +48,7 @@ def print_figure(out: Console, paper: Paper, figure: Figure, verdicts: Sequence[
 
 
 def tally_text(verdicts: Sequence[Verdict]) -> Text:
-    """The tally line of verdicts for a terminal, with the number that agrees in colour."""
+    """Return the tally line of verdicts for a terminal, with the number that agrees in colour."""
     line = Text(wording.tally_line(verdicts))
     first, *_ = line.plain.split(" · ")
     if "agree" in first:

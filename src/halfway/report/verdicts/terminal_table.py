@@ -28,7 +28,7 @@ _LONGEST_WORD = 20
 
 
 def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
-    """A verdict table that fits into `width` columns of a terminal, from about 76."""
+    """Return a verdict table that fits into `width` columns of a terminal, from about 76."""
     rows = _rows(verdicts)
     counted = networks_behind(verdicts) is None
     titles = [title for title in _TITLES if counted or title != "nets"]
@@ -43,12 +43,12 @@ def verdict_table(verdicts: Sequence[Verdict], width: int) -> Table:
 
 
 def verdict_text(opinion: Opinion) -> Text:
-    """Symbol and name of an opinion in a verdict table, in its colour."""
+    """Return symbol and name of an opinion in a verdict table, in its colour."""
     return Text(f"{wording.SYMBOL[opinion]} {opinion}", style=STYLE[opinion])
 
 
 def networks_behind(verdicts: Sequence[Verdict]) -> int | None:
-    """The number of networks per value of a verdict table, if it is the same for all."""
+    """Return the number of networks per value of a verdict table, if it is the same for all."""
     counts = {verdict.replicates for verdict in verdicts}
     return counts.pop() if len(counts) == 1 else None
 
@@ -70,7 +70,8 @@ def _rows(verdicts: Sequence[Verdict]) -> list[list[Text]]:
 
 
 def _has_headings(verdicts: Sequence[Verdict]) -> bool:
-    """Whether a verdict table's cells of equal text (a system's name) form blocks with headings."""
+    """Return whether a verdict table's cells of equal text (a system's
+    name) form blocks with headings."""
     words = [wording.words(verdict.cell) for verdict in verdicts]
     blocks = 1 + sum(a != b for a, b in pairwise(words))
     return any(words) and blocks * 2 <= len(words)

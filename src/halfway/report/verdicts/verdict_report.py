@@ -25,19 +25,20 @@ class VerdictReport:
     first_error: str = ""
 
     def papers(self) -> list[Paper]:
-        """The papers of a verdict report in order, each once."""
+        """Return the papers of a verdict report in order, each once."""
         return list({paper.name: paper for paper, _ in self.figures}.values())
 
     def of(self, paper: Paper, figure: Figure) -> list[Verdict]:
-        """The verdicts of one figure in a verdict report."""
+        """Return the verdicts of one figure in a verdict report."""
         return wording.grouped(self.verdicts).get((paper.name, figure.name), [])
 
     def summarised(self, paper: Paper, figure: Figure) -> Sequence[Summary]:
-        """The summaries of one figure in a verdict report."""
+        """Return the summaries of one figure in a verdict report."""
         return self.summaries.get((paper.name, figure.name), ())
 
     def all_summaries(self) -> list[Summary]:
-        """The summaries of a verdict report's figures, each once, as figures may share runs."""
+        """Return the summaries of a verdict report's figures, each
+        once, as figures may share runs."""
         found = {
             (row.metric, tuple(sorted((k, str(v)) for k, v in row.parameters.items()))): row
             for rows in self.summaries.values()

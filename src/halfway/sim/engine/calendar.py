@@ -71,7 +71,7 @@ def enlarged(old: Queue, slots: int) -> Queue:
 
 @inlined
 def earlier(at, key, other_at, other_key):
-    """Whether an entry of the calendar queue precedes another in the total order."""
+    """Return whether an entry of the calendar queue precedes another in the total order."""
     return at < other_at or (at == other_at and key < other_key)
 
 

@@ -30,11 +30,11 @@ class KeptRecords:
         self._received.append(received)
 
     def journal(self) -> Records:
-        """The kept records that nodes received, and the rows that received them."""
+        """Return the kept records that nodes received, and the rows that received them."""
         return _joined(self._received)
 
     def reports(self) -> Records:
-        """The kept records to applications, and the rows that sent them."""
+        """Return the kept records to applications, and the rows that sent them."""
         return _joined(self._reported)
 
 

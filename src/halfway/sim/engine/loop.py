@@ -233,7 +233,7 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
 
 @inlined
 def loses_memory(changes, k):
-    """Whether a node comes back in change k of the event loop without its memory."""
+    """Return whether a node comes back in change k of the event loop without its memory."""
     return changes.kind[k] == NODE_UP and changes.b[k] == LOST
 
 

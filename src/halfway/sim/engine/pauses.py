@@ -17,7 +17,7 @@ _NONE = np.int64(-1)
 
 @inlined
 def is_paused(engine, row):
-    """Whether a row's node pauses now, by the engine's state."""
+    """Return whether a row's node pauses now, by the engine's state."""
     return engine.pauses.is_paused.shape[0] > 0 and engine.pauses.is_paused[row] == 1
 
 

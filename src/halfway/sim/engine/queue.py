@@ -58,7 +58,7 @@ def pop(queue):
 
 @inlined
 def comes_first(queue, at, order):
-    """Whether an entry of that time and order would certainly come first in the event queue.
+    """Return whether an entry of that time and order would certainly come first in the event queue.
 
     False does not mean no: the later buckets are not searched, because entries that are due earlier
     may still be pushed.
@@ -76,7 +76,8 @@ def comes_first(queue, at, order):
 
 @inlined
 def run_is_first(queue):
-    """Whether the event queue's earliest entry is in the sorted run, not in the near heap."""
+    """Return whether the event queue's earliest entry is in the sorted
+    run, not in the near heap."""
     run = queue.tally[RUN]
     if run == NO_ENTRY or queue.near.size[0] == 0:
         return run != NO_ENTRY

@@ -193,7 +193,7 @@ def append_record(log, record, row):
 
 @inlined
 def is_up(engine, row):
-    """Whether a node can send and receive, by its turns in the engine's state."""
+    """Return whether a node can send and receive, by its turns in the engine's state."""
     return is_running(engine.turns[row])
 
 

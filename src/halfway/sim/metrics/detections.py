@@ -106,8 +106,8 @@ class DetectionAccounting:
 
 
 def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
-    """Return the detection accounting of a system with those kinds; None where it is no failure
-    detector."""
+    """Return the detection accounting of a system with those kinds;
+    None where it is no failure detector."""
     if not set(REPORTS) <= set(kinds.names.values()):
         return None
     start_s = demand.start_s if isinstance(demand, Monitoring) else 0.0

@@ -90,13 +90,14 @@ def room_for(count: int) -> ViewChanges:
 
 @inlined
 def is_present(tally, s):
-    """Whether a stay of the tally has begun, and its node is up."""
+    """Return whether a stay of the tally has begun, and its node is up."""
     return tally.inside[s] and tally.up[s]
 
 
 @inlined
 def is_pair(tally, viewer, member):
-    """Whether two stays of one group in the tally are a viewer and a member that it may list."""
+    """Return whether two stays of one group in the tally are a viewer
+    and a member that it may list."""
     return viewer != member and tally.subscribes[viewer] and tally.publishes[member]
 
 

@@ -114,8 +114,12 @@ class GroupAccounting:
             if stay is not None and stay != member:
                 code = HEARS_LAST if what == LEAVES else HEARS
                 self._entries.append((t, code, stay, member, one, distance))
+        self._settle_many()
+
+    def _settle_many(self) -> None:
+        """Let the views follow what was entered, if it is much, so that it takes little memory."""
         if len(self._entries) >= _MANY:
-            self.settle(float(at[-1]))
+            self.settle(max(entry[0] for entry in self._entries))
 
     def settle(self, until: float) -> None:
         """Let the views follow what was entered so far, up to a time (seconds)."""

@@ -62,7 +62,7 @@ def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
 
 
 def all_at_once(radio: Any) -> Any:
-    """Whether a collision-free transmission reaches every neighbour at the same time."""
+    """Return whether a collision-free transmission reaches every neighbour at the same time."""
     return _ALL_AT_ONCE[type(radio)](radio)
 
 
@@ -107,7 +107,8 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def receives(engine, radio, place, row, message):
-    """Whether a row receives over the link at that place without collisions; counted if so."""
+    """Return whether a row receives over the link at that place without
+    collisions; counted if so."""
     if not is_up(engine, row):
         return False
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:

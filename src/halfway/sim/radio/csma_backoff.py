@@ -37,13 +37,14 @@ def schedule(engine, slot, at):
 
 @inlined
 def is_flagged(engine, slot, flag):
-    """Whether a frame's record has a flag of the CSMA backoff."""
+    """Return whether a frame's record has a flag of the CSMA backoff."""
     return engine.flight.cursor[slot] & flag != 0
 
 
 @inlined
 def is_silent(station, i):
-    """Whether a node neither transmits nor senses a transmission, so that backoff may run."""
+    """Return whether a node neither transmits nor senses a
+    transmission, so that backoff may run."""
     return station[i].busy == 0 and station[i].on_air < 0
 
 

@@ -17,7 +17,7 @@ from halfway.world.outages import NODE_DOWN, NODE_UP
 
 @inlined
 def is_cut(engine, place):
-    """Whether a static link is broken now, so that CSMA sensing ignores it."""
+    """Return whether a static link is broken now, so that CSMA sensing ignores it."""
     return engine.cut.shape[0] > 0 and engine.cut[place] == 1
 
 

@@ -32,8 +32,8 @@ class KnownNeighbours(Protocol):
         """The neighbourhoods of all rows now."""
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return what the nodes of a rerun read and write: the state and the rules of an instance
-        that emits into `out`."""
+        """Return what the nodes of a rerun read and write: the state
+        and the rules of an instance that emits into `out`."""
 
     def begin_window(self) -> None:
         """Follow the environment, whose next window begins."""
@@ -77,7 +77,7 @@ def rerun(
 
 
 def _opened(path: Path, run: RunId) -> tuple[Any, str]:
-    """The Parquet file of a run's trace, and the digest of the final state in it."""
+    """Return the Parquet file of a run's trace, and the digest of the final state in it."""
     from pyarrow import ArrowInvalid, parquet
 
     check_regular(path)

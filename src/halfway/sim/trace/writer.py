@@ -44,7 +44,7 @@ def checked_target(path: Path) -> None:
 
 
 def rows_of(path: Path) -> int:
-    """The number of rows of a complete trace's file."""
+    """Return the number of rows of a complete trace's file."""
     from pyarrow import parquet
 
     return int(parquet.read_metadata(path).num_rows)

@@ -64,7 +64,8 @@ class PublicationFeed:
         return publications._replace(event=numbers), min(end, self._demand.next_at())
 
     def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """The numbers in the run of the events of reports (MESSAGE), from the feed; -1 if too old.
+        """Return the numbers in the run of the events of reports
+        (MESSAGE), from the feed; -1 if too old.
 
         Raises Problem for a report without a publisher.
         """

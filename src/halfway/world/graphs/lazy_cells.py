@@ -74,7 +74,7 @@ def _interleaved(column, row, bits):
 
 @inlined
 def _nodes_of(graph, cell):
-    """The first id and the number of the nodes of a cell, by its number."""
+    """Return the first id and the number of the nodes of a cell, by its number."""
     below = 2 * graph.bits - graph.levels
     large = cell >> below
     first = graph.first[large]
@@ -94,7 +94,7 @@ def _nodes_of(graph, cell):
 
 @inlined
 def _cell_of(graph, i):
-    """The number of the cell of a node."""
+    """Return the number of the cell of a node."""
     low, high = np.int64(0), np.int64(1) << graph.levels
     while high - low > 1:  # the last part that begins at or below i
         middle = (low + high) >> 1
@@ -118,7 +118,7 @@ def _cell_of(graph, i):
 
 @inlined
 def _slot(cache, clock, key, hashed):
-    """The slot of a key in a cache, or the one to replace, and whether it has the key."""
+    """Return the slot of a key in a cache, or the one to replace, and whether it has the key."""
     clock[0] += 1
     begin = (np.int64(hashed) & (cache.key.shape[0] // _WAYS - 1)) * _WAYS
     oldest = begin
@@ -134,7 +134,7 @@ def _slot(cache, clock, key, hashed):
 
 @inlined
 def cell_slot(graph, column, row):
-    """The slot of a lazy graph's cell in the cache, with its nodes; valid until a cell 16 or
+    """Return the slot of a lazy graph's cell in the cache, with its nodes; valid until a cell 16 or
     more columns or rows away is drawn.
 
     Raises OverflowError if the cell has more nodes than a slot has room for.
@@ -162,7 +162,8 @@ def cell_slot(graph, column, row):
 
 @inlined
 def place_in_cells(graph, value):
-    """The column of an x, or the row of a y, in a lazy graph; of the nearest cell, if outside."""
+    """Return the column of an x, or the row of a y, in a lazy graph; of
+    the nearest cell, if outside."""
     most = (np.int64(1) << graph.bits) - 1
     return min(max(np.int64(np.floor(value * float(most + 1))), 0), most)
 
@@ -188,7 +189,7 @@ def _window(graph, x, y):
 
 @inlined
 def view_at(graph, i, x, y):
-    """The slot of the neighbours of a lazy graph's node i, whose position is (x, y).
+    """Return the slot of the neighbours of a lazy graph's node i, whose position is (x, y).
 
     The slot stays valid for the next two calls at least. Raises OverflowError if the node has more
     neighbours than a slot has room for.
@@ -221,7 +222,7 @@ def view_at(graph, i, x, y):
 
 @inlined
 def position_of(graph, i):
-    """The position (x, y) of a lazy graph's node, by its id alone."""
+    """Return the position (x, y) of a lazy graph's node, by its id alone."""
     cell = _cell_of(graph, np.int64(i))
     column, row = np.int64(0), np.int64(0)
     for bit in range(graph.bits):
@@ -234,7 +235,7 @@ def position_of(graph, i):
 
 @inlined
 def view(graph, i):
-    """The slot of the neighbours of a lazy graph's node; see `view_at`."""
+    """Return the slot of the neighbours of a lazy graph's node; see `view_at`."""
     slot, known = _slot(graph.views, graph.clock, np.int64(i), mixed(_u8(i)))
     if known:
         return slot
@@ -252,7 +253,7 @@ def positions(graph, nodes, position):
 
 @kernel
 def neighbours(graph, i):
-    """The neighbours of a lazy graph's node, ascending: [degree] ids."""
+    """Return the neighbours of a lazy graph's node, ascending: [degree] ids."""
     graph = borrowed(graph)
     slot = view(graph, i)
     return graph.views.who[slot, : graph.views.degree[slot]].copy()
@@ -260,7 +261,8 @@ def neighbours(graph, i):
 
 @kernel
 def count_reached(graph, i, most):
-    """How many nodes of a lazy graph a breadth-first search from node i reaches, `most` at most."""
+    """Return how many nodes of a lazy graph a breadth-first search from
+    node i reaches, `most` at most."""
     graph = borrowed(graph)
     places = np.int64(8)
     while places < 4 * most:

@@ -58,24 +58,26 @@ class LazyDisk:
 
     @property
     def drawn(self) -> tuple[int, int]:
-        """How many cells and how many neighbour lists of the lazy graph were drawn so far."""
+        """The numbers of cells and of neighbour lists of the lazy graph that were drawn so far."""
         return int(self.graph.drawn[0]), int(self.graph.drawn[1])
 
     def positions(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Positions [k, 2] of nodes [k] of the lazy graph. Raises Problem for an unknown id."""
+        """Return positions [k, 2] of nodes [k] of the lazy graph.
+        Raises Problem for an unknown id."""
         self.check(nodes)
         position = np.empty((len(nodes), 2))
         lazy_cells.positions(self.graph, np.asarray(nodes, np.int64), position)
         return position
 
     def neighbours(self, node: int) -> npt.NDArray[np.uint32]:
-        """Neighbours of a node of the lazy graph, ascending. Raises Problem for an unknown id."""
+        """Return neighbours of a node of the lazy graph, ascending.
+        Raises Problem for an unknown id."""
         self.check(np.array([node]))
         return np.asarray(lazy_cells.neighbours(self.graph, node))
 
     def count_reached(self, node: int, most: int = GIANT) -> int:
-        """How many nodes a breadth-first search of the lazy graph reaches from a node, the node
-        included; the search stops at `most`."""
+        """Return how many nodes a breadth-first search of the lazy graph reaches from a node, the
+        node included; the search stops at `most`."""
         self.check(np.array([node]))
         return int(lazy_cells.count_reached(self.graph, node, most))
 
@@ -99,8 +101,8 @@ class LazyDisk:
         return drawn, again
 
     def materialised(self) -> Network:
-        """The whole lazy graph as a network: row i is node i. The network takes the memory of any
-        network, so it is for tests and for small n."""
+        """Return the whole lazy graph as a network: row i is node i. The network takes the memory
+        of any network, so it is for tests and for small n."""
         position = self.positions(np.arange(self.n))
         built = unit_disk(position, self.radius, name=self.name)
         assert built.labels is not None

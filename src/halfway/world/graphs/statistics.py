@@ -42,7 +42,10 @@ def components(network: Network) -> npt.NDArray[np.int32]:
 
 
 def largest_component(network: Network) -> Network:
-    """Return the largest component of a network (of equal ones, that with the lowest row)."""
+    """Return the largest component of a network.
+
+    Of components of equal size, it is the one with the lowest row.
+    """
     component = components(network)
     rows = np.flatnonzero(component == np.bincount(component).argmax())
     return network if len(rows) == network.n else subnetwork(network, rows)

@@ -81,14 +81,15 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def _ends(lower: Sequence[str]) -> tuple[int, int]:
-    """The link table's columns of both ends: by their names, or the first two."""
+    """Return the link table's columns of both ends: by their names, or the first two."""
     source = next((lower.index(name) for name in _SOURCES if name in lower), None)
     target = next((lower.index(name) for name in _TARGETS if name in lower), None)
     return (0, 1) if source is None or target is None else (source, target)
 
 
 def _quality(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> tuple[int, ...]:
-    """The link table's columns of the quality: by their names; without names, shares of 1."""
+    """Return the link table's columns of the quality: by their names;
+    without names, shares of 1."""
     for pair in _PAIRS:
         if all(name in lower for name in pair):
             both = tuple(lower.index(name) for name in pair)
@@ -106,7 +107,7 @@ def _quality(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> t
 
 
 def _values(table: TextTable, column: int) -> list[float]:
-    """The finite numbers of a link table's column; none if a field is not a number."""
+    """Return the finite numbers of a link table's column; none if a field is not a number."""
     try:
         found = [table.number(row, line, column) for line, row in table.rows]
     except Problem:
@@ -115,7 +116,7 @@ def _values(table: TextTable, column: int) -> list[float]:
 
 
 def _scale(values: Sequence[float]) -> tuple[float, str]:
-    """The greatest possible quality of a link table, and its range in words."""
+    """Return the greatest possible quality of a link table, and its range in words."""
     most = max(values, default=1.0)
     for scale, spoken in _SCALES:
         if most <= scale:

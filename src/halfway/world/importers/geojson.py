@@ -80,7 +80,7 @@ def _link(
 
 
 def _name(given: Mapping[str, Any]) -> str | None:
-    """The id of a GeoJSON point: its id, or a property with a usual name."""
+    """Return the id of a GeoJSON point: its id, or a property with a usual name."""
     found = next((given[name] for name in _NAMES if isinstance(given.get(name), str | int)), None)
     return None if found is None else str(found)
 

@@ -52,7 +52,7 @@ class _Reader(XmlReader):
     def read(self) -> None:
         super().read()
         if not self.graphs:
-            raise Problem("the file has no <graph>", where=str(self.path))
+            raise Problem("the file has no <graph>: expected one", where=str(self.path))
 
     def started(self, kind: str, given: dict[str, str]) -> None:
         if not self.inside and kind != "graphml":
@@ -104,7 +104,9 @@ class _Reader(XmlReader):
                     raise Problem(f"an edge leads to the unknown node '{name}'", where=place)
                 ends[k, side] = index[name]
         if not self.links:
-            raise Problem("the file has no links", where=str(self.path))
+            raise Problem(
+                "the file has no links: expected an <edge> for each", where=str(self.path)
+            )
         return LinkList(list(index), ends, self.positions(), {})
 
     def pair(self) -> tuple[str, str]:

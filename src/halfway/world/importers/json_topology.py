@@ -91,8 +91,7 @@ class Items:
             raise self.problem("the JSON is nested too deeply, or a number is too long") from None
 
     def _lines(self, body: str, error: json.JSONDecodeError) -> list[Any]:
-        """The objects of JSON lines; the error of the whole file if a line is not
-        JSON."""
+        """Return the objects of JSON lines; the error of the whole file if a line is not JSON."""
         try:
             return [json.loads(line) for line in body.splitlines() if line.strip()]
         except (ValueError, RecursionError):
@@ -139,12 +138,12 @@ def _is_simple(value: Any) -> bool:
 
 
 def _field(value: Any) -> str:
-    """A value of the JSON file as the field of a table; "" for none."""
+    """Return a value of the JSON file as the field of a table; "" for none."""
     return "" if value is None or not _is_simple(value) else str(value)
 
 
 def place(given: Any) -> tuple[tuple[Any, Any], tuple[str, str]] | None:
-    """The coordinates of a JSON object and their names, or None."""
+    """Return the coordinates of a JSON object and their names, or None."""
     if isinstance(given, dict):
         for names in _PLACES:
             if all(_is_simple(given.get(name)) for name in names):
@@ -176,7 +175,7 @@ def _netjson(items: Items, plain: Mapping[str, Any]) -> JsonTopology:
 
 
 def _without_ends(link: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a NetJSON link: its own, such as cost, and its properties."""
+    """Return the values of a NetJSON link: its own, such as cost, and its properties."""
     own = {name: value for name, value in link.items() if name not in ("source", "target")}
     more = own.pop("properties", None)
     return {**(more if isinstance(more, dict) else {}), **own}
@@ -198,7 +197,8 @@ def _olsr(items: Items, name: str, ends: tuple[str, str]) -> JsonTopology:
 
 
 def _vis(items: Items, routers: list[Any]) -> JsonTopology:
-    """The topology of batadv-vis: an interface belongs to the router of its primary address."""
+    """Return the topology of batadv-vis: an interface belongs to the
+    router of its primary address."""
     primary: dict[Any, Any] = {}
     links, nodes = [], []
     for k, one in enumerate(routers):
@@ -221,7 +221,7 @@ def _vis_lines(items: Items, lines: list[Any]) -> JsonTopology:
 
 
 def _vis_link(item: str, link: Mapping[str, Any], metric: Any) -> JsonLink:
-    """A link of batadv-vis: its metric is 255 / TQ."""
+    """Return a link of batadv-vis: its metric is 255 / TQ."""
     try:
         quality = {"metric": metric, "tq": round(min(1.0 / float(metric), 1.0), 4)}
     except (TypeError, ValueError, ZeroDivisionError):
@@ -237,7 +237,8 @@ def _renamed(links: Iterable[JsonLink], primary: Mapping[Any, Any]) -> list[Json
 
 
 def _neighbours(items: Items, routers: Mapping[str, Any]) -> JsonTopology:
-    """The topology of neighbours by alfred or respondd: a node id per router, TQ per neighbour."""
+    """Return the topology of neighbours by alfred or respondd: a node
+    id per router, TQ per neighbour."""
     router: dict[Any, Any] = {}  # the address of an interface -> the node id
     links, nodes = [], []
     for name, one in routers.items():

@@ -82,7 +82,7 @@ def read_network(
 
 
 def _remarks(found: Network, file: str) -> tuple[str, ...]:
-    """The remarks on a network with the file's name; no projection of ignored positions."""
+    """Return the remarks on a network with the file's name; no projection of ignored positions."""
     ignored = found.position is None
     return tuple(f"{file}: {one}" for one in found.remarks if not (ignored and PROJECTED in one))
 
@@ -106,7 +106,8 @@ def _check_placed(
 def _listed(
     path: Path, ends: tuple[str | None, str | None], quality: LinkQuality, only: Mapping[str, str]
 ) -> LinkList:
-    """The links of a network in GraphML, a table or JSON, with the positions in the same file."""
+    """Return the links of a network in GraphML, a table or JSON, with
+    the positions in the same file."""
     if suffix(path) in GRAPHML:
         listed, _, geographic = graphml_links(path)
         return _in_metres(listed, path) if geographic else listed
@@ -146,7 +147,7 @@ def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> L
 def _placed(
     listed: LinkList, placed: tuple[Mapping[str, tuple[float, float]], bool], path: Path
 ) -> LinkList:
-    """The list of links with positions in metres; nodes without links are added."""
+    """Return the list of links with positions in metres; nodes without links are added."""
     where, geographic = placed
     labels = list(dict.fromkeys([*listed.labels, *where]))
     unknown = (math.nan, math.nan)

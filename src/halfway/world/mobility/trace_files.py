@@ -90,7 +90,9 @@ def read_tracks(path: str | Path, columns: Sequence[str] = ()) -> Traces:
                 raise table.problem(what, line, column)
         fixes.setdefault(table.name(row, line, name), []).append(Fix(t, x, y, line))
     if not fixes:
-        raise Problem("no fixes below the header", where=str(path))
+        raise Problem(
+            "no fixes below the header: expected a line for each position", where=str(path)
+        )
     try:
         return traces_of_fixes(fixes)
     except DuplicateFixError as error:
@@ -134,7 +136,7 @@ def read_setdest(path: str | Path) -> Traces:
         except ValueError as error:
             raise Problem(str(error), where=f"{where}:{line}") from None
     if not nodes:
-        raise Problem("no node in the file", where=str(where))
+        raise Problem("no node in the file: expected lines `$node_(0) set X_ …`", where=str(where))
     rows = []
     for number, node in sorted(nodes.items()):
         try:

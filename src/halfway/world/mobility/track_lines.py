@@ -77,7 +77,7 @@ def read_bonnmotion(path: Path) -> Traces:
 
 
 def _repeats(track: list[Fix], k: int) -> bool:
-    """Whether a waypoint of a track is the same as the waypoint before it."""
+    """Return whether a waypoint of a track is the same as the waypoint before it."""
     return k > 0 and track[k] == track[k - 1]
 
 

@@ -21,7 +21,7 @@ _u4 = np.uint32
 def disjoint_pair(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> tuple[Rows, Rows] | None:
-    """Two disjoint paths from source to target, but for the ends, of least total weight.
+    """Return two disjoint paths from source to target, but for the ends, of least total weight.
 
     The lighter is first. None where no two exist, by Menger's theorem exactly where one node (or
     the link between the ends) lies on every path. weight [m] by place.
@@ -34,7 +34,7 @@ def disjoint_paths(
     network: Network, weight: Doubles, source: int, target: int, most: int,
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """As many disjoint paths as exist, up to `most`, with no node in common but both ends.
+    """Return as many disjoint paths as exist, up to `most`, with no node in common but both ends.
 
     They have the least total weight of so many, the lightest is first. There are fewer than `most`
     exactly where no more exist. Raises Problem as `routes.shortest` does, and for ends that are
@@ -47,7 +47,8 @@ def disjoint_legs(
     network: Network, weight: Doubles, source: int, wanted: Mapping[int, int],
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """Disjoint paths from one source, with no other node in common but ends, to several targets.
+    """Return disjoint paths from one source, with no other node in
+    common but ends, to several targets.
 
     wanted: target -> number of paths that end there; no path passes through a target on its way
     to another. Returns as many paths as exist, of the least total weight of so many, the lightest

@@ -17,7 +17,8 @@ Rows = npt.NDArray[np.int32]
 
 
 def distances(network: Network, source: int) -> Rows:
-    """[n] hops of a shortest path from row `source`, breadth first; -1 where there is none."""
+    """Return [n]: hops of a shortest path from row `source`, breadth
+    first; -1 where there is none."""
     if not 0 <= source < network.n:
         raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
@@ -28,7 +29,7 @@ def distances(network: Network, source: int) -> Rows:
 def shortest_path_loads(
     network: Network, permutations: npt.NDArray[np.integer], seed: int
 ) -> npt.NDArray[np.int64]:
-    """[P, n] how many shortest paths pass each row when row i sends to permutations[p, i].
+    """Return [P, n]: how many shortest paths pass each row when row i sends to permutations[p, i].
 
     Both ends count, and a row that sends to itself counts once; pairs without a path count
     nothing. Ties are broken uniformly, hop by hop from the target back. [drw §4.3]
@@ -40,7 +41,8 @@ def shortest_path_loads(
 
 
 def breadth_first_tree(network: Network, root: int, seed: int) -> Rows:
-    """[n] parent of each row in a tree of shortest paths to `root`, drawn uniformly row by row.
+    """Return [n]: parent of each row in a tree of shortest paths to
+    `root`, drawn uniformly row by row.
 
     The root is its own parent; -1 where the root cannot be reached.
     """
@@ -49,7 +51,7 @@ def breadth_first_tree(network: Network, root: int, seed: int) -> Rows:
 
 
 def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """[P, n] how many tree paths pass each row when row i sends to permutations[p, i].
+    """Return [P, n]: how many tree paths pass each row when row i sends to permutations[p, i].
 
     parent as of `breadth_first_tree`. The path leads through the lowest common ancestor; both
     ends count, a row that sends to itself counts once, pairs outside the tree count nothing.
@@ -63,7 +65,8 @@ def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.
 
 
 def diameter(network: Network) -> int:
-    """The diameter: hops of the longest shortest path, within components if there are several."""
+    """Return the diameter: hops of the longest shortest path, within
+    components if there are several."""
     return int(_longest(network.start, network.who))
 
 

@@ -49,12 +49,12 @@ def all_open(network: Network) -> Closed:
 
 
 def by_hops(network: Network) -> Doubles:
-    """[m] weights of 1 for routes: the weight of a path is its number of hops."""
+    """Return [m]: weights of 1 for routes: the weight of a path is its number of hops."""
     return np.ones(len(network.who))
 
 
 def shortest(network: Network, weight: Doubles, source: int, closed: Closed | None = None) -> Tree:
-    """Shortest routes by weight from row `source` to all rows that avoid what is closed.
+    """Return shortest routes by weight from row `source` to all rows that avoid what is closed.
 
     weight [m] by place, 0 or more and finite. Raises Problem for a source that is out of range or
     closed, and for other weights.
@@ -65,7 +65,8 @@ def shortest(network: Network, weight: Doubles, source: int, closed: Closed | No
 def shortest_from(
     network: Network, weight: Doubles, sources: Iterable[int], closed: Closed | None = None
 ) -> list[Tree]:
-    """Shortest routes by weight from each of many sources, each as `shortest` returns them."""
+    """Return shortest routes by weight from each of many sources, each
+    as `shortest` returns them."""
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
     heap, trees = _heap(network), []
@@ -80,7 +81,8 @@ def shortest_from(
 def route(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> Rows:
-    """[hops + 1] the rows of the shortest route, both ends included; [0] where there is none.
+    """Return [hops + 1]: the rows of the shortest route, both ends
+    included; [0] where there is none.
 
     The same rows as `path(shortest(…), target)`, but the search ends at the target.
     """
@@ -94,18 +96,20 @@ def route(
 
 
 def path(tree: Tree, target: int) -> Rows:
-    """[hops + 1] the rows of a route from a tree's source to `target`, both included; [0]: none."""
+    """Return [hops + 1]: the rows of a route from a tree's source to
+    `target`, both included; [0]: none."""
     if not 0 <= target < len(tree.parent):
         raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")
     return _walked_back(tree.parent, target)  # type: ignore[no-any-return]
 
 
 def places_on(network: Network, rows: Rows) -> Rows:
-    """[hops] the places of `network.who` on a route, in order; Problem for rows without a link."""
+    """Return [hops]: the places of `network.who` on a route, in order;
+    Problem for rows without a link."""
     places = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))
-        what = f"no link joins row {rows[k]} and row {rows[k + 1]}"
+        what = f"no link joins row {rows[k]} and row {rows[k + 1]}: expected neighbours"
         raise Problem(what, where=network.name)
     return places  # type: ignore[no-any-return]
 

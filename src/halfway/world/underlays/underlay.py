@@ -62,11 +62,14 @@ class Underlay:
         return np.where(lower, number, number[self.opposite])
 
     def place(self, a: int, b: int) -> int:
-        """The place of the underlay's link from row a to b; Problem if not neighbours."""
+        """Return the place of the underlay's link from row a to b; Problem if not neighbours."""
         near = self.network.neighbours(a) if 0 <= a < self.network.n else self.network.who[:0]
         k = int(np.searchsorted(near, b))
         if k == len(near) or near[k] != b:
-            raise Problem(f"no link joins row {a} and row {b}", where=self.network.name)
+            raise Problem(
+                f"no link joins row {a} and row {b}: expected two neighbours",
+                where=self.network.name,
+            )
         return int(self.network.start[a]) + k
 
 
@@ -88,7 +91,7 @@ def underlay_of(
 
 
 def by_place(network: Network, ends: Ends, value: Doubles) -> Doubles:
-    """[m] values of the underlay's links [links, 2] (rows) by place, the same both ways.
+    """Return [m]: values of the underlay's links [links, 2] (rows) by place, the same both ways.
 
     Of repeated links the least value counts; loops and unknown rows (-1) are skipped; NaN
     where no link is listed.

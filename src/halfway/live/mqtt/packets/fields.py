@@ -108,7 +108,7 @@ class PacketFields:
 
 @lru_cache(maxsize=1024)
 def _text_in(content: bytes) -> str:
-    """The text in some bytes: clients send the same topics again and again."""
+    """Return the text in some bytes: clients send the same topics again and again."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

@@ -49,7 +49,7 @@ class Outgoing:
         self._last_id = 0
 
     def __len__(self) -> int:
-        """The number of messages that are not delivered yet."""
+        """Return the number of messages that are not delivered yet."""
         waiting = len(self._retained) + len(self._acknowledged) + len(self._best_effort)
         return waiting + len(self._exchanges)
 

@@ -66,6 +66,15 @@ def nth_nearest(nearby, i, n):
 
 
 @apart
+def nearest_but(nearby, i, broker):
+    """The broker nearest to row i, unless it is that one; NONE: it is, or row i knows none."""
+    s = nth_nearest(nearby, i, 0)
+    if s < 0 or nearby.broker[i, s] == broker:
+        return np.int32(NONE)
+    return nearby.broker[i, s]
+
+
+@apart
 def next_hop_to(nearby, i, broker):
     """The neighbour of row i on the way to a broker near it; NONE if it knows no way."""
     s = place_in_row(nearby.broker, i, broker)

@@ -36,7 +36,7 @@ _LEFT_OUT = {
 
 
 def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = "") -> str:
-    """The map section; "" without replays. places: system -> the number of its mark.
+    """Return the map section; "" without replays. places: system -> the number of its mark.
 
     title: of the comparison, for saved pictures.
     """
@@ -67,7 +67,7 @@ def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = 
 
 
 def _worlds(replays: Sequence[Replay]) -> tuple[list[ReplayWorld], list[int]]:
-    """The different worlds in a map section, and the index of each replay's world."""
+    """Return the different worlds in a map section, and the index of each replay's world."""
     worlds: list[ReplayWorld] = []
     of = []
     for replay in replays:
@@ -91,7 +91,8 @@ def _same(a: ReplayWorld, b: ReplayWorld) -> bool:
 
 
 def _within(replays: Sequence[Replay], room: int) -> list[Packed]:
-    """A map's replays packed into so many bytes: small ones whole, the rest for the large ones."""
+    """Return a map's replays packed into so many bytes: small ones
+    whole, the rest for the large ones."""
     packed = {k: packed_replay(replay, room) for k, replay in enumerate(replays)}
     by_size = sorted(packed, key=lambda k: len(packed[k].blob))
     for taken, k in enumerate(by_size):
@@ -110,12 +111,13 @@ def _blobs(name: str, packed: Sequence[Packed]) -> str:
 
 
 def map_script() -> str:
-    """The scripts of the map section as one text, in the order of their definitions."""
+    """Return the scripts of the map section as one text, in the order of their definitions."""
     return "\n".join(asset("comparison", f"map/{name}") for name in SCRIPTS)
 
 
 def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """The board of the map section: the panels and all controls; `controls.js` binds them."""
+    """Return the board of the map section: the panels and all controls;
+    `controls.js` binds them."""
     buttons = ""
     if len(replays) > 1:
         buttons = '<button type="button" data-system="-1" aria-pressed="true">all systems</button>'
@@ -167,7 +169,7 @@ _TOOLS = (
 
 
 def _help() -> str:
-    """The overlay of the map section that lists the keys."""
+    """Return the overlay of the map section that lists the keys."""
     keys = "".join(f"<div><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>" for key, what in _KEYS)
     return (
         '<dialog class="help" aria-labelledby="help-title"><h3 id="help-title">Keys of the map</h3>'
@@ -178,7 +180,7 @@ def _help() -> str:
 
 
 def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
-    """Notes of the map section on what its map leaves out."""
+    """Return notes of the map section on what its map leaves out."""
     notes = ["The map does not draw transmissions that no node received."]
     for world in worlds:
         if not world.about["own"]:

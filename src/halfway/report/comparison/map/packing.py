@@ -52,13 +52,14 @@ class _Bytes:
         )
 
     def packed(self, **about: Any) -> Packed:
-        """All columns of a replay packed; equal columns give equal bytes."""
+        """Return all columns of a replay packed; equal columns give equal bytes."""
         squeezed = gzip.compress(b"".join(self.planes), 6, mtime=0)
         return Packed({**about, "columns": self.columns}, base64.b64encode(squeezed).decode())
 
 
 def packed_world(world: ReplayWorld) -> Packed:
-    """The packed world of a replay. Positions are those of the network, or a layout by hops."""
+    """Return the packed world of a replay. Positions are those of the
+    network, or a layout by hops."""
     network, out = world.network, _Bytes()
     frames = world.frames
     if frames is None:
@@ -93,7 +94,7 @@ def packed_world(world: ReplayWorld) -> Packed:
 
 
 def packed_replay(replay: Replay, most_bytes: int) -> Packed:
-    """A replay packed into at most so many bytes, as far as thinning its tables allows.
+    """Return a replay packed into at most so many bytes, as far as thinning its tables allows.
 
     `left_out` in its description: table -> (rows kept, rows of the run) where they differ.
     """
@@ -108,7 +109,8 @@ def packed_replay(replay: Replay, most_bytes: int) -> Packed:
 
 
 def _fewer(name: str, table: Columns) -> Columns:
-    """About half of a replay's table to pack: every second transmission, or the first half."""
+    """Return about half of a replay's table to pack: every second
+    transmission, or the first half."""
     rows = len(table["t"])
     which = slice(0, rows, 2) if name == "sent" else slice(0, rows // 2)
     return {column: values[which] for column, values in table.items()}

@@ -20,7 +20,8 @@ class Axis(NamedTuple):
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """A value's position on a plot's axis; values beyond the ends are drawn at the ends."""
+        """Return a value's position on a plot's axis; values beyond the
+        ends are drawn at the ends."""
         low, high, one = self.low, self.high, min(max(value, self.low), self.high)
         if self.log:
             low, high, one = math.log(low), math.log(high), math.log(one)
@@ -30,7 +31,8 @@ class Axis(NamedTuple):
 def axis(
     values: Iterable[float], first: float, last: float, log: bool | None = None, zero: bool = True
 ) -> Axis:
-    """A plot's axis for finite values; log=None: logarithmic if they are far apart, none negative.
+    """Return a plot's axis for finite values; log=None: logarithmic if
+    they are far apart, none negative.
 
     A logarithmic axis has its zeros at its low end, with a tick of their own.
     zero: a linear axis of values of one sign begins at 0 if that wastes less than half of it.
@@ -56,7 +58,7 @@ def axis(
 
 
 def label(value: float) -> str:
-    """The text of a tick on a plot's axis, with as few digits as possible."""
+    """Return the text of a tick on a plot's axis, with as few digits as possible."""
     if value == 0.0:
         return "0"
     if 0.001 <= abs(value) < 1e6:
@@ -71,7 +73,7 @@ def _step(least: float) -> float:
 
 
 def with_intervals(values: Iterable[float], ends: Iterable[float]) -> list[float]:
-    """Values for a plot's axis: those drawn, and ends of intervals as far as they may reach.
+    """Return values for a plot's axis: those drawn, and ends of intervals as far as they may reach.
 
     An end that is close to 0 would leave no room for the values on a logarithmic axis. Where 0 is
     drawn, such an end is 0; elsewhere it stays in sight of the least value.

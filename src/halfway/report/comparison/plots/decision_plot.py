@@ -41,7 +41,8 @@ class _Scale(NamedTuple):
 
 
 def pareto(results: Results, decision: Decision) -> str:
-    """The picture of a decision, with the Pareto front; "" with fewer than two systems to show.
+    """Return the picture of a decision, with the Pareto front; "" with
+    fewer than two systems to show.
 
     The first need that is not the cost is drawn against the cost.
     """
@@ -77,7 +78,7 @@ def pareto(results: Results, decision: Decision) -> str:
 
 
 def front_of(spots: Sequence[PlottedSystem], *, more: bool) -> list[PlottedSystem]:
-    """The Pareto front of a decision's picture, by ascending cost."""
+    """Return the Pareto front of a decision's picture, by ascending cost."""
     sign = 1.0 if more else -1.0
     front: list[PlottedSystem] = []
     for one in sorted(spots, key=lambda one: (one.cost.value, -sign * one.need.value)):
@@ -104,7 +105,8 @@ def _across(spots: Sequence[PlottedSystem]) -> _Scale:
 
 
 def _up(spots: Sequence[PlottedSystem], wanted: Metric) -> _Scale:
-    """The vertical scale; of a share, the distance to its best value, logarithmic if it varies."""
+    """Return the vertical scale; of a share, the distance to its best
+    value, logarithmic if it varies."""
     most = wanted.most if wanted.better == "more" else None
 
     def of(value: float) -> float:
@@ -138,7 +140,7 @@ def _grid(across: _Scale, up: _Scale, cost: Metric, wanted: Metric) -> list[str]
 
 
 def _bound(need: Need, up: _Scale) -> list[str]:
-    """The line of a decision's need, where the picture reaches it."""
+    """Return the line of a decision's need, where the picture reaches it."""
     if need.of_best or not up.axis.low <= up.of(need.bound) <= up.axis.high:
         return []
     y = up.at(need.bound)
@@ -168,7 +170,8 @@ def _whiskers(one: PlottedSystem, across: _Scale, up: _Scale) -> str:
 def _names(
     spots: Sequence[PlottedSystem], front: Sequence[PlottedSystem], across: _Scale, up: _Scale
 ) -> list[str]:
-    """The systems' names beside their marks where there is room, those of the front first."""
+    """Return the systems' names beside their marks where there is room,
+    those of the front first."""
     marks = [(across.at(one.cost.value), up.at(one.need.value)) for one in spots]
     taken = [(x - 6.0, x + 6.0, y + 4.0) for x, y in marks]  # left, right, height
     parts = []

@@ -15,7 +15,8 @@ LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 12.0, 220.0  # of the area between the a
 
 
 def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCell | None:
-    """A cell to plot of a comparison; None if the system did not run or has no such metric."""
+    """Return a cell to plot of a comparison; None if the system did not
+    run or has no such metric."""
     try:
         return results.cell(point, system, metric)
     except KeyError:
@@ -23,14 +24,15 @@ def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCel
 
 
 def has_value(cell: ResultCell) -> bool:
-    """Whether a cell has a value to plot in the comparison."""
+    """Return whether a cell has a value to plot in the comparison."""
     return math.isfinite(cell.mean.value)
 
 
 def ticks_across(
     across: Axis, top: float, bottom: float, title: str = "", texts: dict[float, str] | None = None
 ) -> list[str]:
-    """Lines and texts of a plot frame's lower axis; `texts`: tick -> text, if not its number."""
+    """Return lines and texts of a plot frame's lower axis; `texts`:
+    tick -> text, if not its number."""
     parts, free = [], -math.inf  # free: where the next text may begin
     for tick in across.ticks:
         x = across.at(tick)
@@ -50,7 +52,7 @@ def ticks_across(
 
 
 def ticks_up(up: Axis, title: str) -> list[str]:
-    """Lines and texts of a plot frame's vertical axis."""
+    """Return lines and texts of a plot frame's vertical axis."""
     parts = [
         f'<path class="grid" d="M{LEFT:g} {up.at(tick):.1f}H{RIGHT:g}"/>'
         f'<text class="tick-up" x="{LEFT - 7:g}" y="{up.at(tick) + 4:.1f}">{label(tick)}</text>'
@@ -64,13 +66,13 @@ def ticks_up(up: Axis, title: str) -> list[str]:
 
 
 def legend(systems: Sequence[tuple[int, str]]) -> str:
-    """The legend in the frame of a comparison plot, from indices and names of systems."""
+    """Return the legend in the frame of a comparison plot, from indices and names of systems."""
     keys = "".join(f"<li>{badge(place)} {escape(system)}</li>" for place, system in systems)
     return f'<ul class="legend">{keys}</ul>'
 
 
 def svg(height: float, words: str, parts: Sequence[str]) -> str:
-    """A comparison plot in its frame, an SVG chart with a text for screen readers."""
+    """Return a comparison plot in its frame, an SVG chart with a text for screen readers."""
     return (
         f'<svg class="chart" role="img" aria-label="{escape(words)}" '
         f'viewBox="0 0 {WIDTH:g} {height:g}">{"".join(parts)}</svg>'
@@ -78,7 +80,7 @@ def svg(height: float, words: str, parts: Sequence[str]) -> str:
 
 
 def panel(title: str, note: str, inner: str) -> str:
-    """A panel of a comparison plot: a chart with its title above and a note below."""
+    """Return a panel of a comparison plot: a chart with its title above and a note below."""
     return (
         f'<div class="panel"><h3>{escape(title)}</h3>{inner}<p class="note">{prose(note)}</p></div>'
     )

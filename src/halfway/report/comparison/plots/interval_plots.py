@@ -15,7 +15,8 @@ _MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
 
 
 def intervals(results: Results, point: int, metric: Metric) -> str:
-    """A comparison plot of each system's mean, interval and replicates (dots); "" if empty."""
+    """Return a comparison plot of each system's mean, interval and
+    replicates (dots); "" if empty."""
     cells = [
         (number, cell)
         for system, number in mark_numbers(results.systems).items()
@@ -63,7 +64,8 @@ def _interval_row(
 
 
 def latencies(results: Results, point: int) -> str:
-    """A comparison plot of the latencies' cumulative distribution, logarithmic; "" if empty."""
+    """Return a comparison plot of the latencies' cumulative
+    distribution, logarithmic; "" if empty."""
     curves = [
         (number, curve)
         for system, number in mark_numbers(results.systems).items()

@@ -12,13 +12,14 @@ from halfway.report.comparison.plots.system_marks import colour, dashes, mark, m
 
 
 def varied(results: Results) -> list[str]:
-    """The parameters that a comparison's sweep varies."""
+    """Return the parameters that a comparison's sweep varies."""
     names = dict.fromkeys(name for point in results.points for name in point)
     return [name for name in names if len({repr(point.get(name)) for point in results.points}) > 1]
 
 
 def panels(results: Results, metric: Metric) -> list[str]:
-    """Plots of a metric over a sweep: its first parameter across, a panel for each other one."""
+    """Return plots of a metric over a sweep: its first parameter
+    across, a panel for each other one."""
     names = varied(results)
     if not names:
         return []
@@ -85,7 +86,8 @@ def _sweep_line(
 
 
 def _settings(values: Sequence[Scalar]) -> tuple[list[float], dict[float, str], bool]:
-    """A sweep's positions, texts, and whether its axis is logarithmic; words get their index."""
+    """Return a sweep's positions, texts, and whether its axis is
+    logarithmic; words get their index."""
     xs = [
         float(place if isinstance(value, bool | str) else value)
         for place, value in enumerate(values)

@@ -34,7 +34,7 @@ _USER_MARKS = 24  # of user systems: four shapes, six colours
 
 
 def mark_numbers(systems: Iterable[str]) -> dict[str, int]:
-    """The number of each system's mark, in the order of the systems.
+    """Return the number of each system's mark, in the order of the systems.
 
     A built-in system always has the same mark. A user system's mark follows from its name, and is
     the next one where another user system of the comparison has it already.
@@ -49,13 +49,13 @@ def mark_numbers(systems: Iterable[str]) -> dict[str, int]:
 
 
 def colour(number: int) -> str:
-    """The CSS class with the colour of a system's mark."""
+    """Return the CSS class with the colour of a system's mark."""
     user = number - _COLOURS
     return f"s{number if user < 0 else 2 * user % _COLOURS}"
 
 
 def mark(number: int, x: float = 0.0, y: float = 0.0, size: float = 1.0) -> str:
-    """The mark of a system: its shape at a point of an SVG, in the current colour."""
+    """Return the mark of a system: its shape at a point of an SVG, in the current colour."""
     scale = f" scale({size:g})" if size != 1.0 else ""
     built_in = _COLOURS
     user = built_in + (number - built_in) // 6 % (len(_SHAPES) - built_in)
@@ -64,7 +64,7 @@ def mark(number: int, x: float = 0.0, y: float = 0.0, size: float = 1.0) -> str:
 
 
 def badge(number: int) -> str:
-    """The mark of a system in a line of text of a comparison."""
+    """Return the mark of a system in a line of text of a comparison."""
     return (
         f'<svg class="badge-mark {colour(number)}" viewBox="-6 -6 12 12" width="12" height="12" '
         f'aria-hidden="true">{mark(number)}</svg>'
@@ -72,6 +72,6 @@ def badge(number: int) -> str:
 
 
 def dashes(number: int) -> str:
-    """The dash pattern of a system's lines in plots."""
+    """Return the dash pattern of a system's lines in plots."""
     pattern = _DASHES[number % len(_DASHES)]
     return f' stroke-dasharray="{pattern}"' if pattern else ""
