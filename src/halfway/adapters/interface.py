@@ -72,11 +72,7 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return an adapter's commands of the kinds `begins` and `ends`,
-    one for each publisher of each topic.
-
-    at: seconds before which no role begins.
-    """
+    """Return an adapter's commands of the kinds `begins` (at `at` s or later) and `ends`."""
     rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
     begin = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
