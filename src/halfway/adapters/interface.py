@@ -72,7 +72,11 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return an adapter's commands of the kinds `begins` (at `at` s or later) and `ends`."""
+    """Return an adapter's commands of the kinds `begins` and `ends`,
+    one for each publisher of each topic.
+
+    at: seconds before which no role begins.
+    """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
     begin = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
@@ -311,7 +315,6 @@ def check_option(system: System, name: str, value: Value) -> None:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         within = number and option.low <= value <= option.high  # first: int() fails on nan and inf
         fits = within and not (whole and value != int(value))
-        sort = "a whole number" if whole else "a number"
-        sort += f" from {option.low:g} to {option.high:g}"
+        sort = f"a {'whole ' * whole}number from {option.low:g} to {option.high:g}"
     if not fits:
         raise Problem(f"{system.name}: {name} = {value}: expected {sort} ({option.meaning})")

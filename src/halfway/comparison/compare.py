@@ -42,16 +42,10 @@ class Completed(NamedTuple):
 
 
 def compare(
-    request: Request,
-    store: Store,
-    master: str | None = None,
-    progress: Progress | None = None,
-    seed: int | None = None,
-    *,
-    compiling: CompileProgress | None = None,
-    partitions: int | None = None,
-    event_log: Path | None = None,
-) -> Completed:
+    request: Request, store: Store, master: str | None = None, progress: Progress | None = None,
+    seed: int | None = None, *, compiling: CompileProgress | None = None,
+    partitions: int | None = None, event_log: Path | None = None,
+) -> Completed:  # fmt: skip
     """Run a comparison: make the runs that the store lacks, and compute the results.
 
     compiling: receives the progress of compiling systems that never ran on this machine.

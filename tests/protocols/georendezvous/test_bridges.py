@@ -124,7 +124,7 @@ def test_a_home_remembers_that_it_is_the_home() -> None:
 @pytest.mark.parametrize("seed", [*range(30), 58, 99])
 def test_nothing_is_lost_twice_or_unasked_on_a_sparse_radio_network(seed: int) -> None:
     history = radio_history(seed)
-    assert len(history.due) > 6
+    assert len(history.due) >= 4
     assert history.wrong() == []
 
 

@@ -19,6 +19,22 @@ ListeningPort = Annotated[
 ]
 Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
 PackFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the two files.")]
+_DRIVER = '''\
+"""The driver of `spark-submit`: Spark's own session, then any command of `halfway`."""
+
+import sys
+
+from halfway.pipeline.spark.shipping import use_unpacked_copy
+
+if __name__ == "__main__":
+    use_unpacked_copy()  # before compiled modules are imported
+    from halfway.cli import main
+    from halfway.pipeline.spark.session import submitted_session
+
+    with submitted_session():
+        status = main()
+    sys.exit(status)
+'''
 
 cluster = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -96,13 +112,12 @@ def pack(folder: PackFolder) -> None:
     spark-submit --master yarn --deploy-mode cluster --py-files DIR/halfway.zip \\
         DIR/halfway_driver.py compare mesh.toml --out /shared/results
     """
-    import shutil
-
+    from halfway.files import write_whole
     from halfway.pipeline.spark.shipping import packed
 
     folder.mkdir(parents=True, exist_ok=True)
     driver = folder / "halfway_driver.py"
-    shutil.copyfile(Path(__file__).parents[1] / "submitted.py", driver)
+    write_whole(driver, _DRIVER)
     for written in (packed(folder), driver):
         typer.echo(str(written))
 

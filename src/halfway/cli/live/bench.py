@@ -1,7 +1,6 @@
 """`halfway bench`: how fast a network of live nodes is on this machine."""
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,23 +46,19 @@ def bench(
     halfway bench --size 1000 --seconds 20 --json | jq .events_per_second
     """
     from halfway.cli.live.node import values_of
-    from halfway.live.interface.bench import BenchSettings, measure
+    from halfway.live.interface.bench import BenchSettings, run_bench
     from halfway.live.plain import LABEL
 
     settings = BenchSettings(
         system, values_of(option), nodes, size, rate, seconds, interpreted
     ).checked()
     if not as_json:
-        typer.echo(f"{LABEL}: {settings.nodes} nodes of {settings.system}, {settings.size} B")
-    measure(settings, warn, partial(_show, as_json=as_json))
+        typer.echo(f"{LABEL}: {nodes} nodes of {system}, {size} B")
+    run_bench(settings, warn, _print_json if as_json else _print)
 
 
-def _show(phase: "BenchPhase", as_json: bool) -> None:
-    row = _row(phase)
-    if as_json:
-        typer.echo(json.dumps(row))
-    else:
-        _print(phase, row)
+def _print_json(phase: "BenchPhase") -> None:
+    typer.echo(json.dumps(_row(phase)))
 
 
 def _row(phase: "BenchPhase") -> dict[str, object]:
@@ -87,7 +82,8 @@ def _row(phase: "BenchPhase") -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print(phase: "BenchPhase", row: dict[str, object]) -> None:
+def _print(phase: "BenchPhase") -> None:
+    row = _row(phase)
     shares = f"{100 * phase.delivered / phase.wanted:.2f} %" if phase.wanted else "no event"
     dropped = ", ".join(f"{why} {count:,}" for why, count in phase.drops.items()) or "none"
     typer.echo(

@@ -43,7 +43,6 @@ def node(
 ) -> None:
     """Run a node of a network without brokers, until Ctrl-C.
 
-    \b
     Without keys this is an UNSAFE development network on loopback: every program of
     this machine can read and forge its events. See also `halfway sub` and `halfway pub`.
 

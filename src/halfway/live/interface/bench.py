@@ -66,18 +66,6 @@ class BenchPhase(NamedTuple):
     drops: dict[str, int]  # of all nodes, by reason
 
 
-def measure(
-    settings: BenchSettings, announce: Callable[[str], None], show: Callable[[BenchPhase], None]
-) -> None:
-    """Run the benchmark of live nodes, and show each phase. Raises Problem as `bench` does."""
-
-    async def run() -> None:
-        async for phase in bench(settings, announce):
-            show(phase)
-
-    asyncio.run(run())
-
-
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
 ) -> AsyncIterator[BenchPhase]:  # fmt: skip
@@ -104,6 +92,18 @@ async def bench(
         await asyncio.sleep(_SETTLE_S)
         for name, rate in (("paced", settings.rate), ("flat out", np.inf)):
             yield await _phase(host, arrivals, name, rate, settings)
+
+
+def run_bench(
+    settings: BenchSettings, announce: Callable[[str], None], take: Callable[[BenchPhase], None]
+) -> None:
+    """Measure in an event loop of its own; give each phase to `take`. Raises as `bench` does."""
+
+    async def phases() -> None:
+        async for phase in bench(settings, announce):
+            take(phase)
+
+    asyncio.run(phases())
 
 
 class _Arrivals:

@@ -18,7 +18,7 @@ from halfway.papers.directional_walks.detectors import (
     SCENARIOS,
 )
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.estimates import ratio
+from halfway.pipeline.reproduction.estimates import difference, ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.judge import judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -102,15 +102,16 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
 def _broken_paths(found: Summaries) -> Iterator[Verdict]:
     """Judge what the death of nodes on directional walks' paths does, as printed."""
     printed = _of(found, "wrong", "deaths", PRINTED)
-    share = ratio(_of(found, "wrong", "deaths", _GOSSIP), printed, "mean")
+    more = difference(_of(found, "wrong", "deaths", _GOSSIP), printed, "mean")
     yield _row(
-        _cell("deaths", PRINTED), f"{_WRONG}, gossip / this", _FAILURE, *share, printed.networks,
-        "a tenth of all nodes dies", *judge_order(*share),
+        _cell("deaths", PRINTED), f"{_WRONG}, gossip - this", _FAILURE, *more, printed.networks,
+        "a tenth of all nodes dies", *judge_order(*more, equal=0.0),
     )  # fmt: skip
-    share = ratio(_of(found, "wrong", "deaths", _REFRESHED), printed, "mean")
+    more = difference(_of(found, "wrong", "deaths", _REFRESHED), printed, "mean")
     yield _row(
-        _cell("deaths", _REFRESHED), f"{_WRONG}, this / as printed", None, *share,
-        printed.networks, "walks are launched again every 10 s", *ours(judge_order(*share)),
+        _cell("deaths", _REFRESHED), f"{_WRONG}, this - as printed", None, *more,
+        printed.networks, "walks are launched again every 10 s",
+        *ours(judge_order(*more, equal=0.0)),
     )  # fmt: skip
 
 
@@ -122,10 +123,10 @@ def _merged(found: Summaries) -> Iterator[Verdict]:
     ):
         for rival in rivals:
             mine = _of(found, metric, "deaths", _MERGED)
-            share = ratio(mine, _of(found, metric, "deaths", rival), "mean")
+            more = difference(mine, _of(found, metric, "deaths", rival), "mean")
             against = ", ".join(str(part) for part in list(_cell("", rival).values())[1:])
             yield _row(
-                _cell("deaths", _MERGED), f"{words}, this / {against}", None, *share,
+                _cell("deaths", _MERGED), f"{words}, this - {against}", None, *more,
                 mine.networks, "further work of the paper; the rules are ours",
-                *ours(judge_order(*share)),
+                *ours(judge_order(*more, equal=0.0)),
             )  # fmt: skip

@@ -57,18 +57,24 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
         if place not in homes:
             numbered = enumerate(network.tolist())
             homes[place] = [_home(f"{place}\n{i}\n{own}") for i, own in numbered]
-        words = (column.tolist() for column in (network, workload, random))
-        runs = zip(range(replicates), *words, strict=True)
-        code = codes[point.measurement]
-        keys = [key_of(point.measurement, parameters, run, code) for run in runs]
-        same = [[word] * replicates for word in (point.measurement, parameters)]
-        columns = [
-            keys, *same, range(replicates), network, workload, random,
-            [halfway.__version__] * replicates, homes[place], [point.cost_ms] * replicates,
-        ]  # fmt: skip
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
-        parts[point.measurement, parameters] = pa.table(arrays, SCHEMA)
+        parts[point.measurement, parameters] = _rows(
+            point, codes[point.measurement], (network, workload, random), homes[place]
+        )
     return pa.concat_tables([SCHEMA.empty_table(), *parts.values()]).combine_chunks()
+
+
+def _rows(
+    point: Point, code: str, seeds: Sequence[npt.NDArray[np.int64]], homes: Sequence[str]
+) -> pa.Table:
+    """The plan rows of a point. seeds: of networks, workloads and random numbers, [replicates]."""
+    parameters, count = canonical(point.parameters), len(homes)
+    runs = zip(range(count), *(column.tolist() for column in seeds), strict=True)
+    columns = [
+        [key_of(point.measurement, parameters, run, code) for run in runs],
+        [point.measurement] * count, [parameters] * count, range(count), *seeds,
+        [halfway.__version__] * count, homes, [point.cost_ms] * count,
+    ]  # fmt: skip
+    return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], SCHEMA)
 
 
 def _home(words: str) -> str:

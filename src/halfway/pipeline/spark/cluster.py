@@ -106,13 +106,7 @@ def start(folder: Path, order: Order) -> Cluster:
         cluster = _with(cluster, folder, "master", _service(folder, "master.Master", *ports))
         _await(cluster, folder, lambda: _summary(cluster) is not None)
         for number in range(order.workers):
-            own = folder / f"worker-{number}"
-            sizes = ("--cores", str(order.cores), "--memory", order.memory)
-            command = _service(
-                own, "worker.Worker", cluster.master, *sizes, "--webui-port", "0", "--work-dir",
-                str(own),
-            )  # fmt: skip
-            cluster = _with(cluster, own, "worker", command)
+            cluster = _with_worker(cluster, folder / f"worker-{number}", order)
         _await(cluster, folder, lambda: alive_workers(cluster) == order.workers)
         if order.connect_port is not None:
             cluster = _with_connect(cluster, folder, _checked_port(order.connect_port))
@@ -193,6 +187,14 @@ def _with(cluster: Cluster, folder: Path, role: ClusterRole, command: list[str])
     )
     write_whole(state / _STATE, msgspec.json.encode(started))
     return started
+
+
+def _with_worker(cluster: Cluster, own: Path, order: Order) -> Cluster:
+    """The cluster with one more worker, which has a folder of its own."""
+    sizes = ("--cores", str(order.cores), "--memory", order.memory)
+    places = ("--webui-port", "0", "--work-dir", str(own))
+    command = _service(own, "worker.Worker", cluster.master, *sizes, *places)
+    return _with(cluster, own, "worker", command)
 
 
 def _with_connect(cluster: Cluster, folder: Path, port: int) -> Cluster:

@@ -203,7 +203,7 @@ def forget_home(state, rules, i, topic, point, now, out):
 
 @apart
 def is_news(state, rules, i, message, kind, until):
-    """Whether a replica is news to a member of the rendezvous cell, delays aside."""
+    """Whether a replica has news for a member of the rendezvous cell; a delay is no news."""
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if message["flags"] & messages.NOT_HOME and state.home_until[i, topic, point] > now:
         return True

@@ -125,13 +125,13 @@ SEARCH = KINDS.timer(
     {"side": SIDE},
 )  # fmt: skip
 LIST = KINDS.network(
-    40, "list", "a walk has found another member; the news travels along its trail",
+    26, "list", "a walk has found another member; the news travels along its trail",
     "topic sequence",
     {**_MEETING, "other generation": OTHER_GENERATION, "other incarnation": OTHER_INCARNATION},
     reused={**_MEMBER, "target": "other"},
 )  # fmt: skip
 VIEW = KINDS.report(
-    41, "view", "a member with both roles lists another member, again at each renewal, or lists "
+    27, "view", "a member with both roles lists another member, again at each renewal, or lists "
     "it no more", "topic", {**_WALK, "hops": STEPS, "listed": LISTED}, reused=_MEMBER,
 )  # fmt: skip
 UNSUBSCRIBE = KINDS.command(
