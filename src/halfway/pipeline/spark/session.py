@@ -52,7 +52,7 @@ _SETTINGS = {
 
 @contextlib.contextmanager
 def session(master: str | None = None, event_log: Path | None = None) -> Iterator[SparkSession]:
-    """A Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
+    """Return a Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
 
     event_log: the folder for Spark's log of all jobs, stages and tasks; not with Spark Connect.
     Uses a session that is already active in this process (a notebook's), and does not stop it.
@@ -76,7 +76,7 @@ def session(master: str | None = None, event_log: Path | None = None) -> Iterato
 
 
 def cores(spark: SparkSession) -> int:
-    """The number of tasks that a Spark session runs at once, as far as the driver knows."""
+    """Return the number of tasks that a Spark session runs at once, as far as the driver knows."""
     if tasks := tasks_of(spark.conf.get("spark.master", "") or ""):
         return tasks
     with contextlib.suppress(Exception):  # Spark Connect has no context
@@ -111,7 +111,7 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
 
 
 def _logging_to(folder: Path | None) -> dict[str, str]:
-    """The settings of a Spark session that logs its events to a folder."""
+    """Return the settings of a Spark session that logs its events to a folder."""
     if folder is None:
         return {}
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,8 @@ def _logging_to(folder: Path | None) -> dict[str, str]:
 
 @contextlib.contextmanager
 def training_session(archive: Path) -> Iterator[SparkSession]:
-    """A Spark session on this machine whose JVM writes its classes to an archive when it ends."""
+    """Return a Spark session on this machine whose JVM writes its
+    classes to an archive when it ends."""
     with _classic("local[2]", archive) as spark:
         yield spark
 

@@ -32,7 +32,7 @@ _MOST_ASKED = 3  # JOINs in a row without an answer before a path is searched fo
 
 @apart
 def is_connected(state, b):
-    """Whether a broker is in the tree: it is the root, or its parent answers."""
+    """Return whether a broker is in the tree: it is the root, or its parent answers."""
     up = state.parent[b]
     return up == NONE or (up >= 0 and state.asked[b] <= _MOST_ASKED)
 

@@ -146,7 +146,7 @@ def leave(state, rules, i, message, out):
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Whether membership of cell a makes it the home of a rendezvous point before cell b."""
+    """Return whether membership of cell a makes it the home of a rendezvous point before cell b."""
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
 

@@ -22,7 +22,8 @@ _SETTLED = 1.5  # times `join_listen_s`: by then a newcomer is a member
 
 @apart
 def to_client(kind):
-    """Whether a kind that Cell Hash Routing carries is for one node rather than for a cell."""
+    """Return whether a kind that Cell Hash Routing carries is for one
+    node rather than for a cell."""
     return kind >= messages.WANTED
 
 
@@ -94,7 +95,8 @@ def packed(x, y):
 
 @apart
 def direction_back(x, y, previous):
-    """The direction of a routed message's packed cell from (x, y); -1 if it does not touch it."""
+    """Return the direction of a routed message's packed cell from (x,
+    y); -1 if it does not touch it."""
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
 
@@ -131,16 +133,16 @@ def next_direction(state, rules, i, o):
 
 @apart
 def knows_home(state, i, o):
-    """Whether a routed message has reached the known home of its point: [geo §2.1, footnote 1]
-    nodes may "assume that h is the home cell of d before they send the message"."""
+    """Return whether a routed message has reached the known home of its point: [geo §2.1, footnote
+    1] nodes may "assume that h is the home cell of d before they send the message"."""
     for_point = o.kind <= messages.NOTIFY
     return for_point and state.home_until[i, o.topic, o.args[messages.POINT]] > state.clock[i]
 
 
 @apart
 def is_mark(hops):
-    """Whether a routed message's perimeter traversal marks its step: after powers of two of hops
-    (Brent, BIT 20, 1980).
+    """Return whether a routed message's perimeter traversal marks its step: after powers of two of
+    hops (Brent, BIT 20, 1980).
 
     The first mark in a cycle that is no longer than the hops so far is met again.
     """

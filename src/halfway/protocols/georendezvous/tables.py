@@ -34,7 +34,8 @@ def direction_of(state, i, x, y):
 
 @apart
 def direction_of_member(state, i, s):
-    """Look up the direction of a neighbour table's member by place; -1 unless it is a member."""
+    """Look up the direction of a neighbour table's member by place;
+    NO_PLACE unless it is a member."""
     neighbours = state.neighbours
     if neighbours.until[i, s] <= 0.0 or neighbours.is_member[i, s] == 0:
         return NO_PLACE
@@ -102,7 +103,7 @@ def populated_mask(state, i):
 @apart
 def member(state, i, direction):
     """Look up a member in the neighbour table: [geo §2.1] "picks a random node" of the cell in a
-    direction; -1 if it has none."""
+    direction; NONE if it has none."""
     count = 0
     for s in range(state.neighbours.node_id.shape[1]):
         count += direction_of_member(state, i, s) == direction
@@ -119,7 +120,7 @@ def member(state, i, direction):
 
 @apart
 def has_lowest_id(state, i):
-    """Whether row i has the lowest id of its cell's members in the neighbour table."""
+    """Return whether row i has the lowest id of its cell's members in the neighbour table."""
     for s in range(state.neighbours.node_id.shape[1]):
         lower = state.neighbours.node_id[i, s] < state.node_id[i]
         if direction_of_member(state, i, s) == OWN and lower:
@@ -129,7 +130,8 @@ def has_lowest_id(state, i):
 
 @apart
 def is_near(state, i, node_id):
-    """Whether the neighbour table has a node of this or an adjacent cell, as member or newcomer."""
+    """Return whether the neighbour table has a node of this or an
+    adjacent cell, as member or newcomer."""
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
         if neighbours.until[i, s] > 0.0 and neighbours.node_id[i, s] == node_id:
@@ -140,7 +142,7 @@ def is_near(state, i, node_id):
 @apart
 def direction_towards(state, i, dx, dy):
     """Look up the direction of the adjacent populated cell closest to d, even if the own is closer;
-    -1 if there is none."""
+    NO_PLACE if there is none."""
     best = NO_PLACE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]
     for s in range(state.neighbours.node_id.shape[1]):
@@ -154,7 +156,7 @@ def direction_towards(state, i, dx, dy):
 
 @inlined
 def is_entry(state, i, e, kind, topic, point, now):
-    """Whether a place of the GeoRendezvous store has a live entry of a kind for a point."""
+    """Return whether a place of the GeoRendezvous store has a live entry of a kind for a point."""
     store = state.store
     key = store.topic[i, e] == topic and store.point[i, e] == point
     return key and store.kind[i, e] == kind and store.until[i, e] > now
@@ -162,7 +164,8 @@ def is_entry(state, i, e, kind, topic, point, now):
 
 @apart
 def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
-    """Look up an entry's place in the GeoRendezvous store; -1 if it is absent, or has expired."""
+    """Look up an entry's place in the GeoRendezvous store; NO_PLACE if
+    it is absent, or has expired."""
     store = state.store
     for e in range(store.kind.shape[1]):
         same = store.publisher[i, e] == publisher and store.subscriber[i, e] == subscriber
@@ -173,7 +176,8 @@ def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
 
 @apart
 def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
-    """Put an entry in the store's table or extend its life; its place, -1 if the store is full."""
+    """Put an entry in the store's table or extend its life. Return its
+    place; NO_PLACE if the store is full."""
     store = state.store
     e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
     if e == NO_PLACE:
@@ -226,7 +230,8 @@ def distance_to(state, rules, i, topic, point):
 
 @apart
 def is_tried(state, rules, i, topic, point):
-    """Whether a rendezvous point is among the `tried` closest to a node's position [geo §2.4]."""
+    """Return whether a rendezvous point is among the `tried` closest to
+    a node's position [geo §2.4]."""
     own = distance_to(state, rules, i, topic, point)
     ahead = 0
     for other in range(rules.points):
@@ -237,7 +242,8 @@ def is_tried(state, rules, i, topic, point):
 
 @apart
 def pruned_place(state, i, topic, publisher, now):
-    """A publisher's place in the table of pruned points; a new place, without points, if needed."""
+    """Return a publisher's place in the table of pruned points; a new
+    place, without points, if needed."""
     pruned, place = state.pruned, 0
     for r in range(pruned.publisher.shape[1]):
         if pruned.topic[i, r] == topic and pruned.publisher[i, r] == publisher:
