@@ -55,7 +55,9 @@ class Fake:
         *,
         partitions: int | None = None,
         seed: int | None = None,
+        event_log: Path | None = None,
     ) -> Any:
+        assert event_log is None  # no account was asked for
         self.called = {
             "figures": [figure.name for _, figure in figures], "scale": scale, "store": store,
             "master": master, "partitions": partitions, "seed": seed,

@@ -78,7 +78,8 @@ def test_options_that_do_not_go_together_are_refused_at_once() -> None:
 def test_tables_are_sized_by_demand_and_not_by_events() -> None:
     network = meadow()
     wants = Listed([(3, 0), (4, 0), (4, 1)], [(1.0, 7, 0), (1.0, 8, 0), (2.0, 9, 1)])
-    state = cells(network, workload=wants, window=50).instance.state
+    given = {"workload": wants, "window": 50}
+    state = cells(network, **given, options={"bridges": 0}).instance.state
     assert state.pruned.shape[1] == 3  # two publishers of one topic, one of the other
     assert state.received.shape[1:] == (8, WINDOW)  # three publishers
     assert state.hops.record.shape[1] == state.hops.accepted.shape[1] == 0  # no acknowledgements
@@ -87,6 +88,8 @@ def test_tables_are_sized_by_demand_and_not_by_events() -> None:
     cell = layout.cell
     neighbours = [int((np.abs(cell - own).max(axis=1) <= 1).sum()) - 1 for own in cell]
     assert state.neighbours.shape[1] == max(neighbours)
+    linked = cells(network, **given).instance.state  # all nodes in reach, and their bridges
+    assert linked.neighbours.shape[1] == 2 * int(network.degree.max()) + linked.bridges.shape[1]
 
 
 def test_cells_cover_the_area_of_the_nodes() -> None:

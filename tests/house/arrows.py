@@ -115,7 +115,7 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "interface": {".", "control", "runtime", "mqtt", "journal", "monitoring", "trace"},
         "monitoring": {".", "runtime", "mqtt", "link"},
         "mqtt": {"."},
-        "air": {".", "step", "systems", "link", "runtime"},
+        "air": {".", "step", "link", "runtime"},
         "doctor": {".", "air", "control", "keys", "link", "runtime"},
     },
     "live/mqtt": {".": {"packets", "sessions"}, "packets": set(), "sessions": {".", "packets"}},

@@ -1,5 +1,6 @@
 """Groups of scenario files: members by name, roles, refusals, and a run."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,17 @@ def test_what_does_not_fit_names_the_workload(tmp_path: Path, text: str, words: 
 def test_failure_detectors_do_not_carry_groups(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="failure-detection"):
         simulation(tmp_path, NAMED, "swim")
+
+
+def test_only_systems_that_list_members_themselves_run_without_announcements(
+    tmp_path: Path,
+) -> None:
+    text = 'views = "system"\nmembers_each = 3'
+    assert simulation(tmp_path, text, "random-walk").demand.next_at() == math.inf
+    with pytest.raises(Problem, match="does not list members itself"):
+        simulation(tmp_path, text)
+    with pytest.raises(Problem, match='expected the role "both"'):
+        simulation(tmp_path, f'{text}\nrole = "publish"', "random-walk")
 
 
 def test_views_of_a_run_follow_joins_and_leaves(tmp_path: Path) -> None:

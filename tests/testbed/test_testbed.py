@@ -94,6 +94,7 @@ def test_a_cut_link_and_a_partition_end_separately() -> None:
         ({"seconds": "5000"}, "seconds = 5000: expected at most 3600"),
         ({"hello_period_s": "0.01"}, "hello_period_s = 0.01: expected at least 0.05"),
         ({"power.battery_j": "5"}, "power.battery_j"),
+        ({"faults": "attack"}, r"faults\[0\]: the nodes of the air cannot attack"),
     ],
 )
 def test_what_the_air_cannot_do_is_refused(
@@ -101,6 +102,10 @@ def test_what_the_air_cannot_do_is_refused(
 ) -> None:
     if "radio.kind" in changes:
         scenario.write_text(SCENARIO.replace('kind = "ideal"\ndelay_s = 0.02', 'kind="contention"'))
+        changes = {}
+    if "faults" in changes:
+        attack = '[[faults]]\nfault = "attack"\nkind = "black-hole"\nnode = 1\n'
+        scenario.write_text(f"{scenario.read_text()}\n{attack}")
         changes = {}
     with pytest.raises(Problem, match=message):
         check_suitable(read_scenario(scenario, changes), "flooding")

@@ -73,10 +73,17 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, in
     for rows, publishers in zip(demand.subscribers, demand.publishers, strict=True):
         publishers_of[rows] += len(publishers)
     entries = _SPARE * int(need.max(initial=0)) + 8
+    if rules.bridges > 0:  # a node then keeps all nodes that it hears, and their bridges
+        neighbours = 2 * max(neighbours, context.most_neighbours) + rules.bridges
+    any_home = moves or rules.bridges > 0  # a point may have more than the one at the start
+    wanted = max(neighbours, 1)
+    if moves:
+        wanted = min((1 + rules.bridges) * context.n, 3 * neighbours + 16)
     return {
-        "neighbours": min(context.n, 3 * neighbours + 16) if moves else max(neighbours, 1),
+        "neighbours": wanted,
+        "bridges": rules.bridges,
         "entries": entries,
-        "traversals": keys if moves else min(keys, _SPARE * int(empty.sum()) + 8),
+        "traversals": keys if any_home else min(keys, _SPARE * int(empty.sum()) + 8),
         "pruned": max(int(publishers_of.max(initial=0)), 1),
         "hops_in_flight": _HOPS + entries if rules.retries > 0 else 0,
     }

@@ -201,6 +201,7 @@ class Adapter:
 
     # Whether the system detects failures. Other systems spread events.
     detects_failures = False
+    lists_members = False  # whether members with both roles learn the others from the system itself
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)
@@ -314,7 +315,6 @@ def check_option(system: System, name: str, value: Value) -> None:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         within = number and option.low <= value <= option.high  # first: int() fails on nan and inf
         fits = within and not (whole and value != int(value))
-        sort = "a whole number" if whole else "a number"
-        sort += f" from {option.low:g} to {option.high:g}"
+        sort = f"a {'whole ' * whole}number from {option.low:g} to {option.high:g}"
     if not fits:
         raise Problem(f"{system.name}: {name} = {value}: expected {sort} ({option.meaning})")

@@ -41,6 +41,8 @@ class WalkAdapter(Adapter):
     """The adapter of the walk systems. A publisher and a subscriber of a topic each launch one
     walk, and an event is one command."""
 
+    lists_members = True
+
     def ends_subscriptions(self) -> bool:
         """Return whether the walks learn that a subscription ends: always."""
         return True

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import statistics
@@ -131,7 +132,7 @@ def _compile(
     progress: CompileProgress | None,
 ) -> None:  # fmt: skip
     """Try a comparison's user protocols, and compile its systems, if a run is missing."""
-    if set(table["key"].to_pylist()) <= store.finished_keys(errors=False):
+    if pc.all(store.has(table["key"], errors=False), min_count=0).as_py():
         return
     try_first(request.points[0].scenario, request.systems)
     if cores := local_cores(master):

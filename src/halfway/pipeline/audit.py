@@ -127,9 +127,9 @@ def audit(store: Store) -> Audit:
         every = sorted(store.batches.iterdir()) if store.batches.is_dir() else []
         size = sum(file.stat().st_size for file in store.files())
     table = pa.concat_tables(parts)
-    runs = table.take(pa.array(chosen(*_columns(table, "key", "status")), pa.int64()))
+    runs = table.take(chosen(table["key"], table["status"]))
     rows = runs.to_pylist()
-    digest = "" if damage else manifest.lines_digest(*_columns(runs, "key", "status", "digest"))
+    digest = "" if damage else manifest.lines_digest(runs["key"], runs["status"], runs["digest"])
     return Audit(
         folder=str(store.folder), halfway=store.made_by(), digest=digest, runs=len(rows),
         errors=sum(row["status"] != "ok" for row in rows), bytes=size,
@@ -216,10 +216,6 @@ def _failures(rows: RunRows, requests: list[StudyRequest]) -> tuple[Failure, ...
             str(unsigned(row["network_seed"])), str(unsigned(row["random_seed"])), reason,
         ))  # fmt: skip
     return tuple(sorted(found, key=lambda failure: -failure.runs))
-
-
-def _columns(table: pa.Table, *names: str) -> list[list[str]]:
-    return [table[name].to_pylist() for name in names]
 
 
 def audit_json(found: Audit) -> str:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halfway.pipeline.plan.plan import guided, kinds, tasks
+from halfway.pipeline.plan.plan import guided, numbered_kinds, tasks
 
 _FIRST_BATCH = 0.25  # of a normal batch, as the actual costs are not known yet
 
@@ -25,7 +25,7 @@ class Batches:
     ) -> None:
         self.pending, self.cores, self.partitions = pending, cores, partitions
         # Once, as a plan may have a million runs and hundreds of batches.
-        self._kinds = np.unique(kinds(pending), return_inverse=True)[1]  # [rows] of the pending
+        self._kinds = numbered_kinds(pending)[1]  # [rows] of the pending
         self._last = self._kinds[:0]  # [rows] of the last batch
         self.budget = batch_seconds * cores
         self.seconds: Counter[str] = Counter()  # phase -> seconds over all runs so far

@@ -107,7 +107,7 @@ class FinishedRuns(DataSourceReader):
         parts = [read_rows(file, small) for file in files]
         whole = pa.concat_tables([small.empty_table(), *parts])
         selected = np.zeros(whole.num_rows, bool)
-        selected[chosen(whole["key"].to_pylist(), whole["status"].to_pylist())] = True
+        selected[chosen(whole["key"], whole["status"]).to_numpy()] = True
         studies = _studies(self.folder)
         found, at = [], 0
         for file, part in zip(files, parts, strict=True):

@@ -76,16 +76,15 @@ def sweep(
     fails; finished batches are kept.
     """
     begun = perf_counter()
-    finished = store.finished_keys(errors=not retry_errors)
-    if set(plan["key"].to_pylist()) <= finished and _are_recorded(store, studies or {}):
+    known = store.has(plan["key"], errors=not retry_errors)
+    if pc.all(known, min_count=0).as_py() and _are_recorded(store, studies or {}):
         made, spent = 0, _Spent()
     else:
         with store.writing():
             with store.adding():
                 record_requests(store.studies, studies or {})
-            finished = store.finished_keys(errors=not retry_errors)
-            wanted = [key not in finished for key in plan["key"].to_pylist()]
-            pending = by_network(plan.filter(pa.array(wanted, pa.bool_())))
+            known = store.has(plan["key"], errors=not retry_errors)
+            pending = by_network(plan.filter(pc.invert(known)))
             made = pending.num_rows
             count = _Count(progress, plan.num_rows)
             count(plan.num_rows - made)
@@ -136,7 +135,8 @@ class _Count:
 def _are_recorded(store: Store, studies: Plans) -> bool:
     """Return whether a sweep's studies have been requested before, with the same runs."""
     with store.reading():
-        known = {one.name: (set(one.keys), one.identity) for one in read_requests(store.studies)}
+        requests = read_requests(store.studies)
+        known = {one.name: ({key for key, _ in one.runs}, one.identity) for one in requests}
     return all(
         (set(study.plan["key"].to_pylist()), study.identity) == known.get(name)
         for name, study in studies.items()
@@ -196,11 +196,12 @@ def _made_by_spark(
 
 def failed(store: Store, plan: pa.Table) -> tuple[int, str]:
     """Return the number of a sweep's runs that failed, and the first error in one line."""
-    table = store.rows("key", "status", "parameters", "replicate", "error")
-    wrong = table.filter(pc.not_equal(table["status"], "ok")).to_pylist()
-    planned = set(plan["key"].to_pylist()) if wrong else set()
-    errors = [row for row in wrong if row["key"] in planned]
-    if not errors:
+    states = store.rows("key", "status")
+    wrong = states.filter(pc.not_equal(states["status"], "ok"))["key"]
+    wrong = wrong.filter(pc.is_in(wrong, value_set=plan["key"]))
+    if not len(wrong):
         return 0, ""
+    table = store.rows("key", "parameters", "replicate", "error")
+    errors = table.filter(pc.is_in(table["key"], value_set=wrong)).to_pylist()
     first = min(errors, key=lambda row: (row["parameters"], row["replicate"]))
     return len(errors), f"{first['parameters']} replicate {first['replicate']}: {first['error']}"

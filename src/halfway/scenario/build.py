@@ -14,6 +14,7 @@ from halfway.scenario.schema import (
     Backbone,
     FailureDetection,
     FromFile,
+    GroupWorkload,
     NodePower,
     Recorded,
     Scenario,
@@ -165,7 +166,11 @@ def other_purpose(system: System, scenario: Scenario) -> str:
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """
-    detects = isinstance(scenario.workload, FailureDetection)
+    work = scenario.workload
+    lists = isinstance(work, GroupWorkload) and work.views == "system"
+    if lists and not system.adapter.lists_members:
+        return 'it does not list members itself, as workload.views = "system" asks'
+    detects = isinstance(work, FailureDetection)
     if detects == system.adapter.detects_failures:
         return ""
     if detects:

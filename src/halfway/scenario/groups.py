@@ -22,7 +22,13 @@ def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Group
         )  # fmt: skip
     else:
         stays = list(_named(workload, names))
-    return Groups(stays, workload.announce_s, workload.lifetime_s, workload.start_s, seed)
+    announce_s = workload.announce_s
+    if workload.views == "system":
+        if not all(stay.publishes and stay.subscribes for stay in stays):
+            what = 'workload.views = "system": expected the role "both" of all members'
+            raise Problem(what, remedy="leave out the roles, or leave out views")
+        announce_s = 0.0
+    return Groups(stays, announce_s, workload.lifetime_s, workload.start_s, seed)
 
 
 def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:

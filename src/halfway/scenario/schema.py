@@ -147,6 +147,7 @@ class GroupWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="gro
     members_each: Count = 10
     members: list[Node | GroupMember] | dict[str, list[Node | GroupMember]] | None = None
     role: Role = "both"
+    views: Literal["announced", "system"] = "announced"
     join_s: Range = (0.0, 5.0)
     stay_s: Seconds | None = None
     announce_s: Seconds = 10.0

@@ -16,6 +16,7 @@ from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import TICKS
 from halfway.core.hello.messages import kinds_with_hellos
 from halfway.core.hello.node import with_hellos
+from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.core.hello.sending import MOST_EMISSIONS
 from halfway.core.hello.state import (
     FORGOTTEN,
@@ -49,7 +50,7 @@ class SentHellos(NamedTuple):
     period_s: mean time between two hellos of a node. limit: neighbours that a node has room for.
     """
 
-    period_s: float = 1.0
+    period_s: float = HELLO_PERIOD_S
     limit: int = 512
 
 

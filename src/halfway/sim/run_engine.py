@@ -41,8 +41,8 @@ def run_engine(
         environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
         ids=environment.ids, clocks=clocks, age_place=instance.kinds.ages,
         sizes=record_sizes(instance.kinds),
-        payload=payload_of(instance.kinds, payloads) if payloads else None,
+        payload=payload_of(instance.kinds, payloads) if payloads or environment.attacks else None,
         checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
-        pauses=environment.pauses,
+        pauses=environment.pauses, attacks=environment.attacks,
     )  # fmt: skip
     return engine._replace(cut=environment.cut)

@@ -52,6 +52,7 @@ class RunLog:
         if (groups := self.observers.groups) is not None:
             groups.follow(changes)
             groups.deliver(*delivered)
+            groups.report(reports, rows)
         if (detections := self.observers.detections) is not None:
             detections.follow(changes)
             detections.report(reports, rows)

@@ -7,6 +7,8 @@ from halfway.live.systems.registry import check_system
 from halfway.problem import Problem
 from halfway.scenario.schema import Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
+from halfway.world.attacks import Attack
+from halfway.world.faults import Pause
 from halfway.world.graphs.network import Network
 
 _LONGEST_S = 3600.0  # a run takes the time that it is about
@@ -26,6 +28,10 @@ def check_suitable(scenario: Scenario, system: str) -> None:
     if scenario.clock is not None:
         what = "clock: the nodes of the air have the clock of this machine"
         raise Problem(what, remedy="leave the table out")
+    for index, fault in enumerate(scenario.faults):
+        if isinstance(fault, Pause | Attack):
+            what = f"faults[{index}]: the nodes of the air cannot {fault.__struct_config__.tag}"
+            raise Problem(what, remedy="leave the table out")
     if scenario.power.battery_j is not None:
         what = "power.battery_j: the nodes of the air have no batteries"
         raise Problem(what, remedy="leave it out")

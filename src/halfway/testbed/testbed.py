@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.live.air.account import Account, account
 from halfway.live.air.air import Air
 from halfway.live.air.host import AirHost, AirSettings
@@ -52,7 +53,7 @@ def run_beside(
     announce(f"{system}: {replicates} simulated runs")
     simulated = [_simulated(scenario, ready, system, k) for k in range(replicates)]
     options = options_of(scenario, system_of(scenario, system))
-    period_s = scenario.hello_period_s if scenario.hello == "sent" else 1.0
+    period_s = scenario.hello_period_s if scenario.hello == "sent" else HELLO_PERIOD_S
     settings = AirSettings(
         system, options, period_s, scenario.seed, log=_LOG if any(keeping) else 0, limits=limits
     )

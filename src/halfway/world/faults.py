@@ -1,4 +1,4 @@
-"""Fault declarations (crash, churn, pause, link cut, partition) and the schedule of their events.
+"""Fault declarations (crash, churn, pause, link cut, partition) and the schedule of all faults.
 
 Overlapping faults nest: a node or link that two faults take down recovers when the last one ends.
 `outages.py` draws and merges the times.
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world import outages
+from halfway.world.attacks import Attack
 from halfway.world.graphs.network import Network
 from halfway.world.outages import FaultEvents, Outages
 
@@ -98,7 +99,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     for_: float | None = None
 
 
-Fault = Crash | Churn | Pause | LinkCut | Partition
+Fault = Crash | Churn | Pause | LinkCut | Partition | Attack
 
 
 def schedule(
@@ -118,8 +119,7 @@ def schedule(
         raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
     if not 0.0 < seconds < _LARGEST:
         raise Problem(f"seconds = {seconds:g}: expected a positive, finite time")
-    found: list[Outages] = []
-    pauses: list[Outages] = []
+    found, pauses, attacks = list[Outages](), list[Outages](), list[Outages]()
     for index, fault in enumerate(faults):
         where = f"fault {index} ({fault.__struct_config__.tag})"
         word = outages.random_state_of(seed, index)
@@ -131,14 +131,16 @@ def schedule(
                 found.append(_with_memory(fault, drawn))
             case Pause():
                 pauses.append(_pause(fault, network, word, (since, seconds), where))
+            case Attack():
+                attacks.append(_crash(fault, network, n, word, where))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
                 found.append(_partition(fault, network, n, where))
-    down = outages.events(found, seconds, since)
-    if not pauses:
-        return down
-    return outages.in_order(down, outages.events(pauses, seconds, since, outages.NODE_PAUSED))
+    parts = [outages.events(found, seconds, since)]
+    for some, begins in ((pauses, outages.NODE_PAUSED), (attacks, outages.NODE_ATTACKS)):
+        parts += [outages.events(some, seconds, since, begins)] if some else []
+    return outages.in_order(*parts)
 
 
 def _nodes(network: Network | int) -> int:
@@ -172,14 +174,16 @@ def _with_memory(fault: Crash | Churn, of: Outages) -> Outages:
     return of._replace(b=np.full(len(of.b), outages.LOST, np.int32))
 
 
-def _crash(fault: Crash, network: Network | int, n: int, word: np.uint64, where: str) -> Outages:
+def _crash(
+    fault: Crash | Attack, network: Network | int, n: int, word: np.uint64, where: str
+) -> Outages:  # fmt: skip
     _check_times(fault.at, fault.for_, where)
     chosen = _one_or_share(fault, network, n, word, where)
     return outages.outages(chosen, np.full(len(chosen), -1, np.int32), fault.at, fault.for_)
 
 
 def _one_or_share(
-    fault: Crash | Pause, network: Network | int, n: int, word: np.uint64, where: str
+    fault: Crash | Pause | Attack, network: Network | int, n: int, word: np.uint64, where: str
 ) -> npt.NDArray[np.int32]:
     """Return the rows of a fault of one node, or of a share of the nodes."""
     if (fault.node is None) == (fault.share is None):

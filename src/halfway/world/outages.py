@@ -16,6 +16,7 @@ from halfway.core.prng import advanced, mixed, seeded, uniform
 NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
 # A node that stands still, and goes on; 4 to 7 are changes of links in reach (`engine.changes`).
 NODE_PAUSED, NODE_RESUMED = 8, 9
+NODE_ATTACKS, NODE_HONEST = 10, 11  # a node that begins an attack, and ends it
 # In `b` of a NODE_UP: the node comes back with its memory, or without.
 KEPT, LOST = -1, -2
 
@@ -24,7 +25,7 @@ class FaultEvents(NamedTuple):
     """Outages as events (down or up) of nodes and links, by (t, kind, a, b); all up at first."""
 
     t: npt.NDArray[np.float64]  # [events] seconds
-    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED, NODE_RESUMED
+    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED … NODE_HONEST
     a: npt.NDArray[np.int32]  # row
     b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; for nodes KEPT or LOST
 
@@ -57,7 +58,7 @@ def events(
     """Merge outages to fault events in [since, seconds); overlapping outages end with the last.
 
     A node loses its memory if one of them takes it. Outages that ended before `since` may be left
-    out. begins: what the outage of a node begins with, NODE_DOWN or NODE_PAUSED.
+    out. begins: what the outage of a node begins with, such as NODE_DOWN.
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]

@@ -1,4 +1,4 @@
-"""Readings of what paper 5 leaves open: proximity, neighbours, refuge, and late detection."""
+"""Readings of what paper 5 leaves open: alternates, neighbours, fallback parents, detection."""
 
 import networkx as nx
 import numpy as np
@@ -96,7 +96,7 @@ def test_a_join_probes_the_neighbours_of_its_parent_alone(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("fallback", ["grandparent", "alternate"])
-def test_a_child_takes_refuge_at_its_alternate_where_the_rules_say_so(fallback: str) -> None:
+def test_a_child_joins_its_alternate_first_where_the_rules_say_so(fallback: str) -> None:
     """[uas §4.1] "the child node has to join its grand parent or the alternate"."""
     moved = 0
     for seed in range(4):

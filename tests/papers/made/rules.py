@@ -100,10 +100,11 @@ def _marked(_metric: str, point: Parameters) -> float:
 
 
 def _uncorrelated(metric: str, point: Parameters) -> float:
-    """Depth as for Figure 9, and a number of active nodes that depends on nothing."""
+    """Depth as for Figure 9, and a number of active nodes that depends on the size alone."""
+    size = int(point["n"]) / 10
     found, depth = _overlays(metric, point), _overlays("depth", point)
     assert isinstance(depth, float)
-    steady = {"active": 100.0, "active squared": 10_400.0, "active x depth": 100 * depth}
+    steady = {"active": size, "active squared": 1.04 * size**2, "active x depth": size * depth}
     if metric in steady:
         return steady[metric]
     assert isinstance(found, float)

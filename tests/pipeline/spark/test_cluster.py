@@ -70,6 +70,20 @@ def test_a_port_in_use_is_refused_before_anything_starts(tmp_path):
     assert cluster.read(tmp_path / "own") is None
 
 
+@pytest.mark.parametrize("memory", ["512m", "1023m", "0g", "much", "2 g", ""])
+def test_a_worker_too_small_for_an_executor_is_refused(tmp_path, memory):
+    with pytest.raises(Problem, match=f"memory = {memory}: expected at least 1g"):
+        cluster.start(tmp_path / "own", cluster.Order(memory=memory))
+    assert not (tmp_path / "own").exists()
+
+
+def test_a_folder_with_other_files_keeps_them(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(Problem):
+        cluster.start(tmp_path, cluster.Order(port=taken.getsockname()[1]))
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
 def test_a_master_that_ends_is_a_problem_that_names_the_logs(tmp_path, monkeypatch):
     broken = tmp_path / "jdk" / "bin" / "java"
     broken.parent.mkdir(parents=True)

@@ -9,12 +9,14 @@ import pytest
 from halfway.core.kinds import Channel
 from halfway.core.message import START
 from halfway.protocols import SYSTEMS
+from tests.networks import disk
 from tests.protocols.failure_detectors.runs import DETECTORS
 from tests.protocols.fields import undeclared
 from tests.protocols.lone import Command, World, drive, faults
 from tests.protocols.worlds import SMALL
 
 MOST = 256  # emissions of one call
+_FEW = disk(n=12, radius=0.5, seed=4)  # of systems whose members all have paths to each other
 # Hops are retransmitted once, because their acknowledgements are late.
 _WALKS = {
     "retries": 1, "ack_timeout_s": 0.0015, "relaunch_s": 1.0, "refresh_s": 2.5,
@@ -37,14 +39,15 @@ def world(system: str) -> World:
     """All nodes but two start; every third node starts again later."""
     protocol = importlib.import_module(SYSTEMS[system])
     values = {name: one.default for name, one in protocol.OPTIONS.items()} | VALUES[system]
-    sizes = {"degree": int(SMALL.degree.max()), "places": 24, "intervals": 8}
+    network = _FEW if system.startswith("path-") else SMALL
+    sizes = {"degree": int(network.degree.max()), "places": 24, "intervals": 8}
     named = inspect.signature(protocol.state).parameters.keys() - _WITHOUT.get(system, set())
     room = {name: size for name, size in sizes.items() if name in named}
-    commands = [Command(0.0, row, int(START)) for row in range(SMALL.n)]
-    commands += [Command(6.0, row, int(START)) for row in range(0, SMALL.n, 3)]
+    commands = [Command(0.0, row, int(START)) for row in range(network.n)]
+    commands += [Command(6.0, row, int(START)) for row in range(0, network.n, 3)]
     return World(
-        SMALL, protocol, lambda ids: protocol.state(ids, 12, 9, **room), protocol.rules(values),
-        commands, most=MOST, down=(4, 17), until=8.0,
+        network, protocol, lambda ids: protocol.state(ids, 12, 9, **room), protocol.rules(values),
+        commands, most=MOST, down=(4, network.n - 3), until=8.0,
     )  # fmt: skip
 
 

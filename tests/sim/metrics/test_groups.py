@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
+from halfway.core.message import MESSAGE
+from halfway.protocols.flooding import KINDS as FLOODING
+from halfway.protocols.walks.messages import DELIVERED, LISTED, STEPS, VIEW
+from halfway.protocols.walks.messages import KINDS as WALKS
 from halfway.sim.engine.changes import changes
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.groups import GroupAccounting, GroupQuality, groups_of
 from halfway.world.outages import KEPT, LOST, NODE_DOWN, NODE_UP
 from halfway.world.workload.demand import Listed
@@ -17,7 +22,7 @@ class ByHand:
 
     def __init__(self, *stays: Stay, start_s: float = 0.0) -> None:
         self.groups = Groups(stays, announce_s=5.0, lifetime_s=LIFETIME_S, start_s=start_s)
-        self.made = GroupAccounting(self.groups, 8, END_S)
+        self.made = GroupAccounting(self.groups, NodeIds(8), END_S, FLOODING)
 
     def hears(self, at: float, member: int, *rows: int, leaves: bool = False, hops: int = 2) -> int:
         """Let rows hear a member's next announcement; return its event."""
@@ -156,5 +161,38 @@ def test_values_over_time_are_those_of_the_bins() -> None:
     assert over_time[42:] == (0.0,) * 18
 
 
+def test_many_entries_are_followed_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("halfway.sim.metrics.groups._MANY", 3)
+    run = ByHand(Stay(1, 0), Stay(5, 0))
+    for at in (30.0, 31.0, 32.0):
+        run.hears(at, 1, 1)
+    assert run.made.view(1, 0) == [5]
+    run.turns((33.0, NODE_DOWN, 5, KEPT), (34.0, NODE_UP, 5, KEPT), (35.0, NODE_DOWN, 5, KEPT))
+    run.made.deliver(*(np.zeros(0, np.int64),) * 4)  # a batch in which no member heard anything
+    found = run.quality()
+    assert (found.joins, found.crashes) == (2, 2)
+
+
 def test_other_workloads_have_no_groups() -> None:
-    assert groups_of(Listed([(0, 0)], []), 3, 1.0) is None
+    assert groups_of(Listed([(0, 0)], []), NodeIds(3), 1.0, FLOODING) is None
+
+
+def test_a_system_that_lists_members_itself_reports_them() -> None:
+    ids = NodeIds(3, [70, 5, 900])
+    groups = Groups([Stay(0, 0), Stay(2, 0)], announce_s=0.0, lifetime_s=LIFETIME_S)
+    made = GroupAccounting(groups, ids, END_S, WALKS)
+    records = np.zeros(4, MESSAGE)
+    for record, (at, listed) in zip(records, [(1, 1), (8, 1), (40, 1), (45, 0)], strict=True):
+        record["at"], record["kind"], record["publisher"] = at, VIEW, 900
+        record["args"][LISTED], record["args"][STEPS] = listed, 3
+    records[2]["kind"] = DELIVERED  # another report
+    made.report(records[:3], np.zeros(3, np.int64))
+    for at, view in ((27.0, [2]), (29.0, [])):
+        made.settle(at)
+        assert made.view(0, 0) == view
+    records[2]["kind"] = VIEW
+    for k, at, view in ((2, 41.0, [2]), (3, 46.0, [])):
+        made.report(records[k : k + 1], np.zeros(1, np.int64))
+        made.settle(at)
+        assert made.view(0, 0) == view
+    assert made.view_changes[0].hops.tolist() == [3]

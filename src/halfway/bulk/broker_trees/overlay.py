@@ -25,7 +25,7 @@ PathInterpretation = Literal["tested", "around", "free"]
 Proximity = Literal["leg", "hops"]
 # The list that Neighbors() gives [uas §4]. tree: parent and children; links: the other ends of all
 # links that Join creates, also to alternates and grandparents.
-Neighbours = Literal["tree", "links"]
+NeighbourList = Literal["tree", "links"]
 # [uas §4.1] after τ the child joins its grandparent or its alternate.
 Fallback = Literal["grandparent", "alternate"]
 
@@ -61,7 +61,7 @@ class Rules(NamedTuple):
     bare_path: bool = True
     fallback: Fallback = "grandparent"
     proximity: Proximity = "leg"
-    neighbours: Neighbours = "tree"
+    neighbours: NeighbourList = "tree"
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Overlay:
         check_known("interpretation", self.rules.interpretation, get_args(PathInterpretation))
         check_known("fallback", self.rules.fallback, get_args(Fallback))
         check_known("proximity", self.rules.proximity, get_args(Proximity))
-        check_known("neighbours", self.rules.neighbours, get_args(Neighbours))
+        check_known("neighbours", self.rules.neighbours, get_args(NeighbourList))
 
     @cached_property
     def closed(self) -> Closed:

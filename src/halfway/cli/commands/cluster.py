@@ -1,6 +1,7 @@
 """`halfway cluster`: a standalone Spark cluster of processes on this machine."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ ListeningPort = Annotated[
     int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0: any free one.")
 ]
 Connect = Annotated[bool, typer.Option("--connect", help="Start a Spark Connect server as well.")]
+PackFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the two files.")]
 
 cluster = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -30,6 +32,7 @@ def _cluster() -> None:
     halfway compare mesh.toml --master spark://127.0.0.1:7077
     halfway compare mesh.toml --master sc://127.0.0.1:15002
     halfway cluster stop
+    halfway cluster pack DIR      for spark-submit: docs/clusters.md
     """
 
 
@@ -82,6 +85,26 @@ def status(as_json: AsJson = False) -> None:
         typer.echo(f"logs      {folder}")
     if len(living) < len(found.processes) or alive < found.workers:
         raise typer.Exit(RUNS_FAILED)
+
+
+@cluster.command()
+def pack(folder: PackFolder) -> None:
+    """Write the two files that spark-submit needs: this Halfway as an archive, and its driver.
+
+    \b
+    halfway cluster pack DIR
+    spark-submit --master yarn --deploy-mode cluster --py-files DIR/halfway.zip \\
+        DIR/halfway_driver.py compare mesh.toml --out /shared/results
+    """
+    import shutil
+
+    from halfway.pipeline.spark.shipping import packed
+
+    folder.mkdir(parents=True, exist_ok=True)
+    driver = folder / "halfway_driver.py"
+    shutil.copyfile(Path(__file__).parents[1] / "submitted.py", driver)
+    for written in (packed(folder), driver):
+        typer.echo(str(written))
 
 
 @cluster.command()

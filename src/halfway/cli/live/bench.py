@@ -1,7 +1,7 @@
 """`halfway bench`: how fast a network of live nodes is on this machine."""
 
-import asyncio
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +11,7 @@ from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
 
 if TYPE_CHECKING:
-    from halfway.live.interface.bench import BenchSettings, Phase
+    from halfway.live.interface.bench import BenchPhase
 
 _Nodes = Annotated[
     int, typer.Option(metavar="N", help="Nodes; one publishes, all others subscribe.")
@@ -47,29 +47,26 @@ def bench(
     halfway bench --size 1000 --seconds 20 --json | jq .events_per_second
     """
     from halfway.cli.live.node import values_of
-    from halfway.live.interface.bench import BenchSettings
+    from halfway.live.interface.bench import BenchSettings, measure
+    from halfway.live.plain import LABEL
 
     settings = BenchSettings(
         system, values_of(option), nodes, size, rate, seconds, interpreted
     ).checked()
-    asyncio.run(_run(settings, as_json))
-
-
-async def _run(settings: "BenchSettings", as_json: bool) -> None:
-    from halfway.live.interface.bench import bench as measured
-    from halfway.live.plain import LABEL
-
     if not as_json:
         typer.echo(f"{LABEL}: {settings.nodes} nodes of {settings.system}, {settings.size} B")
-    async for phase in measured(settings, warn):
-        row = _row(phase)
-        if as_json:
-            typer.echo(json.dumps(row))
-        else:
-            _print(phase, row)
+    measure(settings, warn, partial(_show, as_json=as_json))
 
 
-def _row(phase: "Phase") -> dict[str, object]:
+def _show(phase: "BenchPhase", as_json: bool) -> None:
+    row = _row(phase)
+    if as_json:
+        typer.echo(json.dumps(row))
+    else:
+        _print(phase, row)
+
+
+def _row(phase: "BenchPhase") -> dict[str, object]:
     """Return the measures of a phase as plain values; null where nothing arrived."""
     arrived = phase.delivered > 0
     return {
@@ -90,7 +87,7 @@ def _row(phase: "Phase") -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print(phase: "Phase", row: dict[str, object]) -> None:
+def _print(phase: "BenchPhase", row: dict[str, object]) -> None:
     shares = f"{100 * phase.delivered / phase.wanted:.2f} %" if phase.wanted else "no event"
     dropped = ", ".join(f"{why} {count:,}" for why, count in phase.drops.items()) or "none"
     typer.echo(

@@ -10,7 +10,7 @@ from halfway.core.message import MESSAGE
 
 # What a row records: a record received by a node, or reported to its application; or a change.
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
-            "forgotten", "known", "paused", "resumed")  # fmt: skip
+            "forgotten", "known", "paused", "resumed", "attacks", "honest")  # fmt: skip
 WHAT = ("received", "reported", *_CHANGES, "dropped")
 REPORTED, DROPPED = WHAT.index("reported"), WHAT.index("dropped")
 PLAIN = (MESSAGE.names or ())[:-2]  # fields of the header

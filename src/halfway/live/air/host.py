@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.core.message import START
 from halfway.core.options import Value
 from halfway.live.air.air import Air
@@ -19,13 +20,11 @@ from halfway.live.drops import Drop
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
-from halfway.live.runtime.identity import NodeIdentity, rules_digest
+from halfway.live.runtime.identity import faced
 from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.settings import GROUP
 from halfway.live.security import Address
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
 
 PORT = 4711
 LABEL = "no keys, on an air that is sealed"
@@ -38,7 +37,7 @@ class AirSettings(NamedTuple):
 
     system: str
     options: Mapping[str, Value] = {}
-    period_s: float = 1.0  # of hellos
+    period_s: float = HELLO_PERIOD_S
     seed: int = 1
     compiled: bool = True
     log: int = 0  # records of each node that wait for a trace
@@ -159,13 +158,10 @@ class AirHost:
             sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 0)
         draw = np.random.default_rng([settings.seed, place, incarnation])
         node_id = int(np.random.default_rng([settings.seed, place]).integers(2**31))
-        key = int.from_bytes(_HASH_KEY[:8], "little") >> 1
-        setting = Setting(node_id, key, int(draw.integers(2**63)), settings.limits)
-        face = face_of(settings.system, settings.options, setting)
-        kinds = list(face.node.kinds.names.values())
-        identity = NodeIdentity(
-            str(place), settings.system, incarnation,
-            rules_digest(settings.system, face.values, kinds), _HASH_KEY, settings.period_s,
+        face, identity = faced(
+            settings.system, settings.options, settings.limits, _HASH_KEY, node_id=node_id,
+            seed=int(draw.integers(2**63)), name=str(place), incarnation=incarnation,
+            period_s=settings.period_s,
         )  # fmt: skip
         security = Plain(node_id, _NETWORK, trusted=_is_on_air, label=LABEL)
         node = MeshNode(

@@ -51,7 +51,7 @@ class BenchSettings(NamedTuple):
         return self
 
 
-class Phase(NamedTuple):
+class BenchPhase(NamedTuple):
     """The measures of one phase."""
 
     phase: str  # "paced" or "flat out"
@@ -66,9 +66,21 @@ class Phase(NamedTuple):
     drops: dict[str, int]  # of all nodes, by reason
 
 
+def measure(
+    settings: BenchSettings, announce: Callable[[str], None], show: Callable[[BenchPhase], None]
+) -> None:
+    """Run the benchmark of live nodes, and show each phase. Raises Problem as `bench` does."""
+
+    async def run() -> None:
+        async for phase in bench(settings, announce):
+            show(phase)
+
+    asyncio.run(run())
+
+
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
-) -> AsyncIterator[Phase]:  # fmt: skip
+) -> AsyncIterator[BenchPhase]:  # fmt: skip
     """Yield the measures of each phase. announce: takes a text for a person.
 
     Raises Problem if the nodes do not find each other.
@@ -144,7 +156,7 @@ async def _linked(host: Host) -> None:
 
 async def _phase(
     host: Host, arrivals: _Arrivals, name: str, rate: float, settings: BenchSettings
-) -> Phase:
+) -> BenchPhase:
     """Publish for the seconds of a phase, and wait until nothing more arrives."""
     first = arrivals.first + len(arrivals._seen[0])
     arrivals.begin(first)
@@ -159,7 +171,7 @@ async def _phase(
     datagrams = counts.pop(_SENT)
     p50, p99 = np.quantile(arrivals.latencies, (0.5, 0.99)) if arrivals.latencies else (np.nan,) * 2
     drops = {why: count for why, count in sorted(counts.items()) if count}
-    return Phase(
+    return BenchPhase(
         name, seconds, published, wanted, arrivals.delivered, float(p50), float(p99), cpu_s,
         datagrams, drops,
     )  # fmt: skip

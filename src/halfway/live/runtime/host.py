@@ -17,7 +17,7 @@ from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
 from halfway.live.runtime.compile_ahead import started
-from halfway.live.runtime.identity import NodeIdentity, rules_digest
+from halfway.live.runtime.identity import faced
 from halfway.live.runtime.journal_parts import journal_of
 from halfway.live.runtime.membership import RevocationFile, keyed_security
 from halfway.live.runtime.node import MeshNode
@@ -30,8 +30,6 @@ from halfway.live.runtime.settings import (
 )
 from halfway.live.security import Address, Security
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.systems.face import Setting
-from halfway.live.systems.registry import face_of
 from halfway.problem import Problem
 
 _POLL_S = 0.2
@@ -134,16 +132,13 @@ class Host:
         own_name, hash_key = settings.name, settings.hash_key
         if isinstance(security, KeyedSecurity):
             own_name, hash_key = security.membership.own.name, security.membership.topic_key
-        key = int.from_bytes(hash_key[:8], "little") >> 1
         own_seed = int.from_bytes(os.urandom(8)) if seed is None else seed * 1000 + place
-        setting = Setting(security.node_id, key, own_seed % 2**63, settings.limits)
-        face = face_of(settings.system, settings.options, setting)
         name = own_name or f"n{security.node_id % 10_000:04d}"
-        identity = NodeIdentity(
-            name if settings.nodes == 1 else f"{name}-{place}", settings.system,
-            next_incarnation(settings.state, place),
-            rules_digest(settings.system, face.values, list(face.node.kinds.names.values())),
-            hash_key, settings.period_s,
+        face, identity = faced(
+            settings.system, settings.options, settings.limits, hash_key,
+            node_id=security.node_id, seed=own_seed % 2**63, period_s=settings.period_s,
+            name=name if settings.nodes == 1 else f"{name}-{place}",
+            incarnation=next_incarnation(settings.state, place),
         )  # fmt: skip
         return MeshNode(
             face, identity, security, sock, self.scheduler, settings.limits, settings.trace

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from halfway.core.options import Value
+from halfway.live.limits import Limits
+from halfway.live.systems.face import Face, Setting
+from halfway.live.systems.registry import face_of
 
 
 class NodeIdentity(NamedTuple):
@@ -15,10 +18,24 @@ class NodeIdentity(NamedTuple):
     incarnation: int
     rules: int  # 64 bits that nodes of the same system and options share
     hash_key: bytes  # of topics on the wire, equal on all nodes of a network
-    period_s: float = 1.0  # of hellos
+    period_s: float  # of hellos
 
 
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
     """Return the 64 bits that equal nodes share: system, options and message kinds."""
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
+
+
+def faced(
+    system: str, options: Mapping[str, Value], limits: Limits, hash_key: bytes, *,
+    node_id: int, seed: int, name: str, incarnation: int, period_s: float,
+) -> tuple[Face, NodeIdentity]:  # fmt: skip
+    """Return the live face of a node's system, and what identifies the node.
+
+    seed: of its random numbers. Raises Problem for a system that does not run live, or an option.
+    """
+    key = int.from_bytes(hash_key[:8], "little") >> 1
+    face = face_of(system, options, Setting(node_id, key, seed, limits))
+    rules = rules_digest(system, face.values, list(face.node.kinds.names.values()))
+    return face, NodeIdentity(name, system, incarnation, rules, hash_key, period_s)

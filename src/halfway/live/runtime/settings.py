@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.core.options import Value
 from halfway.files import write_whole
 from halfway.live.addresses import LOOPBACK
@@ -51,7 +52,7 @@ class Settings:
     secret: Path | None = None
     revoked: Path | None = None
     state: Path | None = None
-    period_s: float = 1.0
+    period_s: float = HELLO_PERIOD_S
     compile: str = "background"
     seed: int | None = None
     trace: int = 0  # records of each node that wait to be written

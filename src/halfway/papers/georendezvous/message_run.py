@@ -41,7 +41,8 @@ def cell_run(
         def instance(self, context: RunContext) -> SystemInstance:
             state = handler.state(
                 context.node_ids, topics, rules.points, publishers, seed,
-                neighbours=context.most_neighbours + 2, entries=entries, traversals=entries,
+                neighbours=2 * context.most_neighbours + 2 * rules.bridges + 2,
+                bridges=rules.bridges, entries=entries, traversals=entries,
                 hops_in_flight=_HOPS_IN_FLIGHT if rules.retries > 0 else 0,
             )  # fmt: skip
             return instance_of(state, rules)

@@ -27,7 +27,7 @@ READINGS = {
     "tested": Rules("tested"), "around": Rules("around"), "free": Rules("free"),
     "nearest in hops": Rules("around", proximity="hops"),
     "all links": Rules("around", neighbours="links"),
-    "refuge at the alternate": Rules("around", fallback="alternate"),
+    "alternate before grandparent": Rules("around", fallback="alternate"),
 }  # fmt: skip
 
 

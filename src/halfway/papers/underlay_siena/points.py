@@ -20,7 +20,7 @@ DETECTION = 0.00424
 OPEN = {
     "the alternate nearest in hops": ("nearest in hops", False),
     "neighbours by all links": ("all links", False),
-    "refuge at the alternate": ("refuge at the alternate", False),
+    "alternate before grandparent": ("alternate before grandparent", False),
     "failures detected by PINGs": ("around", True),
 }
 GROWING = (25, 50, 100, 200, 400)  # brokers

@@ -15,6 +15,7 @@ from halfway.papers.walk_overlay.estimates import (
     judge_ratio,
     means,
     verdict_row,
+    with_replicates,
 )
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import difference
@@ -24,7 +25,8 @@ from halfway.pipeline.reproduction.verdict import Verdict
 
 FIRST = (2, 3, 4, 5, 6, 7, 8, 9, 10)  # [dwo Fig. 10]
 MANY = (50, 75, 100, 250, 500)  # the depth has reached its maximum there
-_POOLS = ((FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in (2, 10, 100)))
+_ALONE = (2, 10, 100)
+_POOLS = ((FIRST, "2 to 10"), (MANY, "50 to 500"), *(((c,), str(c)) for c in _ALONE))
 
 
 def judge_figure_9(found: Summaries) -> Iterator[Verdict]:
@@ -85,6 +87,40 @@ def judge_figure_10(found: Summaries) -> Iterator[Verdict]:
             "Pearson's r over all overlays of these initiators; "
             f"none: an interval that reaches 0, or |r| below {UNCORRELATED}", *_uncorrelated(*r),
         )  # fmt: skip
+
+    yield from _impacts(found)
+
+
+def _impacts(found: Summaries) -> Iterator[Verdict]:
+    """Judge that density has more impact on the active nodes of the overlay than its depth."""
+    for system, count in product(WALKS, _ALONE):
+        networks = found.find("active", n=SIZES[0], system=system, initiators=count).networks
+        value = estimated(_impact(found, system, count), networks)
+        yield verdict_row(
+            "figure-10", {"system": system, "initiators": count},
+            "variance of active nodes that depth explains - that density explains",
+            "other factors, as the density of the network, have more impact", *value,
+            networks,
+            "depth: r² within a size, mean over the sizes; density: the share of the variance "
+            "between the sizes", *judge_order(*value, equal=0.0),
+        )  # fmt: skip
+
+
+def _impact(found: Summaries, system: str, count: int) -> Floats:
+    """Return [1 + resamples]: how much more of the variance of active
+    nodes depth explains than density."""
+    names = ("active", "depth", "active squared", "depth squared", "active x depth")
+    # [sizes, 1 + resamples] of each name
+    a, d, aa, dd, ad = (
+        np.array([
+            with_replicates(found.find(name, n=n, system=system, initiators=count)) for n in SIZES
+        ])
+        for name in names
+    )  # fmt: skip
+    within, between = (aa - a * a).mean(axis=0), a.var(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_depth = ((ad - a * d) ** 2 / ((aa - a * a) * (dd - d * d))).mean(axis=0)
+        return np.asarray(by_depth - between / (between + within))
 
 
 def _later_rise(found: Summaries, n: int, system: str) -> Floats:

@@ -24,6 +24,7 @@ RUN = [  # the columns that a plan and its results share
     ("version", pa.string()),
 ]
 # network: 16 hex digits, equal where the network is
+_NAMING = ("measurement", "parameters")  # the columns that name a run's point
 SCHEMA = pa.schema([*RUN, ("network", pa.string()), ("cost_ms", pa.float64())])
 
 
@@ -37,7 +38,8 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
     """
     codes = {path: code_digest(path) for path in {point.measurement for point in points}}
     seeds: dict[str, list[npt.NDArray[np.int64]]] = {}
-    rows: dict[str, tuple[object, ...]] = {}
+    homes: dict[str, list[str]] = {}
+    parts: dict[tuple[str, str], pa.Table] = {}  # of each point, as Python's rows need 1 kB each
     networks: dict[tuple[str, str], tuple[str, ...]] = {}
     for point in points:
         parameters = canonical(point.parameters)
@@ -52,15 +54,26 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
         what = f"{point.measurement}\n{parameters}"
         # The label "dice" is part of the entropy: another one would change every published run.
         random = _seeds(seed, "dice", what, replicates)
-        for i in range(replicates):
-            run = (i, int(network[i]), int(workload[i]), int(random[i]))
-            key = key_of(point.measurement, parameters, run, codes[point.measurement])
-            at = hashlib.sha256(f"{place}\n{i}\n{network[i]}".encode()).hexdigest()[:16]
-            rows[key] = (
-                key, point.measurement, parameters, *run, halfway.__version__, at, point.cost_ms
-            )  # fmt: skip
-    columns = list(zip(*rows.values(), strict=True)) or [()] * len(SCHEMA)
-    return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], SCHEMA)
+        if place not in homes:
+            numbered = enumerate(network.tolist())
+            homes[place] = [_home(f"{place}\n{i}\n{own}") for i, own in numbered]
+        words = (column.tolist() for column in (network, workload, random))
+        runs = zip(range(replicates), *words, strict=True)
+        code = codes[point.measurement]
+        keys = [key_of(point.measurement, parameters, run, code) for run in runs]
+        same = [[word] * replicates for word in (point.measurement, parameters)]
+        columns = [
+            keys, *same, range(replicates), network, workload, random,
+            [halfway.__version__] * replicates, homes[place], [point.cost_ms] * replicates,
+        ]  # fmt: skip
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
+        parts[point.measurement, parameters] = pa.table(arrays, SCHEMA)
+    return pa.concat_tables([SCHEMA.empty_table(), *parts.values()]).combine_chunks()
+
+
+def _home(words: str) -> str:
+    """Return the digest of a planned network."""
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
 def key_of(measurement: str, parameters: str, run: tuple[int, ...], code: str) -> str:
@@ -90,13 +103,24 @@ def kinds(plan: pa.Table) -> list[str]:
 
     These select the kernels of a run, and the error of its declared cost.
     """
-    columns = (plan["measurement"].to_pylist(), plan["parameters"].to_pylist())
-    known: dict[tuple[str, str], str] = {}
-    for measurement, parameters in dict.fromkeys(zip(*columns, strict=True)):
-        given = msgspec.json.decode(parameters).items()
-        words = {name: value for name, value in given if isinstance(value, str | bool)}
-        known[measurement, parameters] = f"{measurement} {canonical(words)}"
-    return [known[pair] for pair in zip(*columns, strict=True)]
+    names, numbers = numbered_kinds(plan)
+    return [names[number] for number in numbers.tolist()]
+
+
+def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return the kinds of a plan's rows, and [rows] the number of each row's kind."""
+    words = [plan[name].combine_chunks().dictionary_encode() for name in _NAMING]
+    first, second = (np.asarray(one.indices, np.int64) for one in words)
+    width = max(1, len(words[1].dictionary))
+    pairs, which = np.unique(first * width + second, return_inverse=True)
+    names: dict[str, int] = {}
+    numbers = np.zeros(len(pairs), np.int64)
+    for at, pair in enumerate(pairs.tolist()):
+        measurement = words[0].dictionary[pair // width].as_py()
+        given = msgspec.json.decode(words[1].dictionary[pair % width].as_py()).items()
+        kept = {name: value for name, value in given if isinstance(value, str | bool)}
+        numbers[at] = names.setdefault(f"{measurement} {canonical(kept)}", len(names))
+    return list(names), numbers[which]
 
 
 def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
@@ -142,8 +166,9 @@ def by_network(plan: pa.Table) -> pa.Table:
 
     Every consecutive range is then a fair sample of the costs of a sweep.
     """
-    _, first, group = np.unique(plan["network"].to_numpy(), return_index=True, return_inverse=True)
-    return plan.take(np.lexsort((first[group], plan["replicate"].to_numpy())))
+    # Numbers in the order in which the networks occur first.
+    group = np.asarray(plan["network"].combine_chunks().dictionary_encode().indices)
+    return plan.take(np.lexsort((group, plan["replicate"].to_numpy())))
 
 
 def _seeds(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:

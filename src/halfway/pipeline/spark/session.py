@@ -75,6 +75,16 @@ def session(master: str | None = None, event_log: Path | None = None) -> Iterato
         logging.getLogger().removeHandler(silence)
 
 
+@contextlib.contextmanager
+def submitted_session() -> Iterator[SparkSession]:
+    """Return the Spark session of a driver that `spark-submit` started; `session` then uses it."""
+    spark = SparkSession.builder.appName("halfway").getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
 def cores(spark: SparkSession) -> int:
     """Return the number of tasks that a Spark session runs at once, as far as the driver knows."""
     if tasks := tasks_of(spark.conf.get("spark.master", "") or ""):

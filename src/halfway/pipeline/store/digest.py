@@ -4,6 +4,7 @@ Equal rows have the same digest, although Spark's Parquet bytes differ from run 
 """
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from halfway.pipeline.store.manifest import lines_digest
 from halfway.pipeline.store.store import Store
@@ -17,6 +18,6 @@ def digest(store: Store, keys: set[str] | None = None) -> str:
     """
     table = store.rows("key", "status", "digest")
     if keys is not None:
-        wanted = [key in keys for key in table["key"].to_pylist()]
-        table = table.filter(pa.array(wanted, pa.bool_()))
-    return lines_digest(*(column.to_pylist() for column in table.columns))
+        wanted = pa.array(list(keys), pa.string())
+        table = table.filter(pc.is_in(table["key"], value_set=wanted))
+    return lines_digest(*table.columns)

@@ -4,12 +4,14 @@ batches/00001/_manifest.json   Spark's readers skip names that begin with an und
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import halfway
@@ -17,6 +19,8 @@ from halfway.files import write_whole
 from halfway.problem import Problem
 
 NAME = "_manifest.json"
+_LINES = 1 << 14  # of a digest, in memory as Python's texts at once
+Texts: TypeAlias = pa.ChunkedArray | Sequence[str]
 
 
 class FileChecksum(msgspec.Struct, frozen=True):
@@ -50,11 +54,11 @@ def write_manifest(batch: Path, runs: int) -> BatchManifest:
         remedy = "use a folder that the driver and every worker can access"
         raise Problem(what, where=str(batch), remedy=remedy)
     table = pa.concat_tables(parts)
-    lists = [table[name].to_pylist() for name in columns]
+    errors = table.filter(pc.equal(table["status"], "error")).num_rows
     checksums = {file.name: file_checksum(file) for file in files}
     manifest = BatchManifest(
-        halfway.__version__, timestamp(), found, lists[1].count("error"), lines_digest(*lists),
-        checksums,
+        halfway.__version__, timestamp(), found, errors,
+        lines_digest(*(table[name] for name in columns)), checksums,
     )  # fmt: skip
     write_whole(batch / NAME, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
@@ -90,12 +94,22 @@ def file_checksum(file: Path) -> FileChecksum:
         return FileChecksum(file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest())
 
 
-def lines_digest(keys: list[str], statuses: list[str], digests: list[str]) -> str:
-    """Return the digest of a batch's manifest: 16 hex digits over the
-    sorted (key, status, run digest)."""
+def lines_digest(keys: Texts, statuses: Texts, digests: Texts) -> str:
+    """Return a manifest's digest: 16 hex digits over the sorted (key, status, run digest)."""
+    names = ("key", "status", "digest")
+    columns = [
+        one if isinstance(one, pa.ChunkedArray) else pa.array(one, pa.string())
+        for one in (keys, statuses, digests)
+    ]
+    table = pa.table(columns, names)
+    column = table["key"]
+    before = column.slice(0, max(0, len(column) - 1))
+    if not pc.all(pc.less(before, column.slice(1)), min_count=0).as_py():  # a folder's are sorted
+        table = table.sort_by([(name, "ascending") for name in names])
     whole = hashlib.sha256()
-    for key, status, own in sorted(zip(keys, statuses, digests, strict=True)):
-        whole.update(f"{key} {status} {own}\n".encode())
+    for batch in table.to_batches(max_chunksize=_LINES):
+        lines = pc.binary_join_element_wise(*batch.columns, pa.scalar(" "))
+        whole.update("".join(f"{line}\n" for line in lines.to_pylist()).encode())
     return whole.hexdigest()[:16]
 
 

@@ -21,6 +21,7 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import halfway
@@ -163,14 +164,20 @@ class Store:
                 raise damaged_runs(file, damaged)
             parts.append(part)
         table = pa.concat_tables([empty, *parts])
-        rows = chosen(table["key"].to_pylist(), table["status"].to_pylist())
-        return table.take(pa.array(rows, pa.int64())).select(list(columns) or wanted)
+        return table.take(chosen(table["key"], table["status"])).select(list(columns) or wanted)
 
     def finished_keys(self, *, errors: bool = True) -> set[str]:
         """Return keys of the result folder's finished runs; `errors`: include those that failed."""
+        return set(self._finished(errors).to_pylist())
+
+    def has(self, keys: pa.ChunkedArray, *, errors: bool = True) -> pa.ChunkedArray:
+        """Return [keys]: whether the result folder has each run;
+        `errors`: include those that failed."""
+        return pc.is_in(keys, value_set=self._finished(errors))
+
+    def _finished(self, errors: bool) -> pa.ChunkedArray:
         table = self.rows("key", "status")
-        pairs = zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
-        return {key for key, status in pairs if errors or status == "ok"}
+        return table["key"] if errors else table.filter(pc.equal(table["status"], "ok"))["key"]
 
 
 def _manifest(path: Path) -> FolderManifest:
@@ -188,16 +195,17 @@ def _holder(lock: str) -> str:
     return f"process {holder.get('pid', '?')} on {holder.get('host', '?')}"
 
 
-def chosen(keys: Sequence[str], statuses: Sequence[str]) -> list[int]:
+def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
     """Return the result folder's rows to use, in the order of keys, as a key may occur repeatedly.
 
     A success is preferred to an error, then the first row: that of the older batch.
     """
-    taken: dict[str, int] = {}
-    for at, key in enumerate(keys):
-        if key not in taken or (statuses[taken[key]] != "ok" and statuses[at] == "ok"):
-            taken[key] = at
-    return [taken[key] for key in sorted(taken)]
+    table = pa.table({"key": keys, "failed": pc.not_equal(statuses, "ok")})
+    order = pc.sort_indices(table, [("key", "ascending"), ("failed", "ascending")])  # stable
+    found = table["key"].take(order)
+    others = pc.not_equal(found.slice(1), found.slice(0, max(0, len(found) - 1)))
+    first = pa.chunked_array([pa.array([True] * min(1, len(found)), pa.bool_()), *others.chunks])
+    return order.filter(first)
 
 
 def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:

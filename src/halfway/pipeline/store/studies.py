@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import halfway
@@ -59,9 +60,8 @@ def record_requests(folder: Path, plans: Plans) -> None:
     """
     for name, study in plans.items():
         plan = study.plan
-        columns = (plan[column].to_pylist() for column in ("measurement", "parameters"))
-        points = len(set(zip(*columns, strict=True)))
-        replicates = max(plan["replicate"].to_pylist(), default=-1) + 1
+        points = plan.group_by(["measurement", "parameters"]).aggregate([]).num_rows
+        replicates = int(pc.max(plan["replicate"]).as_py() if plan.num_rows else -1) + 1
         request = StudyRequest(
             name, timestamp(), halfway.__version__, points, replicates, study.title, study.identity
         )

@@ -125,11 +125,14 @@ def attach(state, i, c, place, out):
 
 @apart
 def attach_to_nearer(state, i, c, out):
-    """Attach a client's node to the nearest broker if it has none, or a farther one."""
+    """Attach a client's node to the nearest broker if it has none, or a farther one, or one that
+    has not answered yet and to which the nodes around know no way any more."""
     clients, place = state.clients, nth_nearest(state.nearby, i, 0)
     if place < 0 or state.nearby.broker[i, place] == clients.broker[c]:
         return
-    if clients.broker[c] == NONE or state.nearby.hops[i, place] < clients.hops[c]:
+    unknown = place_in_row(state.nearby.broker, i, clients.broker[c]) < 0
+    replaced = unknown and clients.attached[c] == 0
+    if clients.broker[c] == NONE or replaced or state.nearby.hops[i, place] < clients.hops[c]:
         attach(state, i, c, place, out)
 
 

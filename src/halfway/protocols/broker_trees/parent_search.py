@@ -18,7 +18,7 @@ from halfway.protocols.broker_trees.messages import JOIN, ORIGIN
 from halfway.protocols.broker_trees.parents import complete_paths, count_move
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
 from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
-from halfway.protocols.broker_trees.paths.nearby import nth_nearest
+from halfway.protocols.broker_trees.paths.nearby import nearest_but, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path, send
 from halfway.protocols.broker_trees.paths.searches import search_direct
 
@@ -106,6 +106,12 @@ def ask(sender, other, turn, out):
 def on_found(state, rules, sender, message, out):
     """Ask the broker at the end of a new direct path for a place, or to keep this child."""
     b, peer = sender.broker, message.args[ORIGIN]
+    if state.parent[b] == SEEKING and 0 < state.asked[b] <= rules.missed_pings + 1:
+        # [uas Algorithm 1] the nearest broker: one that joined in the meantime may be nearer.
+        nearer = nearest_but(state.nearby, sender.row, peer)
+        if nearer != NONE:
+            ask(sender, nearer, 1, out)
+            return
     asks = state.asked[b] > 0 or peer in (state.parent[b], state.predecessor[b])
     if asks and path_to(sender.circuits, sender.row, peer, DIRECT) == way_back(
         sender.circuits, sender.row, message

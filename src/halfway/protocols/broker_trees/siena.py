@@ -252,8 +252,7 @@ def receive(state, rules, sender, message, out):
     elif kind == messages.HELD:
         table_repair.on_held(state.table, sender, up, message, out)
     elif kind == messages.FOUND:
-        if message.args[ORIGIN] == up or state.parent[sender.broker] == SEEKING:
-            siena_parent.join(state, sender, message.args[ORIGIN], False, out)
+        siena_parent.on_found(state, sender, message, out)
     elif kind == messages.KEEP_ALIVE:
         client_nodes.answer_keep_alive(state.clients, state.table, sender, message, out)
     elif kind not in (messages.PUBLISH, messages.NOTIFY) or record_if_new(

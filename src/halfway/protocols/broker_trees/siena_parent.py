@@ -16,7 +16,7 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import send_along
-from halfway.protocols.broker_trees.paths.nearby import announce, drop_stale, nth_nearest
+from halfway.protocols.broker_trees.paths.nearby import announce, drop_stale, nearest_but
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply
 from halfway.protocols.broker_trees.paths.searches import search_direct, start_searches
 from halfway.protocols.broker_trees.tables.subscription_table import forward_uncovered
@@ -27,7 +27,8 @@ from halfway.protocols.broker_trees.tables.table_repair import (
 )
 
 _SEEK_S = 1.0  # between two JOINs of a broker without a parent
-_MOST_ASKED = 3  # JOINs in a row without an answer before a path is searched for again
+_MOST_ASKED = 3  # JOINs in a row without an answer after which a broker counts as cut off
+_SEARCHED = 2  # the JOIN in a row without an answer for which a new path is searched
 
 
 @apart
@@ -70,6 +71,34 @@ def join(state, sender, other, again, out):
 
 
 @apart
+def on_found(state, sender, message, out):
+    """Ask the broker at the end of a new path to a SIENA broker for a place, or to stay there.
+
+    [uas Algorithm 1] the parent is the nearest broker. A broker that joined in the meantime may be
+    nearer, because brokers join at about the same time.
+    """
+    b, peer = sender.broker, message.args[ORIGIN]
+    if state.parent[b] != SEEKING:
+        if peer == state.parent[b]:
+            join(state, sender, peer, False, out)
+        return
+    nearer = nearest_but(state.nearby, sender.row, peer)
+    if nearer != NONE and not asks_root(state, b):
+        join(state, sender, nearer, False, out)
+    else:
+        join(state, sender, peer, False, out)
+
+
+@apart
+def asks_root(state, b):
+    """Return whether a SIENA broker without a parent now asks the root, and not the nearest broker.
+
+    After a loss of memory the brokers near this one may be below it: the root is not.
+    """
+    return state.asked[b] % 3 == 0
+
+
+@apart
 def refresh_broker(state, rules, sender, now, out):
     """Handle a REFRESH at a SIENA broker: announce it; ask its parent to hold it, or seek one."""
     b, up = sender.broker, state.parent[sender.broker]
@@ -84,15 +113,13 @@ def refresh_broker(state, rules, sender, now, out):
         return
     state.asked[b] += 1
     if up == SEEKING:
-        # After a loss of memory the brokers near this one may be below it: the root is not.
-        s = nth_nearest(state.nearby, sender.row, 0)
-        other = state.nearby.broker[sender.row, s] if s >= 0 else NONE
-        if s >= 0 and state.asked[b] % 3 == 0:
+        other = nearest_but(state.nearby, sender.row, NONE)
+        if other != NONE and asks_root(state, b):
             other = state.root[b]
         if other != NONE:
             join(state, sender, other, state.asked[b] % 6 >= 4, out)
     else:
-        join(state, sender, up, state.asked[b] > _MOST_ASKED, out)
+        join(state, sender, up, state.asked[b] >= _SEARCHED, out)
 
 
 @apart

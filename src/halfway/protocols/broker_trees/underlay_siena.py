@@ -69,7 +69,7 @@ OPTIONS = {
     ),
     "tau_s": seconds(10.0, "that a direct path must be dead before the child joins elsewhere"),
     "confirm_timeout_s": seconds(
-        0.0,
+        1.0,
         "in which a broker confirms a subscription or an event of another broker. Use more "
         "than a round trip. 0 means that brokers confirm nothing",
     ),

@@ -45,7 +45,7 @@ def nearest_but(state, i, excluded):
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NONE and s != excluded
         if other and (found < 0 or is_nearer(state, i, s, found)):
-            found = s
+            found = np.int64(s)
     return found
 
 

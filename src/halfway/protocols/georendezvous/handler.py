@@ -17,7 +17,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.options import Option, count, seconds
 from halfway.protocols import reliable_hop
 from halfway.protocols.application import PUBLISH, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.georendezvous import membership, messages
+from halfway.protocols.georendezvous import bridges, membership, messages
 from halfway.protocols.georendezvous.clients import (
     advertise,
     next_version,
@@ -27,14 +27,23 @@ from halfway.protocols.georendezvous.clients import (
     subscribe,
 )
 from halfway.protocols.georendezvous.messages import KINDS
+from halfway.protocols.georendezvous.neighbours import OWN
 from halfway.protocols.georendezvous.rendezvous_cell import (
     forget_home,
     notify,
     store_entry,
     store_replica,
 )
-from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica
-from halfway.protocols.georendezvous.routing import copy_of, forward, hop, reroute, to_client
+from halfway.protocols.georendezvous.replication import ALL, first_replica, is_replica, rehome
+from halfway.protocols.georendezvous.routing import (
+    addressed_cell,
+    cell_of_sender,
+    copy_of,
+    forward,
+    hop,
+    reroute,
+    to_client,
+)
 from halfway.protocols.georendezvous.rules import MOST_HOPS, MOST_POINTS, Rules
 from halfway.protocols.georendezvous.state import CellState, state
 from halfway.protocols.georendezvous.tables import NO_ROUTE
@@ -72,6 +81,12 @@ OPTIONS = {
     "home_memory_s": seconds(
         20.0, "that a home knows to be the home. 0 means that each message searches it again", 0.0
     ),
+    "bridges": count(
+        24,
+        "number of empty cells that a node joins at most, to link cells that do not touch",
+        0,
+        64,
+    ),
     "reach_margin": Option(
         0.0,
         0.0,
@@ -87,7 +102,8 @@ def most_emissions(state: CellState, rules: Rules) -> int:
     """Return the most records that one call of GeoRendezvous's `handle` emits."""
     topics = state.advertised.shape[1]
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
-    most = entries + 2 * topics * rules.points + 8
+    bridged = 4 * state.bridges.shape[1]
+    most = entries + 2 * topics * rules.points + 8 + bridged
     return int(most if rules.retries == 0 else 2 * most)  # with each, an acknowledgement timer
 
 
@@ -109,7 +125,7 @@ def pass_to_replica(state, rules, i, message, out):
         state.lost[i, NO_ROUTE] += 1
         return True
     o = copy_of(message, message.kind, state.node_id[i], out)
-    hop(state, rules, i, o, first_replica(state, rules, i, topic, point), out)
+    hop(state, rules, i, o, first_replica(state, rules, i, topic, point), OWN, out)
     return True
 
 
@@ -126,7 +142,7 @@ def arrived(state, rules, i, message, out):
     elif kind == messages.REHOME:
         x, y = state.cell[i, 0], state.cell[i, 1]
         forget_home(state, rules, i, topic, point, message.at, out)
-        membership.rehome(state, rules, i, topic, point, x, y, message.at, out)
+        rehome(state, rules, i, topic, point, x, y, message.at, out)
     elif message.target != state.node_id[i]:
         return  # the client has left; its entries will expire
     elif kind == messages.NOTIFY_CLIENT:
@@ -145,6 +161,8 @@ def on_timer(state, rules, neighbourhood, i, message, out):
     if message.kind == messages.READY:
         membership.become_member(state, rules, i, message, out)
         renew(state, rules, i, next_version(state, i), out)
+    elif message.kind == messages.ANNOUNCE:
+        membership.announce_soon(state, i, out)
     elif message.kind == messages.BEACON:
         membership.beacon(state, rules, neighbourhood, i, message, out)
     else:
@@ -183,9 +201,30 @@ def on_ack_timeout(state, rules, i, message, out):
     if place == NO_PLACE:
         return
     if messages.ADVERT <= state.hops.record[i, place].kind <= messages.NOTIFY_CLIENT:
+        bridges.act_in(state, i, *cell_of_sender(state.hops.record[i, place]))
         reroute(state, rules, i, place, out)
+        bridges.act_at_home(state, i)
     else:
         reliable_hop.release(state.hops, i, place)
+
+
+@apart
+def on_carried(state, rules, i, message, out):
+    """Handle a GeoRendezvous message that cells carry, in the cell that it is addressed to."""
+    if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
+        return
+    if message.kind == messages.REPLICATE:
+        bridges.act_in(state, i, message.args[messages.CELL_X], message.args[messages.CELL_Y])
+        store_replica(state, rules, i, message, out)
+    elif to_client(message.kind) and message.target == state.node_id[i]:
+        arrived(state, rules, i, message, out)
+    else:
+        bridges.act_in(state, i, *addressed_cell(message))
+        if message["flags"] & messages.ARRIVED:
+            arrived(state, rules, i, message, out)
+        else:
+            forward(state, rules, i, message, out)
+    bridges.act_at_home(state, i)
 
 
 @handles(CellState)
@@ -194,22 +233,17 @@ def handle(state, rules, neighbourhood, i, message, out):
     kind = message.kind
     state.clock[i] = message.at
     if messages.ADVERT <= kind <= messages.NOTIFY_CLIENT or kind == messages.REPLICATE:
-        if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
-            return
-        here = to_client(kind) and message.target == state.node_id[i]
-        if kind == messages.REPLICATE:
-            store_replica(state, rules, i, message, out)
-        elif message["flags"] & messages.ARRIVED or here:
-            arrived(state, rules, i, message, out)
-        else:
-            forward(state, rules, i, message, out)
+        on_carried(state, rules, i, message, out)
     elif kind == reliable_hop.ACK:
         reliable_hop.complete(state.hops, i, message)
     elif kind == reliable_hop.ACK_TIMEOUT:
         on_ack_timeout(state, rules, i, message, out)
-    elif kind in (messages.JOIN, messages.HERE, messages.HELLO, messages.GONE):
+    elif messages.JOIN <= kind <= messages.GONE or kind in (
+        messages.LABELLED_HELLO,
+        messages.BRIDGES,
+    ):
         membership.on_neighbour(state, rules, i, message, out)
-    elif kind in (messages.READY, messages.BEACON, messages.RENEW):
+    elif messages.READY <= kind <= messages.ANNOUNCE:
         on_timer(state, rules, neighbourhood, i, message, out)
     elif kind == messages.START:
         membership.start(state, rules, neighbourhood, i, out)

@@ -9,18 +9,30 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, uniform
-from halfway.protocols.georendezvous import messages, tables
-from halfway.protocols.georendezvous.cells import closer
-from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer, write_times
-from halfway.protocols.georendezvous.replication import ALL, drop_others, leads
-from halfway.protocols.georendezvous.routing import dispatch, point_message
-from halfway.protocols.georendezvous.tables import OWN
+from halfway.protocols.georendezvous import bridges, messages, neighbours, tables
+from halfway.protocols.georendezvous.neighbours import OWN
+from halfway.protocols.georendezvous.rendezvous_cell import send_store, transfer
+from halfway.protocols.georendezvous.replication import (
+    ALL,
+    drop_others,
+    rehome,
+    route_onwards,
+    warn_homes,
+)
+from halfway.protocols.georendezvous.state import (
+    CELL_MEMBER,
+    FREE,
+    LISTENING,
+    MEMBER,
+    NEWCOMER,
+    UNKNOWN,
+)
 from halfway.protocols.reliable_hop import release_all
 
-_BEACONS_MISSED = 2.5  # a node that missed so many is gone
+_ANNOUNCE = 0.02  # beacon intervals, until a new label is announced
 
 
 @apart
@@ -39,12 +51,18 @@ def start_timer(state, i, kind, after, out):
 
 @apart
 def locate(state, rules, neighbourhood, i):
-    """Update a cell member's position and cell. True if it is in another cell than before."""
+    """Update a cell member's position and cell."""
     state.position[i, 0], state.position[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
     x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
-    moved = x != state.cell[i, 0] or y != state.cell[i, 1]
     state.cell[i, 0], state.cell[i, 1] = x, y
-    return moved
+    state.own_cell[i, 0], state.own_cell[i, 1] = x, y
+
+
+@apart
+def has_moved(state, rules, neighbourhood, i):
+    """Return whether a cell member is in another cell than before."""
+    x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
+    return x != state.cell[i, 0] or y != state.cell[i, 1]
 
 
 @apart
@@ -55,6 +73,9 @@ def start(state, rules, neighbourhood, i, out):
     for s in range(state.neighbours.node_id.shape[1]):
         state.neighbours.until[i, s] = -1.0
     drop_entries(state, i)
+    for b in range(state.bridges.status.shape[1]):
+        state.bridges.status[i, b] = FREE
+    state.announcing[i] = 0
     release_all(state.hops, i)
     join(state, rules, i, out)
     # Spread over the interval, because otherwise all nodes of a network would send at once.
@@ -76,6 +97,7 @@ def drop_entries(state, i):
 def join(state, rules, i, out):
     """Join a GeoRendezvous cell as a newcomer; READY will follow."""
     state.present[i] = 0
+    bridges.reset_label(state, i)
     announce(state, i, messages.JOIN, EVERYONE, out)
     start_timer(state, i, messages.READY, rules.join_listen_s, out)
 
@@ -85,120 +107,204 @@ def become_member(state, rules, i, message, out):
     """Become a member of a GeoRendezvous cell [geo §2.1]; in an empty one, entries may be in
     flight."""
     state.present[i] = 1
-    if tables.member(state, i, OWN) == NONE:
+    if neighbours.member(state, i, OWN) == NONE:
         state.fresh_until[i] = message.at + rules.join_listen_s
-    announce(state, i, messages.HELLO, EVERYONE, out)
+    send_hello(state, rules, i, out)
+
+
+@apart
+def send_hello(state, rules, i, out):
+    """Send a cell member's beacon, with a label if nodes build bridges."""
+    if rules.bridges > 0:
+        bridges.announce_label(state, i, out)
+    else:
+        announce(state, i, messages.HELLO, EVERYONE, out)
 
 
 @apart
 def on_neighbour(state, rules, i, message, out):
-    """Handle JOIN, HERE, HELLO or GONE: update cell members; move entries where homes change."""
+    """Handle JOIN, HERE, GONE or a beacon: update cell members; move entries where homes change."""
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
-    # With acknowledgements a dead node is found by its silence to them, so that beacons may be
-    # missed for longer; members of one cell then keep one view although beacons are lost.
-    until = message.at + (_BEACONS_MISSED + rules.retries) * rules.beacon_interval_s
+    until = message.at + neighbours.silence_s(rules)
     if message.kind == messages.JOIN:
-        tables.learn_neighbour(state, i, message.source, x, y, np.uint8(0), until)
-        if state.present[i] == 1 and tables.direction_of(state, i, x, y) >= 0:
-            announce(state, i, messages.HERE, message.source, out)
-            if x == state.cell[i, 0] and y == state.cell[i, 1]:
-                send_store(state, rules, i, message.source, message.at, out)
+        neighbours.learn_neighbour(state, i, message.source, x, y, NEWCOMER, until)
+        greet(state, rules, i, message.source, x, y, message.at, out)
     elif message.kind == messages.GONE:
-        tables.forget_neighbour(state, i, message.source)
+        neighbours.forget_member(state, i, message.source, x, y)
+    elif message.kind == messages.BRIDGES:
+        on_bridges(state, rules, i, message, out)
     else:
-        populated = tables.learn_neighbour(state, i, message.source, x, y, np.uint8(1), until)
-        if populated and message.kind == messages.HELLO and state.present[i] == 1:
-            if rules.replicas != ALL or tables.has_lowest_id(state, i):
-                rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
-            warn_homes(state, rules, i, x, y, message.at, out)
+        populated = neighbours.learn_neighbour(state, i, message.source, x, y, CELL_MEMBER, until)
+        if message.kind == messages.LABELLED_HELLO:
+            on_label(state, rules, i, message, out)
+        if populated and message.kind != messages.HERE:
+            on_populated(state, rules, i, x, y, message.at, out)
+
+
+@apart
+def greet(state, rules, i, newcomer, x, y, now, out):
+    """Answer a newcomer to a cell near one that this node is a member of."""
+    if state.present[i] == 0:
+        return
+    if neighbours.direction_of(state, i, x, y) >= 0:
+        announce(state, i, messages.HERE, newcomer, out)
+    is_near = False
+    for b in range(state.bridges.status.shape[1]):
+        if state.bridges.status[i, b] == MEMBER:
+            across, up = x - state.bridges.x[i, b], y - state.bridges.y[i, b]
+            is_near = is_near or max(abs(across), abs(up)) <= 1
+    if is_near:
+        bridges.announce_bridges(state, i, newcomer, out)
+    share_store(state, rules, i, newcomer, x, y, now, out)
+
+
+@apart
+def share_store(state, rules, i, newcomer, x, y, now, out):
+    """Send a newcomer to the cell (x, y) the entries there, if this node is a member of it."""
+    bridges.act_in(state, i, x, y)
+    if x == state.cell[i, 0] and y == state.cell[i, 1]:
+        send_store(state, rules, i, newcomer, now, out)
+    bridges.act_at_home(state, i)
+
+
+@apart
+def on_label(state, rules, i, message, out):
+    """Handle the label in a cell member's beacon: learn it, and announce a lower one soon."""
+    x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
+    root = message.args[messages.ROOT]
+    links = np.uint8(message.args[messages.LINKS])
+    neighbours.learn_links(state, i, message.source, x, y, links, root)
+    if neighbours.direction_of(state, i, x, y) < 0:
+        return
+    sequence = message.args[messages.ROOT_SEQUENCE]
+    is_new = bridges.hear_label(state, rules, i, root, sequence, message.at)
+    if is_new and state.announcing[i] == 0:
+        state.announcing[i] = 1
+        part = 0.5 + 0.5 * uniform(random_bits(state, i))
+        start_timer(state, i, messages.ANNOUNCE, _ANNOUNCE * part * rules.beacon_interval_s, out)
+
+
+@apart
+def announce_soon(state, i, out):
+    """Announce the newest label of a cell's component."""
+    state.announcing[i] = 0
+    if state.present[i] == 1:
+        bridges.announce_label(state, i, out)
+
+
+@apart
+def on_bridges(state, rules, i, message, out):
+    """Handle the list of a node's bridges: learn members of empty cells, and greet listeners."""
+    now, source = message.at, message.source
+    own_x, own_y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
+    for k in range(messages.FIRST_BRIDGE, messages.FIRST_BRIDGE + 6):
+        bridge = np.int64(message.args[k])
+        if bridge == 0:
+            return
+        x, y, links, membership = bridges.unpacked(own_x, own_y, bridge)
+        is_new = not neighbours.has_bridge_at(state, i, source, x, y)
+        until = now + neighbours.silence_s(rules)
+        populated = neighbours.learn_neighbour(state, i, source, x, y, membership, until)
+        neighbours.learn_links(state, i, source, x, y, np.uint8(links), UNKNOWN)
+        if is_new and state.present[i] == 1:
+            share_store(state, rules, i, source, x, y, now, out)
+        if populated:
+            on_populated(state, rules, i, x, y, now, out)
+
+
+@apart
+def on_populated(state, rules, i, x, y, now, out):
+    """Move entries to a cell that has gained its first member, in each cell of this node."""
+    warned = False
+    for b in range(-1, state.bridges.status.shape[1]):
+        if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
+            continue
+        if b >= 0:
+            state.cell[i, 0], state.cell[i, 1] = state.bridges.x[i, b], state.bridges.y[i, b]
+        if 0 <= neighbours.direction_of(state, i, x, y) < OWN:
+            if rules.replicas != ALL or neighbours.has_lowest_id(state, i):
+                rehome(state, rules, i, NONE, NONE, x, y, now, out)
+            if not warned:
+                warn_homes(state, rules, i, x, y, now, out)
+            warned = True
+    bridges.act_at_home(state, i)
 
 
 @apart
 def beacon(state, rules, neighbourhood, i, message, out):
     """Send a cell member's beacon; expire silent neighbours, change cells if the node has moved."""
-    if tables.expire_neighbours(state, i, message.at):
+    if neighbours.expire_neighbours(state, i, message.at):
         transfer(state, rules, i, message.at, out)
-    was_x, was_y = state.cell[i, 0], state.cell[i, 1]
-    if state.present[i] == 1 and locate(state, rules, neighbourhood, i):
-        now_x, now_y = state.cell[i, 0], state.cell[i, 1]
-        state.cell[i, 0], state.cell[i, 1] = was_x, was_y
+    if state.present[i] == 1 and has_moved(state, rules, neighbourhood, i):
         leave(state, rules, i, message, out)
-        state.cell[i, 0], state.cell[i, 1] = now_x, now_y
+        locate(state, rules, neighbourhood, i)
         drop_entries(state, i)
         join(state, rules, i, out)
     elif state.present[i] == 1:
+        locate(state, rules, neighbourhood, i)
         drop_others(state, rules, i)
-        announce(state, i, messages.HELLO, EVERYONE, out)
+        if rules.bridges > 0:
+            tend_bridges(state, rules, i, message.at, out)
+        send_hello(state, rules, i, out)
+        if neighbours.first_bridge(state, i) != NO_PLACE:
+            bridges.announce_bridges(state, i, EVERYONE, out)
     start_timer(state, i, messages.BEACON, rules.beacon_interval_s, out)
+
+
+@apart
+def tend_bridges(state, rules, i, now, out):
+    """Begin and end a cell member's bridges where the labels of its neighbours ask for it."""
+    bridges.renew_label(state, rules, i, now)
+    bridges.review(state, i)
+    for b in range(state.bridges.status.shape[1]):
+        if bridges.has_ended(state, i, b):
+            end_bridge(state, rules, i, b, now, out)
+        elif bridges.is_due(state, i, b):
+            begin_bridge(state, rules, i, b, now, out)
+
+
+@apart
+def begin_bridge(state, rules, i, b, now, out):
+    """Become a member of an empty cell over a bridge; if it is the first, entries may be in
+    flight."""
+    x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
+    state.bridges.status[i, b] = MEMBER
+    bridges.know_itself(state, i)
+    bridges.act_in(state, i, x, y)
+    is_first = neighbours.member(state, i, OWN) == NONE
+    bridges.act_at_home(state, i)
+    if is_first:
+        state.fresh_until[i] = now + rules.join_listen_s
+        on_populated(state, rules, i, x, y, now, out)
+
+
+@apart
+def end_bridge(state, rules, i, b, now, out):
+    """Leave an empty cell at the end of a bridge; its last member routes the entries onwards."""
+    x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
+    was_member = state.bridges.status[i, b] == MEMBER
+    bridges.act_in(state, i, x, y)
+    state.bridges.status[i, b] = FREE
+    bridges.know_itself(state, i)
+    if was_member:
+        announce(state, i, messages.GONE, EVERYONE, out)
+        if neighbours.member(state, i, OWN) == NONE:
+            route_onwards(state, rules, i, now, out)
+        else:
+            transfer(state, rules, i, now, out)
+    bridges.act_at_home(state, i)
 
 
 @apart
 def leave(state, rules, i, message, out):
     """Leave a GeoRendezvous cell; its last member routes the entries to the homes without it."""
+    for b in range(state.bridges.status.shape[1]):
+        if state.bridges.status[i, b] >= LISTENING:
+            end_bridge(state, rules, i, b, message.at, out)
     announce(state, i, messages.GONE, EVERYONE, out)
     state.present[i] = 0
-    if tables.member(state, i, OWN) == NONE:
+    if neighbours.member(state, i, OWN) == NONE:
         x, y = state.cell[i, 0], state.cell[i, 1]
         rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
     else:
         transfer(state, rules, i, message.at, out)
-
-
-@apart
-def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether membership of cell a makes it the home of a rendezvous point before cell b."""
-    column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
-    return closer(ax, ay, bx, by, column, row)
-
-
-@apart
-def rehome(state, rules, i, topic, point, x, y, now, out):
-    """Route entries of one point (topic NONE: of all) to the new home after a membership change.
-
-    (x, y): the cell that is populated now, which becomes the home of those points only that it is
-    closer to; the own cell: route in any case.
-    """
-    store = state.store
-    here_x, here_y = state.cell[i, 0], state.cell[i, 1]
-    # Advertisements last, because a home that has one assumes that it has the subscriptions.
-    for last in range(2):
-        for e in range(store.kind.shape[1]):
-            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
-            concerned = topic < 0 or (store.topic[i, e] == topic and store.point[i, e] == point)
-            if not turn or not concerned:
-                continue
-            key = store.topic[i, e], store.point[i, e]
-            anywhere = x == here_x and y == here_y
-            # A REHOME for one point reaches one replica, which need not be the one that leads.
-            acts = rules.replicas == ALL or topic >= 0 or leads(state, rules, i, *key)
-            if acts and (anywhere or is_closer(rules, *key, x, y, here_x, here_y)):
-                route_entry(state, rules, i, e, now, out)
-
-
-@apart
-def route_entry(state, rules, i, e, now, out):
-    """Route a stored entry, after a membership change, to the home of its rendezvous point."""
-    store = state.store
-    o = point_message(
-        state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
-        store.publisher[i, e], store.subscriber[i, e], out,
-    )  # fmt: skip
-    o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
-    write_times(state, i, e, now, o)
-    o["flags"] = messages.TRANSFERRED
-    dispatch(state, rules, i, o, out)
-
-
-@apart
-def warn_homes(state, rules, i, x, y, now, out):
-    """Send REHOME to farther homes, as a cell next to their home perimeters has gained a member."""
-    traversals = state.traversals
-    for t in range(traversals.topic.shape[1]):
-        topic, point = traversals.topic[i, t], traversals.point[i, t]
-        home_x, home_y = traversals.x[i, t], traversals.y[i, t]
-        if traversals.until[i, t] > now and is_closer(
-            rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
-        ):
-            o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
-            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y
-            dispatch(state, rules, i, o, out)

@@ -8,6 +8,7 @@ from halfway.core.kinds import Channel, Kinds, MapRole
 from halfway.core.values.ranges import (
     AGE_S,
     COUNT,
+    NODE,
     NODE_OR_NONE,
     NUMBER_OR_NONE,
     SECONDS,
@@ -22,6 +23,7 @@ GOAL_X, GOAL_Y = 0, 1  # the cell that the message is for
 ENTRY_X, ENTRY_Y = 2, 3  # the cell where it entered perimeter mode
 POINT = 4  # which of the topic's rendezvous points
 HOPS = 5
+STEP = 6  # the direction from the previous cell to the cell that a member receives it in
 # In `reals`:
 CLIENT_X, CLIENT_Y = 0, 1  # the client's cell
 PREVIOUS = 2  # the cell of the previous hop, packed
@@ -36,6 +38,9 @@ HELD = np.uint8(16)  # its node once waited for a neighbour to send it to
 # Places in `args` of JOIN, HERE, HELLO, GONE and REPLICATE:
 CELL_X, CELL_Y = 0, 1  # the sender's cell
 ENTRY_KIND = 2  # of a REPLICATE: ADVERT, INTEREST or PRUNE
+LINKS, ROOT, ROOT_SEQUENCE = 2, 3, 4  # of a LABELLED_HELLO
+FIRST_BRIDGE = 2  # of a BRIDGES: up to six, packed; 0: none
+RELAYED = 16  # in STEP: from a member of the same cell that has no link to the next one
 # In `flags` of a REPLICATE:
 IS_WANTED, NOTIFIED = np.uint8(1), np.uint8(2)
 IS_HOME, NOT_HOME = np.uint8(4), np.uint8(8)  # a tour has ended in the cell; the home may move
@@ -47,6 +52,8 @@ KINDS = Kinds(
     {f"{cell} {way}": _CELL_NUMBER for cell in _CELLS for way in ("column", "row")}
     | {
         "previous cell": whole(-(2**48), 2**48), "mark": whole(-(2**52), 2**52),
+        "step": whole(0, 24), "links": whole(0, 255), "root": NODE, "root sequence": COUNT,
+        **{f"bridge {k}": whole(0, 2**17 - 1) for k in range(1, 7)},
         "entry kind": whole(20, 22), "point": below("points", 255),
         "hops": whole(0, 2**16 - 1), "detour hops": whole(0, 2**16 - 1),
         "lifetime": SECONDS, "version or age": AGE_S, "publisher": NODE_OR_NONE,
@@ -66,6 +73,14 @@ JOIN = KINDS.network(10, "join", "a newcomer enters a cell and asks for its memb
 HERE = KINDS.network(11, "here", "a member answers a newcomer", args=_CELL)
 HELLO = KINDS.network(12, "hello", "a member of the cell sends its beacon", args=_CELL)
 GONE = KINDS.network(13, "gone", "a member leaves its cell", args=_CELL)
+LABELLED_HELLO = KINDS.network(
+    15, "labelled-hello", "a member of a cell sends its beacon and the label of its component",
+    args={**_CELL, "links": LINKS, "root": ROOT, "root sequence": ROOT_SEQUENCE},
+)  # fmt: skip
+BRIDGES = KINDS.network(
+    16, "bridges", "a node joins empty cells, to link cells that do not touch",
+    args={**_CELL, **{f"bridge {k}": FIRST_BRIDGE + k - 1 for k in range(1, 7)}},
+)  # fmt: skip
 _CLIENT = {"client column": CLIENT_X, "client row": CLIENT_Y}
 _ROUTED = "flags target topic publisher sequence"
 _ENTRY = "flags topic publisher sequence"
@@ -79,7 +94,7 @@ REPLICATE = KINDS.network(
 
 _ARGS = {
     "goal column": GOAL_X, "goal row": GOAL_Y, "entry column": ENTRY_X, "entry row": ENTRY_Y,
-    "point": POINT, "hops": HOPS,
+    "point": POINT, "hops": HOPS, "step": STEP,
 }  # fmt: skip
 _REALS = {**_CLIENT, "previous cell": PREVIOUS, "mark": MARK}
 _STORED = {**_REALS, "lifetime": LIFETIME, "version or age": VERSION}
@@ -135,3 +150,4 @@ _STARTED = {"incarnation": INCARNATION}
 READY = KINDS.timer(30, "ready", "a newcomer has listened long enough", args=_STARTED)
 BEACON = KINDS.timer(31, "beacon", "the next beacon is due", args=_STARTED)
 RENEW = KINDS.timer(32, "renew", "the next renewal is due", args=_STARTED)
+ANNOUNCE = KINDS.timer(33, "announce", "the announcement of a new label is due", args=_STARTED)

@@ -6,20 +6,16 @@ the whole cell hears.
 
 import numpy as np
 
-from halfway.core.compiled import apart, inlined
+from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages
-from halfway.protocols.georendezvous.replication import ALL, is_replica, leads
+from halfway.protocols.georendezvous.bridges import is_nearest, is_over_bridge
+from halfway.protocols.georendezvous.neighbours import OWN, direction_of
+from halfway.protocols.georendezvous.replication import ALL, is_replica, leads, write_times
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
-from halfway.protocols.georendezvous.tables import (
-    OWN,
-    direction_of,
-    find_entry,
-    is_entry,
-    put_entry,
-)
+from halfway.protocols.georendezvous.tables import find_entry, is_entry, put_entry
 from halfway.protocols.reliable_hop import track
 
 # What the cell reported to a publisher; UNWANTED only by this very member.
@@ -34,6 +30,7 @@ def send_store(state, rules, i, newcomer, now, out):
         topic, point = store.topic[i, e], store.point[i, e]
         if (
             store.until[i, e] > now
+            and is_nearest(state, rules, i, topic, point)
             and leads(state, rules, i, topic, point)
             and is_replica(state, rules, i, newcomer, topic, point)
         ):
@@ -66,17 +63,6 @@ def replicate(state, rules, i, e, notified, towards, now, out):
         if neighbours.until[i, s] > 0.0 and here:
             copy = emit_entry(state, i, e, notified, neighbours.node_id[i, s], now, out)
             track(state.hops, rules, i, copy, out)
-
-
-@inlined
-def write_times(state, i, e, now, o):
-    """Write how long a stored entry of GeoRendezvous still lives, and its version or its age."""
-    store = state.store
-    o.reals[messages.LIFETIME] = store.until[i, e] - now
-    if store.kind[i, e] == messages.ADVERT:
-        o.reals[messages.AGE] = now - store.stamp[i, e]
-    else:
-        o.reals[messages.VERSION] = store.stamp[i, e]
 
 
 @apart
@@ -213,9 +199,20 @@ def forget_home(state, rules, i, topic, point, now, out):
     for e in range(store.kind.shape[1]):
         key = store.topic[i, e] == topic and store.point[i, e] == point
         if key and store.until[i, e] > now:
-            told = messages.NOTIFIED | messages.NOT_HOME
-            replicate(state, rules, i, e, told, EVERYONE, now, out)
+            flags = messages.NOTIFIED | messages.NOT_HOME
+            replicate(state, rules, i, e, flags, EVERYONE, now, out)
             return
+
+
+@apart
+def is_news(state, rules, i, message, kind, until):
+    """Return whether a replica has news for a member of the rendezvous cell; a delay is no news."""
+    topic, point, now = message.topic, message.args[messages.POINT], message.at
+    if message["flags"] & messages.NOT_HOME and state.home_until[i, topic, point] > now:
+        return True
+    subscriber = message[messages.SUBSCRIBER]
+    e = find_entry(state, i, kind, topic, point, message.publisher, subscriber, now)
+    return e < 0 or until > state.store.until[i, e] + rules.join_listen_s
 
 
 @apart
@@ -231,12 +228,17 @@ def store_replica(state, rules, i, message, out):
     until, stamp = now + message.reals[messages.LIFETIME], message.reals[messages.VERSION]
     if kind == messages.ADVERT:
         stamp = now - message.reals[messages.AGE]
+    is_new = is_news(state, rules, i, message, kind, until)
     if message["flags"] & (messages.IS_HOME | messages.NOT_HOME):
         known = message["flags"] & messages.IS_HOME
         state.home_until[i, topic, point] = now + rules.home_memory_s if known else -1.0
     e = put_received(state, i, message, kind, until, stamp)
     if e < 0:
         return
+    if is_new and is_over_bridge(state, i):
+        # Members over bridges need not all hear each other.
+        passed = message["flags"] & ~messages.IS_WANTED
+        replicate(state, rules, i, e, passed, EVERYONE, now, out)
     if kind == messages.ADVERT:
         state.store.reported[i, e] = message["flags"] & messages.IS_WANTED
     elif state.present[i] == 0:

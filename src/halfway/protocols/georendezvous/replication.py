@@ -1,4 +1,6 @@
-"""The replicas of a key within its cell [geo §2.1]: all members, or few by rendezvous hashing.
+"""The replicas of a key within its cell [geo §2.1], and entries that move to another home.
+
+The replicas are all members, or few by rendezvous hashing.
 
 "optionally, to conserve resources, keys inside a cell can be divided by the nodes". We divide them
 by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998), because then a member
@@ -8,9 +10,14 @@ that joins or leaves moves no key but its own, and every member can compute the 
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NONE
 from halfway.core.prng import seeded
-from halfway.protocols.georendezvous.tables import OWN, direction_of_member, has_lowest_id
+from halfway.protocols.georendezvous import messages, tables
+from halfway.protocols.georendezvous.bridges import act_at_home, act_nearest, is_nearest
+from halfway.protocols.georendezvous.cells import closer
+from halfway.protocols.georendezvous.neighbours import OWN, direction_of_member, has_lowest_id
+from halfway.protocols.georendezvous.routing import dispatch, point_message
 
 ALL = 0  # of `rules.replicas`
 
@@ -68,6 +75,94 @@ def drop_others(state, rules, i):
     """Drop entries of keys whose replicas other members of the cell store by now."""
     store, me = state.store, state.node_id[i]
     for e in range(store.until.shape[1]):
-        live = store.until[i, e] > 0.0
-        if live and not is_replica(state, rules, i, me, store.topic[i, e], store.point[i, e]):
-            store.until[i, e] = -1.0
+        if store.until[i, e] > 0.0:
+            act_nearest(state, rules, i, store.topic[i, e], store.point[i, e])
+            if not is_replica(state, rules, i, me, store.topic[i, e], store.point[i, e]):
+                store.until[i, e] = -1.0
+    act_at_home(state, i)
+
+
+@inlined
+def write_times(state, i, e, now, o):
+    """Write how long a stored entry of GeoRendezvous still lives, and its version or its age."""
+    store = state.store
+    o.reals[messages.LIFETIME] = store.until[i, e] - now
+    if store.kind[i, e] == messages.ADVERT:
+        o.reals[messages.AGE] = now - store.stamp[i, e]
+    else:
+        o.reals[messages.VERSION] = store.stamp[i, e]
+
+
+@apart
+def is_closer(rules, topic, point, ax, ay, bx, by):
+    """Return whether membership of cell a makes it the home of a rendezvous point before cell b."""
+    column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
+    return closer(ax, ay, bx, by, column, row)
+
+
+@apart
+def rehome(state, rules, i, topic, point, x, y, now, out):
+    """Route entries of one point (topic NONE: of all) to the new home after a membership change.
+
+    (x, y): the cell that is populated now, which becomes the home of those points only that it is
+    closer to; the own cell: route in any case.
+    """
+    store = state.store
+    here_x, here_y = state.cell[i, 0], state.cell[i, 1]
+    # Advertisements last, because a home that has one assumes that it has the subscriptions.
+    for last in range(2):
+        for e in range(store.kind.shape[1]):
+            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
+            concerned = topic < 0 or (store.topic[i, e] == topic and store.point[i, e] == point)
+            if not turn or not concerned:
+                continue
+            key = store.topic[i, e], store.point[i, e]
+            anywhere = x == here_x and y == here_y
+            # A REHOME for one point reaches one replica, which need not be the one that leads.
+            acts = rules.replicas == ALL or topic >= 0 or leads(state, rules, i, *key)
+            acts = acts and is_nearest(state, rules, i, *key)
+            if acts and (anywhere or is_closer(rules, *key, x, y, here_x, here_y)):
+                route_entry(state, rules, i, e, now, out)
+
+
+@apart
+def route_entry(state, rules, i, e, now, out):
+    """Route a stored entry, after a membership change, to the home of its rendezvous point."""
+    store = state.store
+    o = point_message(
+        state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
+        store.publisher[i, e], store.subscriber[i, e], out,
+    )  # fmt: skip
+    o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = store.x[i, e], store.y[i, e]
+    write_times(state, i, e, now, o)
+    o["flags"] = messages.TRANSFERRED
+    dispatch(state, rules, i, o, out)
+
+
+@apart
+def warn_homes(state, rules, i, x, y, now, out):
+    """Send REHOME to farther homes, as a cell next to their home perimeters has gained a member."""
+    traversals = state.traversals
+    for t in range(traversals.topic.shape[1]):
+        topic, point = traversals.topic[i, t], traversals.point[i, t]
+        home_x, home_y = traversals.x[i, t], traversals.y[i, t]
+        if traversals.until[i, t] > now and is_closer(
+            rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
+        ):
+            o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
+            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y
+            dispatch(state, rules, i, o, out)
+
+
+@apart
+def route_onwards(state, rules, i, now, out):
+    """Route the entries of the cell that a bridge node acts in from the node's own cell."""
+    store = state.store
+    x, y = state.cell[i, 0], state.cell[i, 1]
+    for last in range(2):
+        for e in range(store.kind.shape[1]):
+            turn = (store.kind[i, e] == messages.ADVERT) == (last == 1) and store.until[i, e] > now
+            state.cell[i, 0], state.cell[i, 1] = x, y
+            if turn and is_nearest(state, rules, i, store.topic[i, e], store.point[i, e]):
+                act_at_home(state, i)
+                route_entry(state, rules, i, e, now, out)

@@ -6,12 +6,12 @@ and the members of adjacent cells, known by beacons.
 
 import numpy as np
 
-from halfway.core.compiled import apart
-from halfway.core.missing import NONE
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.georendezvous import messages, tables
-from halfway.protocols.georendezvous.cells import HOME, decide, direction_between
-from halfway.protocols.georendezvous.tables import OWN
+from halfway.protocols.georendezvous import messages, neighbours, tables
+from halfway.protocols.georendezvous.cells import HOME, adjacent_cell, decide, direction_between
+from halfway.protocols.georendezvous.neighbours import OWN
 from halfway.protocols.reliable_hop import copy_record, emit_again, release, track
 
 _FIRST = 5  # from this bit of `flags` on: the direction by which it left the cell of its entry
@@ -35,6 +35,7 @@ def point_message(state, rules, i, kind, topic, point, publisher, target, out):
     o.topic, o.target, o.publisher = topic, target, publisher
     o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = tables.cell_at(rules, x, y)
     o.args[messages.POINT] = point
+    come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
     o.reals[messages.CLIENT_X], o.reals[messages.CLIENT_Y] = state.cell[i, 0], state.cell[i, 1]
     return o
 
@@ -49,13 +50,46 @@ def copy_of(message, kind, towards, out):
 
 
 @apart
-def hop(state, rules, i, o, towards, out):
-    """Send a message of Cell Hash Routing one hop, to a neighbour."""
+def hop(state, rules, i, o, towards, direction, out):
+    """Send a message of Cell Hash Routing one hop, to a neighbour in the cell of a direction."""
+    come_from(o, state.cell[i, 0], state.cell[i, 1], direction)
+    pass_on(state, rules, i, o, towards, out)
+
+
+@apart
+def pass_on(state, rules, i, o, towards, out):
+    """Pass a message of Cell Hash Routing on to a neighbour, in a cell that it states already."""
     o.next = towards
     o.args[messages.HOPS] += 1
-    o.reals[messages.PREVIOUS] = packed(state.cell[i, 0], state.cell[i, 1])
-    if rules.retries > 0:
+    if rules.retries > 0 and towards != state.node_id[i]:
         track(state.hops, rules, i, o, out)
+
+
+@inlined
+def come_from(o, x, y, direction):
+    """Write into a routed message the cell that it comes from, and the direction of its step."""
+    o.reals[messages.PREVIOUS] = packed(x, y)
+    o.args[messages.STEP] = direction
+
+
+@apart
+def addressed_cell(message):
+    """Return the cell that a routed message is for a member of."""
+    x = np.floor(message.reals[messages.PREVIOUS] / _SPAN + 0.5)
+    y = np.int64(message.reals[messages.PREVIOUS] - x * _SPAN)
+    direction = np.int64(message.args[messages.STEP]) & (messages.RELAYED - 1)
+    if direction == OWN:
+        return np.int64(x), y
+    return adjacent_cell(np.int64(x), y, direction & 7)
+
+
+@apart
+def cell_of_sender(record):
+    """Return the cell in which a node sent a routed message; a relayed one stays in its cell."""
+    if record.args[messages.STEP] >= messages.RELAYED:
+        return addressed_cell(record)
+    x = np.floor(record.reals[messages.PREVIOUS] / _SPAN + 0.5)
+    return np.int64(x), np.int64(record.reals[messages.PREVIOUS] - x * _SPAN)
 
 
 @apart
@@ -67,17 +101,53 @@ def dispatch(state, rules, i, o, out):
         o["flags"] |= messages.ARRIVED
     elif o.args[messages.HOPS] >= rules.max_hops:
         drop(state, i, o)
-    elif to_client(o.kind) and tables.is_near(state, i, o.target):
-        hop(state, rules, i, o, o.target, out)
+    elif to_client(o.kind) and neighbours.near_direction(state, i, o.target) != NO_PLACE:
+        direction = neighbours.near_direction(state, i, o.target)
+        hop(state, rules, i, o, o.target, direction, out)
     elif state.present[i] == 0:
         hand_off(state, rules, i, o, out)
     else:
-        direction = next_direction(state, rules, i, o)
-        towards = tables.member(state, i, direction) if direction != HOME else NONE
-        if towards == NONE:
-            o["flags"] |= messages.ARRIVED
-        else:
-            hop(state, rules, i, o, towards, out)
+        step_on(state, rules, i, o, out)
+
+
+@apart
+def step_on(state, rules, i, o, out):
+    """Send a routed message to the next cell, to a member of this cell with a link there, or mark
+    it as ARRIVED."""
+    was_x, was_y = o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y]
+    flags, mark = o["flags"], o.reals[messages.MARK]
+    direction = next_direction(state, rules, i, o, neighbours.populated_mask(state, i))
+    towards = neighbours.member(state, i, direction) if direction != HOME else NONE
+    relayed = o.args[messages.STEP] >= messages.RELAYED
+    if towards == NONE and direction != HOME:
+        # It decides what this node would: so it receives what this node received.
+        o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y] = was_x, was_y
+        o["flags"], o.reals[messages.MARK] = flags, mark
+        linked = neighbours.linked_member(state, i, direction)
+        if linked != NONE and not relayed:
+            relay(state, rules, i, o, linked, out)
+            return
+        # The report of the link is out of date.
+        direction = next_direction(state, rules, i, o, neighbours.direct_mask(state, i))
+        towards = neighbours.member(state, i, direction) if direction != HOME else NONE
+    if towards == NONE:
+        o["flags"] |= messages.ARRIVED
+        come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
+    else:
+        hop(state, rules, i, o, towards, direction, out)
+
+
+@apart
+def relay(state, rules, i, o, linked, out):
+    """Relay a routed message, undecided, to a member of the same cell."""
+    x, y = state.cell[i, 0], state.cell[i, 1]
+    back = direction_back(x, y, o.reals[messages.PREVIOUS])
+    if back == -1:
+        come_from(o, x, y, OWN)
+    else:
+        o.args[messages.STEP] = (back + 4) & 7
+    o.args[messages.STEP] |= messages.RELAYED
+    pass_on(state, rules, i, o, linked, out)
 
 
 @apart
@@ -102,8 +172,11 @@ def direction_back(x, y, previous):
 
 
 @apart
-def next_direction(state, rules, i, o):
-    """Decide a routed message's next direction, or HOME, and record its routing mode in it."""
+def next_direction(state, rules, i, o, mask):
+    """Decide a routed message's next direction, or HOME, and record its routing mode in it.
+
+    mask: the adjacent cells that are populated.
+    """
     x, y = state.cell[i, 0], state.cell[i, 1]
     back = direction_back(x, y, o.reals[messages.PREVIOUS])
     step = 8.0 * packed(x, y) + back + 1.0
@@ -113,7 +186,6 @@ def next_direction(state, rules, i, o):
     # The receiver may have moved on meanwhile. And a traversal that repeats a step without having
     # met its entry was cut off from there, by a cell that filled. Both start again.
     traverses = traverses and back != -1 and o.reals[messages.MARK] != step
-    mask = tables.populated_mask(state, i)
     direction, on_perimeter, new_x, new_y, new_first = decide(
         mask, x, y, goal_x, goal_y, np.int64(traverses), entry_x, entry_y, first, back
     )
@@ -152,16 +224,20 @@ def is_mark(hops):
 @apart
 def hand_off(state, rules, i, o, out):
     """Hand a routed message from a node that has left its cell to any member nearby."""
-    direction = tables.direction_towards(state, i, o.args[messages.GOAL_X], o.args[messages.GOAL_Y])
-    towards = tables.member(state, i, OWN)
-    if towards == NONE and direction >= 0:
-        towards = tables.member(state, i, direction)
+    goal_x, goal_y = o.args[messages.GOAL_X], o.args[messages.GOAL_Y]
+    direction = neighbours.direction_towards(state, i, goal_x, goal_y)
+    towards = neighbours.member(state, i, OWN)
+    if towards != NONE:
+        direction = OWN
+    elif direction >= 0:
+        towards = neighbours.member(state, i, direction)
     o["flags"] = np.int64(o["flags"]) & _KEPT
     if towards != NONE:
-        hop(state, rules, i, o, towards, out)
+        hop(state, rules, i, o, towards, direction, out)
     elif not o["flags"] & messages.HELD:
         # Without a neighbour, the node takes its messages along to the next cell.
         o["flags"] |= messages.HELD
+        come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
         o.at = _SETTLED * rules.join_listen_s
     else:
         drop(state, i, o)
@@ -171,9 +247,10 @@ def hand_off(state, rules, i, o, out):
 def reroute(state, rules, i, place, out):
     """Reroute a message whose tracked hop failed for good: forget that receiver, try another."""
     gone = state.hops.record[i, place].next
-    tables.forget_neighbour(state, i, gone)
+    neighbours.forget_neighbour(state, i, gone)
     o = emit_again(state.hops, i, place, state.node_id[i], out)
     release(state.hops, i, place)
+    come_from(o, state.cell[i, 0], state.cell[i, 1], OWN)
     # The hop may have arrived although its acknowledgements were lost; then there are two copies.
     # To bound their number, a message is rerouted four times at most.
     o.args[messages.HOPS] += rules.max_hops // 4

@@ -33,6 +33,7 @@ class Rules(NamedTuple):
     retries: int = 0  # retransmissions of an unacknowledged hop; 0: no acknowledgements
     ack_timeout_s: float = ACK_TIMEOUT_S  # more than a round trip
     ack_backoff: float = 1.0  # of ack_timeout_s, by each retransmission
+    bridges: int = 0  # empty cells that a node joins at most to link cells that do not touch
     home_memory_s: float = 0.0  # [geo §2.1, footnote 1] a home knows so long that it is the home
 
 
@@ -86,7 +87,7 @@ def _check(made: Rules) -> None:
         )
     if not 1 <= made.max_hops <= MOST_HOPS:
         raise Problem(f"max_hops = {made.max_hops}: expected 1 to {MOST_HOPS:,}")
-    for name in ("replicas", "retries"):
+    for name in ("replicas", "retries", "bridges"):
         if getattr(made, name) < 0:
             raise Problem(f"{name} = {getattr(made, name)}: expected 0 or more")
     if not made.ack_timeout_s > 0.0:

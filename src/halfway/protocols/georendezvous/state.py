@@ -20,7 +20,38 @@ NEIGHBOUR = np.dtype(
         ("node_id", "<i4"),
         ("x", "<i4"),  # column of its cell
         ("y", "<i4"),
-        ("is_member", "<u1"),  # 0: a newcomer, which only receives notifications for itself
+        ("root", "<i4"),  # the label of its component of cells, or UNKNOWN
+        ("is_member", "<u1"),  # NEWCOMER, CELL_MEMBER, BRIDGE_MEMBER or BRIDGE_LISTENER
+        ("links", "<u1"),  # the directions in which it hears members of cells, one bit each
+    ],
+    align=True,
+)
+# A newcomer only receives notifications for itself. A bridge node is in another cell.
+NEWCOMER, CELL_MEMBER = np.uint8(0), np.uint8(1)
+BRIDGE_MEMBER, BRIDGE_LISTENER = np.uint8(2), np.uint8(3)
+UNKNOWN = np.int32(-1)
+# An empty cell that a node joins, because the cells on its sides do not touch.
+BRIDGE = np.dtype(
+    [
+        ("x", "<i4"),  # column of the empty cell
+        ("y", "<i4"),
+        ("status", "<u1"),  # FREE, LISTENING or MEMBER
+        ("needed", "<u1"),  # 1: by the last review
+        ("reviews", "<u1"),  # until it becomes a member, or no longer is one
+    ],
+    align=True,
+)
+FREE, LISTENING, MEMBER = 0, 1, 2  # status of a bridge
+# The label of a node's component of touching cells: its lowest node id, the root, which counts on.
+LABEL = np.dtype(
+    [
+        ("until", "<f8"),  # seconds; the root is gone unless it has counted on
+        ("lost_until", "<f8"),  # old counts of a lost root are refused until then
+        ("root", "<i4"),
+        ("sequence", "<i4"),  # the newest count of the root
+        ("own", "<i4"),  # the own count
+        ("lost_root", "<i4"),
+        ("lost_sequence", "<i4"),
     ],
     align=True,
 )
@@ -59,7 +90,8 @@ class CellState(NamedTuple):
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] chooses among the members of a cell
-    cell: npt.NDArray[np.int64]  # [n, 2] column, row
+    cell: npt.NDArray[np.int64]  # [n, 2] column, row; over a bridge, of the cell that it acts in
+    own_cell: npt.NDArray[np.int64]  # [n, 2] column, row of its position
     position: npt.NDArray[np.float64]  # [n, 2] when the cell was last determined
     present: npt.NDArray[np.uint8]  # [n] 1 while it is a member of its cell
     incarnation: npt.NDArray[np.int32]  # [n] starts and leaves; timers of an earlier one are void
@@ -68,6 +100,9 @@ class CellState(NamedTuple):
     clock: npt.NDArray[np.float64]  # [n] its own clock at the record that it handles
     lost: npt.NDArray[np.int64]  # [n, 2] messages without a route; entries without room
     neighbours: npt.NDArray[np.void]  # [n, neighbours] NEIGHBOUR
+    bridges: npt.NDArray[np.void]  # [n, bridges] BRIDGE
+    label: npt.NDArray[np.void]  # [n] LABEL
+    announcing: npt.NDArray[np.uint8]  # [n] 1 while a new label waits to be announced
     store: npt.NDArray[np.void]  # [n, entries] ENTRY
     traversals: npt.NDArray[np.void]  # [n, traversals] TRAVERSAL
     advertised: npt.NDArray[np.uint8]  # [n, T]
@@ -89,6 +124,7 @@ def state(
     seed: int,
     *,
     neighbours: int = 96,
+    bridges: int = 0,
     entries: int = 64,
     traversals: int = 64,
     pruned: int = 16,
@@ -97,8 +133,8 @@ def state(
     """Return the state of GeoRendezvous nodes before their start event.
 
     publishers: whose newest events a node distinguishes; an older event counts as received.
-    neighbours, entries, traversals: places of these tables. pruned: pairs of topic and publisher
-    that a subscriber prunes for. hops_in_flight: acknowledged hops tracked at a time.
+    neighbours, bridges, entries, traversals: places of these tables. pruned: pairs of topic and
+    publisher that a subscriber prunes for. hops_in_flight: acknowledged hops tracked at a time.
     """
     n, never = len(node_ids), -1.0
     seen = empty_windows(n, publishers)
@@ -107,6 +143,7 @@ def state(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
         cell=np.zeros((n, 2), np.int64),
+        own_cell=np.zeros((n, 2), np.int64),
         position=np.zeros((n, 2)),
         present=np.zeros(n, np.uint8),
         incarnation=np.zeros(n, np.int32),
@@ -115,6 +152,9 @@ def state(
         clock=np.zeros(n),
         lost=np.zeros((n, 2), np.int64),
         neighbours=_empty(n, neighbours, NEIGHBOUR),
+        bridges=np.zeros((n, bridges), BRIDGE).view(np.recarray),
+        label=np.zeros(n, LABEL).view(np.recarray),
+        announcing=np.zeros(n, np.uint8),
         store=_empty(n, entries, ENTRY),
         traversals=_empty(n, traversals, TRAVERSAL),
         advertised=np.zeros((n, topics), np.uint8),

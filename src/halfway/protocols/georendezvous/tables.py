@@ -1,14 +1,12 @@
-"""Look-ups in the tables of a GeoRendezvous node: neighbours, store, perimeters. No messages."""
+"""Look-ups in the tables of a GeoRendezvous node: points, store, perimeters. No messages."""
 
 import numpy as np
 
 from halfway.core.compiled import apart, inlined
-from halfway.core.missing import NO_PLACE, NONE
-from halfway.core.prng import pick, random_bits
-from halfway.protocols.georendezvous.cells import cell_of, closer, direction_between, point_position
+from halfway.core.missing import NO_PLACE
+from halfway.protocols.georendezvous.cells import cell_of, point_position
 
 NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
-OWN = np.int64(8)  # the direction of the own cell
 
 
 @apart
@@ -22,136 +20,6 @@ def point_of(rules, topic, point):
 def cell_at(rules, x, y):
     """Look up the GeoRendezvous cell of a position, column and row."""
     return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
-
-
-@apart
-def direction_of(state, i, x, y):
-    """Look up a cell's direction from row i's: one of eight, OWN, or -1 if it does not touch it."""
-    if x == state.cell[i, 0] and y == state.cell[i, 1]:
-        return OWN
-    return direction_between(state.cell[i, 0], state.cell[i, 1], x, y)
-
-
-@apart
-def direction_of_member(state, i, s):
-    """Look up the direction of a neighbour table's member by place;
-    NO_PLACE unless it is a member."""
-    neighbours = state.neighbours
-    if neighbours.until[i, s] <= 0.0 or neighbours.is_member[i, s] == 0:
-        return NO_PLACE
-    return np.int64(direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]))
-
-
-@apart
-def learn_neighbour(state, i, node_id, x, y, is_member, until):
-    """Enter a node in the neighbour table until a time. True if that populates an adjacent cell."""
-    neighbours = state.neighbours
-    direction = direction_of(state, i, x, y)
-    place, known, empty = NO_PLACE, NO_PLACE, True
-    for s in range(neighbours.node_id.shape[1]):
-        live = neighbours.until[i, s] > 0.0
-        here = live and neighbours.x[i, s] == x and neighbours.y[i, s] == y
-        empty = empty and not (here and neighbours.is_member[i, s] == 1)
-        if live and neighbours.node_id[i, s] == node_id:
-            known = np.int64(s)
-        elif not live and place == NO_PLACE:
-            place = np.int64(s)
-    if known != NO_PLACE:
-        place = known
-    if direction == -1 or place == NO_PLACE:
-        if known != NO_PLACE:
-            neighbours.until[i, known] = -1.0
-        state.lost[i, NO_ROOM] += direction != -1
-        return False
-    neighbours.node_id[i, place] = node_id
-    neighbours.x[i, place], neighbours.y[i, place] = x, y
-    neighbours.is_member[i, place] = is_member
-    neighbours.until[i, place] = until
-    return empty and is_member == 1 and direction != OWN
-
-
-@apart
-def forget_neighbour(state, i, node_id):
-    """Remove a node from the GeoRendezvous node's neighbour table."""
-    for s in range(state.neighbours.node_id.shape[1]):
-        if state.neighbours.node_id[i, s] == node_id:
-            state.neighbours.until[i, s] = -1.0
-
-
-@apart
-def expire_neighbours(state, i, now):
-    """Remove silent nodes from the neighbour table. True if one was a member of the own cell."""
-    own = False
-    for s in range(state.neighbours.node_id.shape[1]):
-        if state.neighbours.until[i, s] <= now:
-            own = own or direction_of_member(state, i, s) == OWN
-            state.neighbours.until[i, s] = -1.0
-    return own
-
-
-@apart
-def populated_mask(state, i):
-    """[geo §2.1] N(x) of the neighbour table: one bit for each adjacent cell with a member."""
-    mask = 0
-    for s in range(state.neighbours.node_id.shape[1]):
-        direction = direction_of_member(state, i, s)
-        if 0 <= direction < OWN:
-            mask |= 1 << direction
-    return mask
-
-
-@apart
-def member(state, i, direction):
-    """Look up a member in the neighbour table: [geo §2.1] "picks a random node" of the cell in a
-    direction; NONE if it has none."""
-    count = 0
-    for s in range(state.neighbours.node_id.shape[1]):
-        count += direction_of_member(state, i, s) == direction
-    if count == 0:
-        return NONE
-    rank = np.int64(pick(random_bits(state, i), np.uint32(count)))
-    for s in range(state.neighbours.node_id.shape[1]):
-        if direction_of_member(state, i, s) == direction:
-            if rank == 0:
-                return state.neighbours.node_id[i, s]
-            rank -= 1
-    return NONE
-
-
-@apart
-def has_lowest_id(state, i):
-    """Return whether row i has the lowest id of its cell's members in the neighbour table."""
-    for s in range(state.neighbours.node_id.shape[1]):
-        lower = state.neighbours.node_id[i, s] < state.node_id[i]
-        if direction_of_member(state, i, s) == OWN and lower:
-            return False
-    return True
-
-
-@apart
-def is_near(state, i, node_id):
-    """Return whether the neighbour table has a node of this or an
-    adjacent cell, as member or newcomer."""
-    neighbours = state.neighbours
-    for s in range(neighbours.node_id.shape[1]):
-        if neighbours.until[i, s] > 0.0 and neighbours.node_id[i, s] == node_id:
-            return direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]) >= 0
-    return False
-
-
-@apart
-def direction_towards(state, i, dx, dy):
-    """Look up the direction of the adjacent populated cell closest to d, even if the own is closer;
-    NO_PLACE if there is none."""
-    best = NO_PLACE
-    best_x, best_y = state.cell[i, 0], state.cell[i, 1]
-    for s in range(state.neighbours.node_id.shape[1]):
-        x, y = np.int64(state.neighbours.x[i, s]), np.int64(state.neighbours.y[i, s])
-        direction = direction_of_member(state, i, s)
-        adjacent = 0 <= direction < OWN
-        if adjacent and (best == NO_PLACE or closer(x, y, best_x, best_y, dx, dy)):
-            best, best_x, best_y = direction, x, y
-    return best
 
 
 @inlined

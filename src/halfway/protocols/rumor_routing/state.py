@@ -98,7 +98,7 @@ def nearest_but(state, i, topic):
             and state.distance[i, other] != NONE
             and (best == NONE or state.distance[i, other] < state.distance[i, best])
         ):
-            best = other
+            best = np.int64(other)
     return best
 
 

@@ -60,6 +60,7 @@ from halfway.protocols.walk_detectors.probe_walks import (
 )
 from halfway.protocols.walks.directional_walk import away, marks_for, unmarked
 
+KINDS = probe_walks.KINDS
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = 0  # emissions for a record that others receive as well
 TICKS = 8  # in a period: how often a node looks for silent members

@@ -50,8 +50,8 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     o.args[messages.RANDOM_HIGH] = high_half(random)
     o.args[messages.STEPS] = steps
     o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
-    if step.args[messages.SEARCHES] == 1:
-        o.args[messages.SEARCHES] = 1
+    o.args[messages.SEARCHES] = step.args[messages.SEARCHES]
+    if step.args[messages.SEARCHES] == 1 or rules.reading == messages.GO_ON:
         o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
@@ -70,9 +70,11 @@ def fresh_nodes(trails, rules, i, step):
 @inlined
 def is_over(trails, rules, i, step):
     """Return whether a walk ends at its STEP: after the most steps, or
-    a search that finds few nodes."""
+    a search that finds few nodes.
+
+    A walk that goes on after meetings ends like a search."""
     steps = step.args[messages.STEPS]
-    if step.args[messages.SEARCHES] == 0:
+    if step.args[messages.SEARCHES] == 0 and rules.reading != messages.GO_ON:
         return steps >= rules.most_steps
     few = STEPS_PER_NODE * fresh_nodes(trails, rules, i, step)
     return steps >= min(rules.search_steps, few)

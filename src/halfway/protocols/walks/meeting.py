@@ -17,6 +17,7 @@ from halfway.protocols.walks.launch import (
     random_of,
     send_step,
 )
+from halfway.protocols.walks.lists import share_members
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
@@ -48,16 +49,18 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
     at = leave_trail(trails, rules, i, walker, message.source, heard, now, out)
     if at != NO_PLACE:
         trails.trails[i, topic, at].steps = message.args[messages.STEPS]
-        if meet_here(trails, rules, i, topic, at, root, searches, now, out):
+        met = meet_here(trails, rules, i, topic, at, root, searches, now, out)
+        if met and rules.reading != messages.GO_ON:
             return True
     # [drw §3] "It then stops the dissemination". We end the other walk where it reaches a node of
     # its trail that a MATCH passed, or at its own meeting, because no message can stop it at once.
     # A search goes on: such a MATCH may come from the tree that it started from.
     matched = at != NO_PLACE and trails.trails[i, topic, at].met == 1 and not searches
+    matched = matched and rules.reading != messages.GO_ON
     if matched or is_over(trails, rules, i, message):
         return True
     neighbour = meetable(trails, rules, i, topic, walker.member, HEARD, now)
-    if heard and neighbour != NO_PLACE:
+    if heard and neighbour != NO_PLACE and rules.reading != messages.GO_ON:
         # The hop onto the neighbour that carries the other trail counts as a step.
         towards, random = trails.trails[i, topic, neighbour].back, random_of(message)
         steps, after = message.args[messages.STEPS] + 1, rules.step_delay_s[walker.side]
@@ -126,6 +129,8 @@ def meet_here(trails, rules, i, topic, at, root, searches, now, out):
     """Let a walk, whose trail on row i is at a place, meet another trail here, or a tree with
     another root than its member's. Return whether it does. A search meets trees only."""
     known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
+    if rules.reading != messages.MERGE:
+        return share_members(trails, rules, i, topic, at, now, out)
     if not searches:
         k = meetable(trails, rules, i, topic, known.member, PASSED, now)
         if k != NO_PLACE:

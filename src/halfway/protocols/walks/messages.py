@@ -21,14 +21,19 @@ from halfway.protocols.reliable_hop import (
 )
 
 PUBLISHES, SUBSCRIBES = 0, 1  # the sides of a topic
+# Readings of [drw §3] "It then stops the dissemination", where a topic has many members.
+MERGE, STOP, GO_ON = 0, 1, 2
 
 # Places in `args`.
 RANDOM_LOW, RANDOM_HIGH = 0, 1  # of a STEP: the random state of the walk
-OTHER_SIDE = 0  # of a MATCH: the other member's side
+OTHER_SIDE = 0  # of a MATCH or LIST: the other member's side
+LISTED = 0  # of a VIEW: 1 where the node lists the member
+OTHER_INCARNATION = 1  # of a LIST
 SIDE = 2
 STEPS = 3  # of a STEP: made so far; of other kinds: hops
 UNANSWERED = 3  # of a RELAUNCH or REFRESH: launches in a row without a meeting before this one
 GENERATION = 4
+OTHER_GENERATION = 5  # of a LIST
 ROOT_ID = 5  # of a STEP: the root of the tree that its member belongs to
 SEARCHES = 6  # of a STEP: 1 where it meets no trails, only trees with another root
 FRESH = 7  # of a STEP that searches: nodes so far that the walk visited for the first time
@@ -40,6 +45,7 @@ KINDS = Kinds(
         "hops": COUNT, "generation": COUNT, "unanswered": COUNT, "root": NODE,
         "searches": SWITCH, "fresh nodes": COUNT, "other side": SWITCH, "age_s": AGE_S,
         "member": NODE, "incarnation": EPOCH, "other": NODE, "subscriber": NODE,
+        "other generation": COUNT, "other incarnation": COUNT, "listed": SWITCH,
     }
 )  # fmt: skip
 KINDS.start()
@@ -118,6 +124,16 @@ SEARCH = KINDS.timer(
     19, "search", "the root of a tree searches for other trees of its topic", "topic",
     {"side": SIDE},
 )  # fmt: skip
+LIST = KINDS.network(
+    26, "list", "a walk has found another member; the news travels along its trail",
+    "topic sequence",
+    {**_MEETING, "other generation": OTHER_GENERATION, "other incarnation": OTHER_INCARNATION},
+    reused={**_MEMBER, "target": "other"},
+)  # fmt: skip
+VIEW = KINDS.report(
+    27, "view", "a member with both roles lists another member, again at each renewal, or lists "
+    "it no more", "topic", {**_WALK, "hops": STEPS, "listed": LISTED}, reused=_MEMBER,
+)  # fmt: skip
 UNSUBSCRIBE = KINDS.command(
     int(application.UNSUBSCRIBE), "unsubscribe",
     "the application ends its subscription to `topic`", "topic",
@@ -161,6 +177,14 @@ OPTIONS = {
     "refresh_s": seconds(
         0.0, "from one launch of a walk to its next launch, even after a meeting. 0 means never"
     ),
+    "reading": count(
+        MERGE,
+        "how members learn of each other. 0: by a tree over all walks that met; 1: a walk stops at "
+        "the first node with another trail, and the members whose trails are there learn of each "
+        "other; 2: the same at each node, and the walk goes on for search_steps steps",
+        MERGE,
+        GO_ON,
+    ),
     "buffer_size": count(
         8,
         "number of events of a topic that a publisher keeps for subscribers that it has no path to",
@@ -188,6 +212,7 @@ class Rules(NamedTuple):
     relaunch_s: float = math.inf
     launches: int = 1
     refresh_s: float = math.inf  # walks meet trails for this time; all expires after twice it
+    reading: int = MERGE
     until_s: float = math.inf  # timers launch no walk after this time, so that a run can end
 
 

@@ -11,6 +11,7 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import send_buffered
+from halfway.protocols.walks.lists import report_member
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
 from halfway.protocols.walks.state import (
     ENDED,
@@ -113,6 +114,8 @@ def receive_path(trails, rules, i, message, out):
     write_walker(path, OPEN, walker, source, since)
     path.hops = message.args[messages.STEPS] + 1
     pass_on(trails, rules, i, topic, place, source, now, out)
+    if walker.side == SUBSCRIBES:
+        report_member(trails, i, walker, path.hops, 1, out)
     if walker.side == PUBLISHES:
         if turned:
             send_subscribers(trails, rules, i, topic, source, now, out)
@@ -144,3 +147,5 @@ def end_path(trails, rules, i, walker, source, now, out):
             path.generation = walker.generation
             path.incarnation = walker.incarnation
             pass_on(trails, rules, i, topic, k, source, now, out)
+            if walker.side == SUBSCRIBES:
+                report_member(trails, i, walker, path.hops, 0, out)

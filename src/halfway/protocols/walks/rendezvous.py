@@ -9,6 +9,7 @@ from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
 from halfway.protocols.walks.launch import hear_trail, plan_resume
+from halfway.protocols.walks.lists import receive_list
 from halfway.protocols.walks.meeting import can_redraw, receive_match, step_arrived
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
 from halfway.protocols.walks.paths import end_path, receive_path, receive_root
@@ -29,7 +30,9 @@ def most_emissions(trails: Trails, rules: messages.Rules) -> int:
     members, places = int(trails.paths.shape[2]), int(trails.hops.record.shape[1])
     # A launch brings its root to all branches, and its path to the publishers, and meets a trail at
     # once. A new root goes to all branches, and all paths to its sender. A new path goes on, and
-    # brings buffered events to a subscriber, or the subscribers to a publisher.
+    # brings buffered events to a subscriber, or the subscribers to a publisher. A new member
+    # reports all members to which it has paths. A node with all trails sends two LISTs for each of
+    # them.
     branches, buffer = int(trails.branches.shape[2]), int(trails.buffer.shape[2])
     most = 8 + (branches + 2 * members + buffer + 8) * hop
     return max(most, acknowledgement * places + 2)
@@ -73,6 +76,8 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
         receive_catch_up(trails, rules, i, message, out)
     elif kind == messages.MATCH:
         receive_match(trails, rules, i, message, out)
+    elif kind == messages.LIST:
+        receive_list(trails, rules, i, message, out)
     elif kind == messages.ROOT:
         receive_root(trails, rules, i, message, out)
     elif kind == messages.PATH:

@@ -14,6 +14,7 @@ from halfway.protocols.walks.launch import (
     plan_resume,
     start_timer,
 )
+from halfway.protocols.walks.lists import lists_members, report_known
 from halfway.protocols.walks.meeting import meet_here
 from halfway.protocols.walks.paths import begin_path, end_path
 from halfway.protocols.walks.state import LAUNCHED, Walker
@@ -38,6 +39,8 @@ def begin_role_on(trails, rules, neighbourhood, i, topic, side, message, out):
     role.held = 1
     role.incarnation = message.incarnation
     role.asked_at = message.at
+    if lists_members(trails, i, topic):
+        report_known(trails, rules, i, topic, message.at, out)
     launch(trails, rules, neighbourhood, i, topic, side, np.int32(0), message.at, out)
 
 
@@ -64,8 +67,9 @@ def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
     role.latest = walker.generation
     start_timer(trails, rules, i, messages.RELAUNCH, rules.relaunch_s, walker, now, out)
     start_timer(trails, rules, i, messages.REFRESH, rules.refresh_s, walker, now, out)
-    plant(trails, rules, i, topic, role.incarnation, now, out)
-    begin_path(trails, rules, i, walker, now, out)
+    if rules.reading == messages.MERGE:
+        plant(trails, rules, i, topic, role.incarnation, now, out)
+        begin_path(trails, rules, i, walker, now, out)
     walk(trails, rules, neighbourhood, i, walker, False, now, out)
 
 
@@ -75,7 +79,8 @@ def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
     topic, own, advertise = walker.topic, trails.node_id[i], rules.advertise and not searches
     root = root_of(trails, rules, i, topic, now)
     at = leave_trail(trails, rules, i, walker, own, advertise, now, out)
-    if at == NO_PLACE or not meet_here(trails, rules, i, topic, at, root, searches, now, out):
+    met = at != NO_PLACE and meet_here(trails, rules, i, topic, at, root, searches, now, out)
+    if not met or rules.reading == messages.GO_ON:
         first_step(trails, rules, neighbourhood, i, walker, searches, now, out)
 
 

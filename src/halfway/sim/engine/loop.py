@@ -22,7 +22,7 @@ from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SEL
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
 from halfway.sim.engine.clocks import elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
-from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
+from halfway.sim.engine.pauses import change_conduct, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import (
     ARRIVED,
@@ -33,6 +33,7 @@ from halfway.sim.engine.records import (
     append_record,
     id_of,
     is_up,
+    is_withheld,
 )
 from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_PAUSED, NODE_UP
 
@@ -56,7 +57,10 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         to = driver.stamp(record, id_of(engine, row), engine.incarnation[row], hops)
         if to == driver.TO_NETWORK:
             add_age(engine, record, -1.0, now)
-        if to == driver.TO_NETWORK and not waits:
+        if to == driver.TO_NETWORK and is_withheld(engine, row, record):
+            engine.flight.phase[slot] = OVER
+            push(engine.queue, now, reserved(engine.queue, 1), slot)
+        elif to == driver.TO_NETWORK and not waits:
             depart(engine, radio, reach, slot)
         else:
             engine.flight.phase[slot] = HELD
@@ -200,7 +204,7 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     """
     kind, a, b = changes.kind[k], changes.a[k], changes.b[k]
     if kind >= NODE_PAUSED:
-        change_pause(engine, kind, a, changes.t[k])
+        change_conduct(engine, kind, a, changes.t[k])
         return True
     if kind in (NODE_DOWN, NODE_UP):
         if is_up(engine, a) == (kind == NODE_UP):

@@ -91,6 +91,7 @@ class Engine(NamedTuple):
     age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
     checks: RecordChecks  # of records before a handler sees them; without rows: none
     pauses: Pauses
+    attackers: npt.NDArray[np.uint8]  # [n] 1 for black holes; [0] where no node ever attacks
 
 
 def new_engine(
@@ -98,7 +99,7 @@ def new_engine(
     cuts: int = 0, sizes: RecordSizes | int = MESSAGE.itemsize, payload: Payload | None = None,
     ids: NodeIds | None = None, clocks: Clocks | None = None,
     age_place: npt.NDArray[np.int8] | None = None, checks: RecordChecks | None = None,
-    pauses: bool = False,
+    pauses: bool = False, attacks: bool = False,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
@@ -107,7 +108,8 @@ def new_engine(
     sizes: of records on the air, or one size for all; payload: what the records that carry an
     event add. ids: of the nodes; None: their rows. clocks: of the nodes; None: all read the time of
     the run. age_place: see `core.kinds.Kinds.ages`. checks: which records reach a handler; all, if
-    there are none. pauses: whether nodes may pause.
+    there are none. pauses, attacks: whether nodes may pause, or attack; the payload then says which
+    kinds carry an event.
     """
     each, rows = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, np.zeros(0, np.int32)
     known = (rows, rows) if ids is None or ids.are_rows else (ids.of, ids.by_id)
@@ -125,6 +127,7 @@ def new_engine(
             np.zeros(n * pauses, np.uint8), np.full(n * pauses, -1), np.full(n * pauses, -1),
             np.full(slots * pauses, -1),
         ),
+        np.zeros(n * attacks, np.uint8),
     )  # fmt: skip
 
 
@@ -192,6 +195,15 @@ def append_record(log, record, row):
 def is_up(engine, row):
     """Return whether a node can send and receive, by its turns in the engine's state."""
     return is_running(engine.turns[row])
+
+
+@inlined
+def is_withheld(engine, row, message):
+    """Return whether a row of the engine does not transmit a record: a
+    black hole, and a foreign event."""
+    attacks = engine.attackers.shape[0] > 0 and engine.attackers[row] == 1
+    foreign = message.publisher != id_of(engine, row)
+    return attacks and foreign and engine.payload.carried[message.kind] == 1
 
 
 @inlined

@@ -16,6 +16,7 @@ from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.environment.fault_schedule import FaultSchedule
 from halfway.sim.environment.mobility import Motion, MovingLinks
 from halfway.sim.environment.neighbour_discovery import NeighbourDiscovery
+from halfway.world.attacks import Attack
 from halfway.world.faults import Fault, Pause
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, FaultEvents, part
@@ -65,6 +66,7 @@ class Environment:
         self.varies = motion is not None or len(faults) > 0 or mortal
         self.is_static = motion is None
         self.pauses = any(isinstance(fault, Pause) for fault in faults)  # whether nodes may pause
+        self.attacks = any(isinstance(fault, Attack) for fault in faults)
         # [m] 1 where a static link is broken; the engine writes it.
         self.cut = np.zeros(len(self.start.who) if motion is None and len(cuts.t) else 0, np.uint8)
         reach = self.start.neighbourhood()

@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.group_views import group_views
+from halfway.core.kinds import Kinds
 from halfway.sim.engine.changes import Changes
+from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.group_tally import (
     CONVERGED,
     COUNT,
@@ -38,6 +40,7 @@ from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.groups import LEAVES, Groups
 
+VIEW = "view"  # the name of the report of a system that lists members itself
 BINS = 60  # of the values over time
 _ROOM = 1024  # members that a view has room for
 _MANY = 65_536  # entries that wait at most
@@ -72,11 +75,15 @@ class GroupQuality:
 class GroupAccounting:
     """The group accounting of a run: announcements that were heard, and nodes that go and come.
 
-    seconds: the length of the run.
+    seconds: the length of the run. kinds: of the system. If members announce nothing, its reports
+    VIEW count instead, by which it lists members itself; ids: of the nodes, to name them there.
     """
 
-    def __init__(self, groups: Groups, n: int, seconds: float) -> None:
-        self._groups, self._seconds = groups, seconds
+    def __init__(self, groups: Groups, ids: NodeIds, seconds: float, kinds: Kinds) -> None:
+        self._groups, self._seconds, self._ids, n = groups, seconds, ids, len(ids.of)
+        reports = groups.announce_s == 0.0 and VIEW in kinds.names.values()
+        self._view = kinds[kinds.number(VIEW)] if reports else None
+        self._reported = 0
         stays = groups.stays
         self._stay_of = {(stay.row, stay.group): k for k, stay in enumerate(stays)}
         self._stays_of_row: list[list[int]] = [[] for _ in range(n)]
@@ -114,8 +121,32 @@ class GroupAccounting:
             if stay is not None and stay != member:
                 code = HEARS_LAST if what == LEAVES else HEARS
                 self._entries.append((t, code, stay, member, one, distance))
+        self._settle_many()
+
+    def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
+        """Enter reports (MESSAGE) of members (rows) that the system lists a member, or does not."""
+        if self._view is None:
+            return
+        chosen = reports["kind"] == self._view.number
+        of_view, viewers = reports[chosen], rows[chosen]
+        listed, hops = (self._view.places("args")[name].start for name in ("listed", "hops"))
+        members = self._ids.rows(of_view["publisher"])
+        for record, viewer, member in zip(of_view, viewers.tolist(), members.tolist(), strict=True):
+            group = int(record["topic"])
+            stays = self._stay_of.get((viewer, group)), self._stay_of.get((member, group))
+            if stays[0] is None or stays[1] is None:
+                continue
+            code = HEARS if record["args"][listed] == 1 else HEARS_LAST
+            distance = int(record["args"][hops])
+            entry = float(record["at"]), code, stays[0], stays[1], self._reported, distance
+            self._entries.append(entry)
+            self._reported += 1
+        self._settle_many()
+
+    def _settle_many(self) -> None:
+        """Let the views follow what was entered, if it is much, so that it takes little memory."""
         if len(self._entries) >= _MANY:
-            self.settle(float(at[-1]))
+            self.settle(max(entry[0] for entry in self._entries))
 
     def settle(self, until: float) -> None:
         """Let the views follow what was entered so far, up to a time (seconds)."""
@@ -178,9 +209,9 @@ class GroupAccounting:
         )  # fmt: skip
 
 
-def groups_of(demand: Demand, n: int, seconds: float) -> GroupAccounting | None:
-    """Return the group accounting of a run with n nodes; None where its workload has no groups."""
-    return GroupAccounting(demand, n, seconds) if isinstance(demand, Groups) else None
+def groups_of(demand: Demand, ids: NodeIds, seconds: float, kinds: Kinds) -> GroupAccounting | None:
+    """Return the group accounting of a run; None where its workload has no groups."""
+    return GroupAccounting(demand, ids, seconds, kinds) if isinstance(demand, Groups) else None
 
 
 def _ratio(amount: float, of: float) -> float:

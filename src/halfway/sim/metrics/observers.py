@@ -18,4 +18,5 @@ class Observers(NamedTuple):
 
 def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:
     """Return the observers of a run of that length, of a system with those kinds."""
-    return Observers(detections_of(kinds, ids, demand), groups_of(demand, len(ids.of), seconds))
+    found = detections_of(kinds, ids, demand)
+    return Observers(found, groups_of(demand, ids, seconds, kinds))

@@ -34,7 +34,7 @@ def outcome(
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
     """
-    counters, kinds = engine.counters, instance.kinds.names
+    counters, kinds, (detections, groups) = engine.counters, instance.kinds.names, observers
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
@@ -70,8 +70,8 @@ def outcome(
         digest=digest(instance.state, counters),
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
-        detection=observers.detections and observers.detections.detection(at),
-        groups=observers.groups and observers.groups.quality(at),
+        detection=None if detections is None else detections.detection(at),
+        groups=None if groups is None else groups.quality(at),
     )
 
 

@@ -41,7 +41,8 @@ class Stay(NamedTuple):
 class Groups:
     """The demand of group members, which announce themselves on the topic of their group.
 
-    announce_s: mean seconds between two announcements of a member; 0: members announce nothing.
+    announce_s: mean seconds between two announcements of a member; 0: members announce nothing,
+    and the system itself lists them.
     lifetime_s: seconds for which an announcement holds. start_s: the metrics count from then on.
     Raises Problem for a row that has two stays in a group, and for times that are out of range.
     """

@@ -68,6 +68,16 @@ def nth_nearest(nearby, i, n):
 
 
 @apart
+def nearest_but(nearby, i, broker):
+    """Return the broker nearest to row i, unless it is that one; NONE:
+    it is, or row i knows none."""
+    s = nth_nearest(nearby, i, 0)
+    if s < 0 or nearby.broker[i, s] == broker:
+        return np.int32(NONE)
+    return nearby.broker[i, s]
+
+
+@apart
 def next_hop_to(nearby, i, broker):
     """Return the neighbour of row i on the way to a broker near it; NONE if it knows no way."""
     s = place_in_row(nearby.broker, i, broker)

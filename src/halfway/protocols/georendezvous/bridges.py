@@ -1,0 +1,257 @@
+"""Bridges between cells of GeoRendezvous that do not touch, and labels that show where they lack.
+
+Cell Hash Routing links touching cells only [geo §2.1]. So two linked nodes can be in components of
+cells that no message joins. The members of a component agree on a label: the lowest node id. Two
+nodes that hear each other under different labels both become members of the empty cells between
+their cells: [geo §2.1] "nodes do not need to have a precise notion of location".
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
+from halfway.protocols.georendezvous import messages, neighbours, tables
+from halfway.protocols.georendezvous.cells import closer
+from halfway.protocols.georendezvous.state import (
+    BRIDGE_LISTENER,
+    BRIDGE_MEMBER,
+    FREE,
+    LISTENING,
+    MEMBER,
+    UNKNOWN,
+)
+
+_FARTHEST = 7  # cells, along each axis, of a bridge from its node
+_REVIEWS = 2  # in which a bridge is needed before its node is a member, or unneeded before it ends
+_SLOT = 16  # positions along an axis in a packed bridge
+_LISTED = 6  # bridges in one record
+FOREVER = 1e300
+
+
+@apart
+def place_of(state, i, x, y, least):
+    """Return the place of a node's bridge into a cell, of at least this
+    status; -1 if it has none."""
+    bridges = state.bridges
+    for b in range(bridges.status.shape[1]):
+        same = bridges.x[i, b] == x and bridges.y[i, b] == y
+        if same and bridges.status[i, b] >= least:
+            return np.int64(b)
+    return NO_PLACE
+
+
+@inlined
+def act_at_home(state, i):
+    """Let a bridge node act in its own cell again."""
+    state.cell[i, 0], state.cell[i, 1] = state.own_cell[i, 0], state.own_cell[i, 1]
+
+
+@inlined
+def is_over_bridge(state, i):
+    """Return whether a bridge node acts in another cell than its own."""
+    return state.cell[i, 0] != state.own_cell[i, 0] or state.cell[i, 1] != state.own_cell[i, 1]
+
+
+@apart
+def act_in(state, i, x, y):
+    """Let a bridge node act in a cell that it is a member of. The caller restores `cell`."""
+    if place_of(state, i, x, y, MEMBER) != NO_PLACE:
+        state.cell[i, 0], state.cell[i, 1] = x, y
+
+
+@apart
+def hear_label(state, rules, i, root, sequence, now):
+    """Hear the label of a touching cell. True if it is new to this component of cells."""
+    label = state.label
+    stale = root == label.lost_root[i] and sequence <= label.lost_sequence[i]
+    if stale and label.lost_until[i] > now:
+        return False
+    if root > label.root[i] or (root == label.root[i] and sequence <= label.sequence[i]):
+        return False
+    is_new = root < label.root[i]
+    label.root[i], label.sequence[i] = root, sequence
+    label.until[i] = now + neighbours.silence_s(rules)
+    return is_new and root != state.node_id[i]
+
+
+@apart
+def renew_label(state, rules, i, now):
+    """Renew the own label of a component's root, or drop the label of a root that is gone."""
+    label, me = state.label, state.node_id[i]
+    if label.root[i] != me and label.until[i] <= now:
+        label.lost_root[i], label.lost_sequence[i] = label.root[i], label.sequence[i]
+        label.lost_until[i] = now + 4.0 * neighbours.silence_s(rules)
+        reset_label(state, i)
+    if label.root[i] == me:
+        label.own[i] += 1
+        label.sequence[i] = label.own[i]
+
+
+@apart
+def reset_label(state, i):
+    """Make a node the root of its own component of cells, as after its start."""
+    state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
+
+
+@apart
+def announce_label(state, i, out):
+    """Send a beacon with the label of the component of cells."""
+    o = emit(out, messages.LABELLED_HELLO, 0.0, EVERYONE)
+    o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
+    o.args[messages.LINKS] = neighbours.direct_mask(state, i)
+    o.args[messages.ROOT] = state.label.root[i]
+    o.args[messages.ROOT_SEQUENCE] = state.label.sequence[i]
+
+
+@apart
+def announce_bridges(state, i, towards, out):
+    """Send the list of a node's bridges, in as many records as it needs."""
+    bridges = state.bridges
+    listed = _LISTED
+    own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
+    for b in range(bridges.status.shape[1]):
+        if bridges.status[i, b] == FREE:
+            continue
+        x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
+        state.cell[i, 0], state.cell[i, 1] = x, y
+        links = neighbours.direct_mask(state, i)
+        act_at_home(state, i)
+        if listed == _LISTED:
+            o = emit(out, messages.BRIDGES, 0.0, towards)
+            o.args[messages.CELL_X], o.args[messages.CELL_Y] = own_x, own_y
+            listed = 0
+        is_member = np.int64(bridges.status[i, b] == MEMBER)
+        where = (x - own_x + _SLOT // 2) + _SLOT * (y - own_y + _SLOT // 2)
+        o.args[messages.FIRST_BRIDGE + listed] = where + _SLOT**2 * (links + 256 * is_member)
+        listed += 1
+
+
+@inlined
+def unpacked(x, y, bridge):
+    """Unpack a bridge of a node in cell (x, y): column and row, links, and how it is a member."""
+    where = bridge % _SLOT**2
+    links, status = (bridge // _SLOT**2) % 256, bridge // (_SLOT**2 * 256)
+    to_x, to_y = x + where % _SLOT - _SLOT // 2, y + where // _SLOT - _SLOT // 2
+    return to_x, to_y, links, BRIDGE_MEMBER if status == 1 else BRIDGE_LISTENER
+
+
+@inlined
+def between(ax, ay, bx, by, step, steps):
+    """Return a cell of the line between two cells, the same from both ends."""
+    # Rounds half a cell up from the end that comes first, whichever end asks.
+    if ax > bx or (ax == bx and ay > by):
+        ax, ay, bx, by, step = bx, by, ax, ay, steps - step
+    return (
+        ax + (2 * (bx - ax) * step + steps) // (2 * steps),
+        ay + (2 * (by - ay) * step + steps) // (2 * steps),
+    )
+
+
+@apart
+def review(state, i):
+    """Review a node's bridges: mark those that it needs now, begin new ones, count the reviews.
+
+    The caller makes members of the bridges that are needed for long enough, and ends the others.
+    """
+    neighbours, bridges = state.neighbours, state.bridges
+    own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
+    bridges.needed[i] = 0
+    for s in range(neighbours.node_id.shape[1]):
+        root = neighbours.root[i, s]
+        heard = neighbours.until[i, s] > 0.0 and neighbours.is_member[i, s] == 1
+        if not heard or root == UNKNOWN or root == state.label.root[i]:
+            continue
+        x, y = np.int64(neighbours.x[i, s]), np.int64(neighbours.y[i, s])
+        steps = max(abs(x - own_x), abs(y - own_y))
+        if steps > _FARTHEST + 1:
+            state.lost[i, tables.NO_ROOM] += 1
+            continue
+        for step in range(1, steps):
+            need(state, i, *between(own_x, own_y, x, y, step, steps))
+    for b in range(bridges.status.shape[1]):
+        if bridges.needed[i, b] == 1:
+            bridges.reviews[i, b] = min(bridges.reviews[i, b] + 1, _REVIEWS)
+        elif bridges.status[i, b] == MEMBER and bridges.reviews[i, b] > 0:
+            bridges.reviews[i, b] -= 1
+        elif bridges.status[i, b] != FREE:
+            bridges.reviews[i, b] = 0
+
+
+@apart
+def need(state, i, x, y):
+    """Mark the bridge into a cell as needed; begin a new one unless a node is in it."""
+    neighbours, bridges = state.neighbours, state.bridges
+    for s in range(neighbours.node_id.shape[1]):
+        here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
+        if here and neighbours.until[i, s] > 0.0 and neighbours.is_member[i, s] <= 1:
+            return
+    b = place_of(state, i, x, y, LISTENING)
+    if b == NO_PLACE:
+        listening = False
+        for free in range(bridges.status.shape[1]):
+            listening = listening or bridges.status[i, free] == LISTENING
+            if bridges.status[i, free] == FREE:
+                b = np.int64(free)
+                break
+        if b == NO_PLACE:
+            # After a start, labels differ everywhere, and most listeners give up soon.
+            state.lost[i, tables.NO_ROOM] += not listening
+            return
+        bridges.status[i, b], bridges.reviews[i, b] = LISTENING, 0
+        bridges.x[i, b], bridges.y[i, b] = x, y
+    bridges.needed[i, b] = 1
+
+
+@inlined
+def is_due(state, i, b):
+    """Return whether a listening bridge's node becomes a member of the cell after this review."""
+    return state.bridges.status[i, b] == LISTENING and state.bridges.reviews[i, b] >= _REVIEWS
+
+
+@inlined
+def has_ended(state, i, b):
+    """Return whether no review needs a bridge any longer."""
+    return state.bridges.status[i, b] != FREE and state.bridges.reviews[i, b] == 0
+
+
+@apart
+def know_itself(state, i):
+    """Enter a bridge node in its own neighbour table, once for each cell that it is a member of."""
+    me, bridges = state.node_id[i], state.bridges
+    neighbours.forget_neighbour(state, i, me)
+    if neighbours.first_bridge(state, i) == NO_PLACE:
+        return
+    own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
+    neighbours.learn_neighbour(state, i, me, own_x, own_y, np.uint8(1), FOREVER)
+    for b in range(bridges.status.shape[1]):
+        if bridges.status[i, b] == MEMBER:
+            x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
+            neighbours.learn_neighbour(state, i, me, x, y, BRIDGE_MEMBER, FOREVER)
+
+
+@apart
+def is_nearest(state, rules, i, topic, point):
+    """Return whether a bridge node acts in that of its cells which is
+    closest to a rendezvous point."""
+    x, y = state.cell[i, 0], state.cell[i, 1]
+    act_nearest(state, rules, i, topic, point)
+    same = x == state.cell[i, 0] and y == state.cell[i, 1]
+    state.cell[i, 0], state.cell[i, 1] = x, y
+    return same
+
+
+@apart
+def act_nearest(state, rules, i, topic, point):
+    """Let a bridge node act in that of its cells which is closest to a rendezvous point."""
+    bridges = state.bridges
+    act_at_home(state, i)
+    if bridges.status.shape[1] == 0:
+        return
+    column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
+    for b in range(bridges.status.shape[1]):
+        x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
+        ahead = closer(x, y, state.cell[i, 0], state.cell[i, 1], column, row)
+        if ahead and bridges.status[i, b] == MEMBER:
+            state.cell[i, 0], state.cell[i, 1] = x, y

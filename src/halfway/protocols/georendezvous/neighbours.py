@@ -1,0 +1,263 @@
+"""Look-ups in the neighbour table of a GeoRendezvous node: members of cells, links, bridges."""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.prng import pick, random_bits
+from halfway.protocols.georendezvous.cells import closer, direction_between
+from halfway.protocols.georendezvous.state import (
+    BRIDGE_LISTENER,
+    BRIDGE_MEMBER,
+    CELL_MEMBER,
+    FREE,
+    NEWCOMER,
+    UNKNOWN,
+)
+from halfway.protocols.georendezvous.tables import NO_ROOM
+
+OWN = np.int64(8)  # the direction of the own cell
+_BEACONS_MISSED = 2.5  # a node that missed so many is gone
+
+
+@inlined
+def silence_s(rules):
+    """Return the time after which a silent node of GeoRendezvous is gone."""
+    # With acknowledgements a dead node is found by its silence to them, so that beacons may be
+    # missed for longer; members of one cell then keep one view although beacons are lost.
+    return (_BEACONS_MISSED + rules.retries) * rules.beacon_interval_s
+
+
+@apart
+def direction_of(state, i, x, y):
+    """Look up a cell's direction from row i's: one of eight, OWN, or -1 if it does not touch it."""
+    if x == state.cell[i, 0] and y == state.cell[i, 1]:
+        return OWN
+    return direction_between(state.cell[i, 0], state.cell[i, 1], x, y)
+
+
+@apart
+def direction_of_member(state, i, s):
+    """Look up the direction of a neighbour table's member by place; -1 unless it is a member."""
+    neighbours = state.neighbours
+    if neighbours.until[i, s] <= 0.0 or not is_member(neighbours.is_member[i, s]):
+        return NO_PLACE
+    direction = np.int64(direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]))
+    itself = direction == OWN and neighbours.node_id[i, s] == state.node_id[i]
+    return NO_PLACE if itself else direction
+
+
+@inlined
+def is_member(membership):
+    """Return whether a neighbour table's node is a member of the cell
+    there: in it, or over a bridge."""
+    return CELL_MEMBER <= membership <= BRIDGE_MEMBER
+
+
+@apart
+def first_bridge(state, i):
+    """Look up the first place of the bridge table in use; -1 if there is none."""
+    for b in range(state.bridges.status.shape[1]):
+        if state.bridges.status[i, b] != FREE:
+            return np.int64(b)
+    return NO_PLACE
+
+
+@apart
+def is_close(state, i, x, y):
+    """Return whether a cell is, or touches, one that the node is in or
+    that its bridge table has."""
+    if max(abs(x - state.own_cell[i, 0]), abs(y - state.own_cell[i, 1])) <= 1:
+        return True
+    bridges = state.bridges
+    for b in range(bridges.status.shape[1]):
+        near = max(abs(x - bridges.x[i, b]), abs(y - bridges.y[i, b])) <= 1
+        if bridges.status[i, b] != FREE and near:
+            return True
+    return False
+
+
+@apart
+def learn_neighbour(state, i, node_id, x, y, membership, until):
+    """Enter a node in the neighbour table until a time. True if that populates the cell (x, y).
+
+    A node that can build bridges keeps every node in its cell that it hears, else those of cells
+    that touch its own. It keeps bridge nodes by their empty cell.
+    """
+    neighbours = state.neighbours
+    resident = membership <= CELL_MEMBER
+    wanted = (resident and state.bridges.shape[1] > 0) or is_close(state, i, x, y)
+    place, known, empty = NO_PLACE, NO_PLACE, True
+    for s in range(neighbours.node_id.shape[1]):
+        live = neighbours.until[i, s] > 0.0
+        here = live and neighbours.x[i, s] == x and neighbours.y[i, s] == y
+        empty = empty and not (here and is_member(neighbours.is_member[i, s]))
+        same = neighbours.node_id[i, s] == node_id
+        also = neighbours.is_member[i, s] <= CELL_MEMBER
+        if live and same and also == resident and (resident or here):
+            known = np.int64(s)
+        elif not live and place == NO_PLACE:
+            place = np.int64(s)
+    if known != NO_PLACE:
+        place = known
+    if not wanted or place == NO_PLACE:
+        if known != NO_PLACE:
+            neighbours.until[i, known] = -1.0
+        state.lost[i, NO_ROOM] += wanted and membership != BRIDGE_LISTENER
+        return False
+    if known == NO_PLACE or membership == NEWCOMER:
+        neighbours.root[i, place], neighbours.links[i, place] = UNKNOWN, 0
+    neighbours.node_id[i, place] = node_id
+    neighbours.x[i, place], neighbours.y[i, place] = x, y
+    neighbours.is_member[i, place] = membership
+    neighbours.until[i, place] = until
+    return empty and is_member(membership)
+
+
+@apart
+def learn_links(state, i, node_id, x, y, links, root):
+    """Enter in the neighbour table which cells a member of a cell has links to, and its label."""
+    neighbours = state.neighbours
+    for s in range(neighbours.node_id.shape[1]):
+        here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
+        if here and neighbours.until[i, s] > 0.0 and neighbours.node_id[i, s] == node_id:
+            neighbours.links[i, s] = links
+            neighbours.root[i, s] = root
+
+
+@apart
+def forget_member(state, i, node_id, x, y):
+    """Remove a member that leaves a cell from the neighbour table: the node, or only its bridge."""
+    neighbours = state.neighbours
+    over_bridge = has_bridge_at(state, i, node_id, x, y)
+    for s in range(neighbours.node_id.shape[1]):
+        if neighbours.node_id[i, s] != node_id:
+            continue
+        resident = neighbours.is_member[i, s] <= CELL_MEMBER
+        here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
+        if (here and not resident) if over_bridge else resident:
+            neighbours.until[i, s] = -1.0
+
+
+@apart
+def has_bridge_at(state, i, node_id, x, y):
+    """Return whether the neighbour table has a node's bridge into a cell."""
+    neighbours = state.neighbours
+    for s in range(neighbours.node_id.shape[1]):
+        over_bridge = neighbours.is_member[i, s] > CELL_MEMBER and neighbours.until[i, s] > 0.0
+        here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
+        if over_bridge and here and neighbours.node_id[i, s] == node_id:
+            return True
+    return False
+
+
+@apart
+def forget_neighbour(state, i, node_id):
+    """Remove a node from the GeoRendezvous node's neighbour table."""
+    for s in range(state.neighbours.node_id.shape[1]):
+        if state.neighbours.node_id[i, s] == node_id:
+            state.neighbours.until[i, s] = -1.0
+
+
+@apart
+def expire_neighbours(state, i, now):
+    """Remove silent nodes from the neighbour table. True if one was a member of the own cell."""
+    own = False
+    for s in range(state.neighbours.node_id.shape[1]):
+        if state.neighbours.until[i, s] <= now:
+            own = own or direction_of_member(state, i, s) == OWN
+            state.neighbours.until[i, s] = -1.0
+    return own
+
+
+@apart
+def populated_mask(state, i):
+    """[geo §2.1] N(x) of the neighbour table: one bit for each adjacent cell with a member.
+
+    Over a bridge, only some members of a cell have a link to the next cell. They report it.
+    """
+    mask = direct_mask(state, i)
+    for s in range(state.neighbours.node_id.shape[1]):
+        if state.neighbours.links[i, s] != 0 and direction_of_member(state, i, s) == OWN:
+            mask |= np.int64(state.neighbours.links[i, s])
+    return mask
+
+
+@apart
+def linked_member(state, i, direction):
+    """Look up a member of the own cell that reports a link in a direction; -1 if none does."""
+    for s in range(state.neighbours.node_id.shape[1]):
+        linked = (np.int64(state.neighbours.links[i, s]) >> direction) & 1
+        if linked and direction_of_member(state, i, s) == OWN:
+            return state.neighbours.node_id[i, s]
+    return NONE
+
+
+@apart
+def direct_mask(state, i):
+    """Return one bit for each adjacent cell that the neighbour table has a member of."""
+    mask = np.int64(0)
+    for s in range(state.neighbours.node_id.shape[1]):
+        direction = direction_of_member(state, i, s)
+        if 0 <= direction < OWN:
+            mask |= np.int64(1) << direction
+    return mask
+
+
+@apart
+def member(state, i, direction):
+    """Look up a member in the neighbour table: [geo §2.1] "picks a random node" of the cell in a
+    direction; -1 if it has none."""
+    count = 0
+    for s in range(state.neighbours.node_id.shape[1]):
+        if direction_of_member(state, i, s) == direction:
+            count += 1
+            if state.neighbours.node_id[i, s] == state.node_id[i]:
+                return state.node_id[i]  # a bridge node is a member of both cells
+    if count == 0:
+        return NONE
+    rank = np.int64(pick(random_bits(state, i), np.uint32(count)))
+    for s in range(state.neighbours.node_id.shape[1]):
+        if direction_of_member(state, i, s) == direction:
+            if rank == 0:
+                return state.neighbours.node_id[i, s]
+            rank -= 1
+    return NONE
+
+
+@apart
+def has_lowest_id(state, i):
+    """Return whether row i has the lowest id of its cell's members in the neighbour table."""
+    for s in range(state.neighbours.node_id.shape[1]):
+        lower = state.neighbours.node_id[i, s] < state.node_id[i]
+        if direction_of_member(state, i, s) == OWN and lower:
+            return False
+    return True
+
+
+@apart
+def near_direction(state, i, node_id):
+    """Look up the direction of a node in this or an adjacent cell, member or newcomer; -1 if the
+    neighbour table has no such node."""
+    neighbours = state.neighbours
+    for s in range(neighbours.node_id.shape[1]):
+        resident = neighbours.is_member[i, s] <= CELL_MEMBER
+        live = neighbours.until[i, s] > 0.0 and resident
+        if live and neighbours.node_id[i, s] == node_id:
+            return np.int64(direction_of(state, i, neighbours.x[i, s], neighbours.y[i, s]))
+    return NO_PLACE
+
+
+@apart
+def direction_towards(state, i, dx, dy):
+    """Look up the direction of the adjacent populated cell closest to d, even if the own is closer;
+    -1 if there is none."""
+    best = NO_PLACE
+    best_x, best_y = state.cell[i, 0], state.cell[i, 1]
+    for s in range(state.neighbours.node_id.shape[1]):
+        x, y = np.int64(state.neighbours.x[i, s]), np.int64(state.neighbours.y[i, s])
+        direction = direction_of_member(state, i, s)
+        adjacent = 0 <= direction < OWN
+        if adjacent and (best == NO_PLACE or closer(x, y, best_x, best_y, dx, dy)):
+            best, best_x, best_y = direction, x, y
+    return best

@@ -1,0 +1,133 @@
+"""Lists of the members of a topic: what a walk system reports to a member with both roles.
+
+[drw §2] "each node gets the list of all the members of the group", with "the routing paths towards
+the nodes". A member with both roles lists the subscribers of its topic. In the reading MERGE, it
+lists those whose PATH reaches it by the tree of the topic. In the readings STOP and GO_ON, no tree
+is made: where a walk finds trails, the initiators learn of each other (LIST), and of no one else.
+"""
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.message import APP
+from halfway.core.missing import NO_PLACE
+from halfway.core.outbox import emit
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
+from halfway.protocols.walks.state import (
+    LOST,
+    OPEN,
+    PASSED,
+    Walker,
+    claim_path,
+    has_expired,
+    is_later,
+    is_open,
+    track_hop,
+    trail_of,
+    walker_at,
+    walker_of,
+    write_member,
+    write_walker,
+)
+
+
+@inlined
+def lists_members(trails, i, topic):
+    """Return whether row i is a member of the walks' topic with both
+    roles, so that it lists others."""
+    roles = trails.roles
+    return roles[i, 2 * topic + PUBLISHES].held == 1 and roles[i, 2 * topic + SUBSCRIBES].held == 1
+
+
+@inlined
+def report_member(trails, i, walker, hops, listed, out):
+    """Report to the application of row i that it lists a member of the walks, or does not."""
+    topic = walker.topic
+    if walker.member != trails.node_id[i] and lists_members(trails, i, topic):
+        o = emit(out, messages.VIEW, 0.0, APP)
+        write_member(o, walker)
+        o.args[messages.LISTED] = listed
+        o.args[messages.STEPS] = hops
+
+
+@apart
+def report_known(trails, rules, i, topic, now, out):
+    """Report the members to which row i has paths of the walks, when it becomes a member."""
+    for k in range(trails.paths.shape[2]):
+        path = trails.paths[i, topic, k]
+        counts = rules.reading != messages.MERGE or path.side == SUBSCRIBES
+        if counts and is_open(rules, path, now):
+            report_member(trails, i, walker_at(topic, path), path.hops, 1, out)
+
+
+@apart
+def share_members(trails, rules, i, topic, at, now, out):
+    """Let the initiator of the walk whose trail on row i is at a place, and the initiators of the
+    other trails here, learn of each other; whether there is another trail."""
+    known, met = trails.trails[i, topic, at], False
+    for k in range(trails.trails.shape[2]):
+        other = trails.trails[i, topic, k]
+        here = other.status == PASSED and other.member != known.member
+        if here and now - other.since <= rules.refresh_s:
+            met = True
+            one, another = walker_at(topic, known), walker_at(topic, other)
+            send_member(trails, rules, i, at, another, other.back, 0, now, out)
+            send_member(trails, rules, i, k, one, known.back, 0, now, out)
+    return met
+
+
+@apart
+def send_member(trails, rules, i, at, other, towards, hops, now, out):
+    """Send a member of the walks towards the initiator of the trail on row i at a place.
+
+    towards: the next node from row i on a path to that member.
+    """
+    topic, own = other.topic, trails.node_id[i]
+    known = trails.trails[i, topic, at]
+    known.met = 1
+    open_path(trails, rules, i, other, towards, hops, now)
+    if known.back == own:
+        trails.roles[i, 2 * topic + known.side].matched = 1
+        report_member(trails, i, other, hops, 1, out)
+        return
+    o = emit(out, messages.LIST, 0.0, known.back)
+    write_member(o, walker_at(topic, known))
+    o.target = other.member
+    o.args[messages.OTHER_SIDE] = other.side
+    o.args[messages.OTHER_GENERATION] = other.generation
+    o.args[messages.OTHER_INCARNATION] = other.incarnation
+    o.args[messages.STEPS] = hops
+    track_hop(trails, rules, i, o, out)
+
+
+@inlined
+def open_path(trails, rules, i, walker, towards, hops, now):
+    """Open a path from row i to a member that a walk found, unless it has one of this launch."""
+    place = claim_path(trails, rules, i, walker.topic, walker.side, walker.member, now)
+    if place == NO_PLACE:
+        return
+    path = trails.paths[i, walker.topic, place]
+    if path.status != OPEN or is_later(walker, path) or has_expired(rules, path.since, now):
+        write_walker(path, OPEN, walker, towards, now)
+        path.hops = hops
+
+
+@apart
+def receive_list(trails, rules, i, message, out):
+    """Receive a member that a walk found, on its way to the initiator of another walk."""
+    walker, now, args = walker_of(message), message.at, message.args
+    at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
+    if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
+        trails.counts[i, LOST] += 1
+        return
+    other = Walker(
+        walker.topic, args[messages.OTHER_SIDE], message.target, args[messages.OTHER_INCARNATION],
+        args[messages.OTHER_GENERATION],
+    )  # fmt: skip
+    hops = args[messages.STEPS] + 1
+    # The member's own trail leads to it without rings, whatever news came here before.
+    own = trail_of(trails, rules, i, walker.topic, other.side, other.member, now)
+    towards = message.source
+    if own != NO_PLACE and trails.trails[i, walker.topic, own].status == PASSED:
+        towards = trails.trails[i, walker.topic, own].back
+    if other.member != trails.node_id[i]:
+        send_member(trails, rules, i, at, other, towards, hops, now, out)

@@ -1,0 +1,25 @@
+"""Attack declarations: nodes of a run that take part, and do harm on purpose.
+
+`faults.py` schedules them as it schedules the other faults.
+"""
+
+from typing import Literal
+
+import msgspec
+
+
+class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
+             rename={"for_": "for"}, tag="attack", tag_field="fault"):  # fmt: skip
+    """An attack by one node, or by a share of nodes drawn by the seed (seconds; for_ None: the
+    whole run).
+
+    black-hole: the node handles and acknowledges all records, and announces what its system lets it
+    announce, so that others send events over it. It transmits no event of another publisher.
+    [Karlof & Wagner, Secure Routing in Wireless Sensor Networks, 2003, §5.2: selective forwarding]
+    """
+
+    kind: Literal["black-hole"]
+    node: int | str | None = None
+    share: float | None = None
+    at: float = 0.0
+    for_: float | None = None
