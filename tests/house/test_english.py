@@ -12,6 +12,52 @@ def test_texts_use_plain_words() -> None:
     assert "\n".join(english.hard_words(REPOSITORY)) == ""
 
 
+def test_docstrings_have_one_form() -> None:
+    assert "\n".join(english.docstring_lapses(REPOSITORY)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "lapse"),
+    [
+        ('def f():\n    """The hops of a path."""', "The"),
+        ('def f():\n    """Whether a path is known."""', "Whether"),
+        ('def f():\n    """[n, 2] the positions."""', "[n,"),
+        ('def f():\n    """[geo §2] the home of a key."""', "[geo"),
+        ('def f():\n    """Renew a branch; whether it is new."""', "; whether"),
+        ('def f():\n    """Send what is due. How many."""', ". How many"),
+        ('def f():\n    """Claim a trail. Its place; or none."""', ". Its place"),
+        ("def f():\n    '''Renew a walks' topic.'''", "a walks' topic"),
+        ('def f():\n    """For routes of DRIP: find a place."""', "For routes of DRIP:"),
+        ('def f():\n    """Return a place; -1 if none."""\n    return NO_PLACE', "-1"),
+        ('class A:\n    """Return the hops."""', "Return"),
+        (
+            'class A:\n    """Hops."""\n    @property\n    def f(self):\n        """Return it."""',
+            "Return",
+        ),
+    ],
+)
+def test_a_docstring_in_another_form_is_seen(tmp_path: Path, text: str, lapse: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text(f"{text}\n")
+    (found,) = english.docstring_lapses(tmp_path)
+    assert found.endswith(f": {lapse}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'def f():\n    """Return [n, 2]: the positions. -1: none."""',
+        'def f():\n    """[geo §2] Return the home of a key."""\n    return NO_PLACE',
+        'class A:\n    """A path."""\n    @property\n    def f(self):\n        """The hops."""',
+        "def f(): ...",
+    ],
+)
+def test_a_docstring_in_the_form_passes(tmp_path: Path, text: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text(f"{text}\n")
+    assert english.docstring_lapses(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [
@@ -20,6 +66,7 @@ def test_texts_use_plain_words() -> None:
         ('raise Problem("the file was told twice")', "told"),
         ('def f():\n    return f"really {x} better"', "really"),
         ('"""Raises ValueError for content that is none."""', "that is none"),
+        ('"""Who has the key can join."""', "Who has"),
     ],
 )
 def test_a_hard_word_is_seen(

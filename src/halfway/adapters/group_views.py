@@ -44,7 +44,7 @@ def group_views(views: int, room: int) -> GroupViews:
 
 @inlined
 def place_in_view(views, v, member, now):
-    """Return the place of a member in a group view, or a free one; NONE: no room."""
+    """Return the place of a member in a group view, or a free one; NO_PLACE: no room."""
     free = NO_PLACE
     for k in range(views.member.shape[1]):
         if views.member[v, k] == member:

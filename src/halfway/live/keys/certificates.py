@@ -100,7 +100,7 @@ def read_certificate(data: bytes, signing_key: bytes | None) -> Certificate:
 
 
 def is_expired(certificate: Certificate, wall: float) -> bool:
-    """Whether a certificate is void by the wall clock (seconds since 1970), ± 1 h."""
+    """Return whether a certificate is void by the wall clock (seconds since 1970), ± 1 h."""
     return wall > certificate.not_after + CLOCK_TOLERANCE_S
 
 

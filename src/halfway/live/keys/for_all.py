@@ -34,7 +34,7 @@ class SenderKey:
         return header + sealed
 
     def is_used_up(self, now: float) -> bool:
-        """Whether a new key must take its place."""
+        """Return whether a new key must take its place."""
         return self._counter >= MOST_DATAGRAMS - 1 or now >= self.begun + MOST_AGE_S
 
     def handover(self) -> bytes:

@@ -39,15 +39,15 @@ class SessionTable(Protocol):
     """What the handshakes ask of the sessions of their node."""
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Whether a session with this boot of a node stands, and the node has used it."""
+        """Return whether a session with this boot of a node stands, and the node has used it."""
         ...
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Whether a session is missing, or needs renewal."""
+        """Return whether a session is missing, or needs renewal."""
         ...
 
     def is_taken(self, number: int) -> bool:
-        """Whether a session of this node has the number."""
+        """Return whether a session of this node has the number."""
         ...
 
     def establish(self, session: Session) -> None:

@@ -24,7 +24,8 @@ def node_id_of(signing_key: bytes, salt: int) -> int:
 
 
 def is_signed(signing_key: bytes, signature: bytes, content: bytes) -> bool:
-    """Whether a signature of 64 bytes over a content was made with the key of 32 public bytes."""
+    """Return whether a signature of 64 bytes over a content was made
+    with the key of 32 public bytes."""
     try:
         Ed25519PublicKey.from_public_bytes(signing_key).verify(signature, content)
     except (InvalidSignature, ValueError):

@@ -120,13 +120,13 @@ class KeyedSecurity:
         self._for_all.forget(peer, renew=True)
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Whether a node may "publish" or "subscribe" to a topic, by its certificate."""
+        """Return whether a node may "publish" or "subscribe" to a topic, by its certificate."""
         sessions = self._peers.get(peer)
         certificate = sessions.current.peer if sessions else self.membership.known(peer)
         return certificate is not None and allows(certificate, action, topic)
 
     def knows(self, node_id: int) -> bool:
-        """Whether the certificate of a node is known here, and not void."""
+        """Return whether the certificate of a node is known here, and not void."""
         return self.membership.known(node_id) is not None
 
     def certificate_of(self, node_id: int) -> bytes:
@@ -156,16 +156,16 @@ class KeyedSecurity:
     # What the handshakes ask (handshakes.SessionTable)
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Whether a session with this boot of a node stands, and the node has used it."""
+        """Return whether a session with this boot of a node stands, and the node has used it."""
         sessions = self._peers.get(node_id)
         return sessions is not None and sessions.current.boot == boot and sessions.current.heard
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Whether a session is missing, or needs renewal."""
+        """Return whether a session is missing, or needs renewal."""
         return not self.has_session(node_id, boot) or node_id in self._asked
 
     def is_taken(self, number: int) -> bool:
-        """Whether a session of this node has the number."""
+        """Return whether a session of this node has the number."""
         return number in self._by_number
 
     def establish(self, session: Session) -> None:

@@ -124,7 +124,7 @@ class Membership:
         return self.own_bytes if node_id == self.own.node_id else self._bytes[node_id]
 
     def origin_is_signed(self, node_id: int, content: bytes, signature: bytes) -> bool:
-        """Whether a known node signed a content, such as an event, with `sign_origin`."""
+        """Return whether a known node signed a content, such as an event, with `sign_origin`."""
         certificate = self.known(node_id)
         return certificate is not None and is_signed(
             certificate.signing_key, signature, _origin(self.network_id, content)
@@ -175,7 +175,8 @@ def _origin(network_id: bytes, content: bytes) -> bytes:
 
 
 def allows(certificate: Certificate, action: str, topic: str) -> bool:
-    """Whether a certificate allows to "publish" or "subscribe" to a topic or a topic filter."""
+    """Return whether a certificate allows to "publish" or "subscribe"
+    to a topic or a topic filter."""
     if topic.startswith(OWN):
         return True  # the runtime itself: without it no member could read kept events
     patterns = {"publish": certificate.publish, "subscribe": certificate.subscribe}

@@ -15,5 +15,5 @@ def pattern_error(pattern: str) -> str:
 
 
 def any_covers(patterns: Iterable[str], wanted: str) -> bool:
-    """Whether one of the patterns allows a topic or a topic filter."""
+    """Return whether one of the patterns allows a topic or a topic filter."""
     return any(covers(pattern, wanted) for pattern in patterns)

@@ -23,7 +23,7 @@ class ReplayWindow:
         self._accepted = 0  # bit i: the counter `highest - i` was accepted
 
     def is_new(self, counter: int) -> bool:
-        """Whether a counter was neither accepted before nor is too old to know."""
+        """Return whether a counter was neither accepted before nor is too old to know."""
         behind = self._highest - counter
         if behind < 0:
             return True
@@ -84,11 +84,12 @@ class Session:
         return plain
 
     def is_used_up(self, now: float) -> bool:
-        """Whether the session is too old to open what was on its way for a minute."""
+        """Return whether the session is too old to open what was on its way for a minute."""
         return now >= self._void_at
 
     def needs_renewal(self, now: float) -> bool:
-        """Whether it is time for a new session: first for its initiator, then for the other end."""
+        """Return whether it is time for a new session: first for its
+        initiator, then for the other end."""
         extra_s = 0.0 if self.initiator else RENEW_BEFORE_S / 3
         return (
             now >= self.begun + MOST_AGE_S - RENEW_BEFORE_S + extra_s

@@ -27,7 +27,7 @@ class Cookies:
         return _hashed(self._keys[0], address, boot)
 
     def is_valid(self, cookie: bytes, address: Address, boot: bytes, now: float) -> bool:
-        """Whether a cookie was given to this address and boot."""
+        """Return whether a cookie was given to this address and boot."""
         self._renew(now)
         return any(hmac.compare_digest(cookie, _hashed(key, address, boot)) for key in self._keys)
 
@@ -57,7 +57,8 @@ class SourceLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, since
 
     def admits(self, host: str, now: float) -> bool:
-        """Whether the host may cause the work of one more handshake datagram now (seconds)."""
+        """Return whether the host may cause the work of one more
+        handshake datagram now (seconds)."""
         tokens, since = self._buckets.pop(host, (self._rate, now))
         tokens = min(self._rate, tokens + (now - since) * self._rate)
         admitted = tokens >= 1.0

@@ -103,7 +103,8 @@ class Links:
         self._beat(self._scheduler.now(), False)
 
     def stop(self) -> None:
-        """Send the end of this node to all neighbours, and no more hellos; once."""
+        """Say goodbye (LEAVE) to all neighbours, and stop the hellos. A
+        second call has no effect."""
         if not self._open:
             return
         for peer in self.table.links():

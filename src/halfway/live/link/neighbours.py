@@ -39,7 +39,8 @@ class Heard(NamedTuple):
     first: int  # number of the first hello that arrived
 
     def share(self) -> float:
-        """The share of the last hellos that arrived, of at most 16, from the first one on."""
+        """Return the share of the last hellos that arrived, of at most
+        16, from the first one on."""
         sent = min(self.hello.number - self.first + 1, _SHARE_OF)
         return min(self.arrived.bit_count() / sent, 1.0)
 
@@ -135,7 +136,7 @@ class HelloTable:
         return self._links
 
     def is_link(self, node_id: int) -> bool:
-        """Whether a node is a neighbour."""
+        """Return whether a node is a neighbour."""
         one = self._heard.get(node_id)
         return one is not None and one.is_link
 

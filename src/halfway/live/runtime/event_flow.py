@@ -165,7 +165,7 @@ class EventFlow:
         return self._flow_slot(key, body, data)
 
     def _slot(self, key: EventKey, body: EventBody) -> int:
-        """The slot of a body in the flow, which may have forgotten it."""
+        """Return the slot of a body in the flow, which may have forgotten it."""
         slot = self._flow.slot_of(key)
         return slot if slot >= 0 else self._flow_slot(key, body)
 

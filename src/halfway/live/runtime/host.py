@@ -145,7 +145,7 @@ class Host:
         )
 
     def _security(self, place: int) -> Security:
-        """The security of one of the nodes: its keys, or none on the development network."""
+        """Return the security of one of the nodes: its keys, or none on the development network."""
         settings, seed = self.settings, self.settings.seed
         if not settings.has_keys:
             node_id = own_id(settings.state, place) if seed is None else _drawn_id(seed, place)

@@ -232,7 +232,7 @@ class MeshNode:
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
         properties: bytes,
     ) -> EventBody:  # fmt: skip
-        """The body of an event to publish. Raises Refusal."""
+        """Return the body of an event to publish. Raises Refusal."""
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
         if level is Level.KEPT and self.kept is None:

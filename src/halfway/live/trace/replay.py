@@ -95,7 +95,7 @@ class _Made:
         raise Problem("the trace ends too early", where=str(path), remedy=remedy)
 
     def _stepper_of(self, head: dict[str, Any]) -> tuple[Stepper, dict[str, Any]]:
-        """The handler of a head: that of the last one, if only its time differs."""
+        """Return the handler of a head: that of the last one, if only its time differs."""
         same = {**head, "at": None} == {**self._head, "at": None}
         if self._stepper is None or not same:
             self._head, self._stepper = head, _stepper(head)
@@ -103,7 +103,8 @@ class _Made:
 
 
 def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]], str]:
-    """The parts of a file, what gives the rows of a part, and the remedy if the end is missing."""
+    """Return the parts of a file, what gives the rows of a part, and
+    the remedy if the end is missing."""
     if path.suffix != _PARQUET:
         content = path.read_bytes()
         if not content.startswith(MARK):

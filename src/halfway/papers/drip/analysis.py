@@ -9,12 +9,12 @@ from halfway.pipeline.plan.run import Observations, Run
 
 
 def reach(grid: float, brokers: float) -> float:
-    """DRIP's α in steps: two regions of brokers meet within this distance [drip §V-C]."""
+    """Return DRIP's α in steps: two regions of brokers meet within this distance [drip §V-C]."""
     return 2.0 * math.sqrt(grid / (math.pi * brokers))
 
 
 def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """DRIP's exact mean of the largest of l minima of m exponentials: H_l / (m rate).
+    """Return DRIP's exact mean of the largest of l minima of m exponentials: H_l / (m rate).
 
     It follows from equation (1): the largest of l independent exponentials of rate r has the mean
     (1 + 1/2 + … + 1/l) / r [e.g. Feller, An Introduction to Probability Theory 2, §I.6].
@@ -23,21 +23,22 @@ def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
 
 
 def printed_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """DRIP's mean as printed [drip §V-C], "(l² + 3l) / 4mλ": the truncation with the sign of its
-    last term inverted."""
+    """Return DRIP's mean as printed [drip §V-C], "(l² + 3l) / 4mλ": the
+    truncation with the sign of its last term inverted."""
     return destinations * (destinations + 3) / (4.0 * copies * rate)
 
 
 def printed_meeting(grid: float, brokers: float) -> float:
-    """DRIP's meeting time as printed [drip §V-C], 1/λ in steps,
-    "0.5N(0.34 log N - 2 + α/(2^α - 1))", α = 2 sqrt(N / π k)."""
+    """Return DRIP's meeting time as printed [drip §V-C], 1/λ in steps, "0.5N(0.34 log N - 2 +
+    α/(2^α - 1))", α = 2 sqrt(N / π k)."""
     alpha = reach(grid, brokers)
     tail = 0.0 if alpha > 60.0 else alpha / (2.0**alpha - 1.0)
     return 0.5 * grid * (0.34 * math.log(grid) - 2.0 + tail)
 
 
 def corrected_meeting(grid: float, brokers: float) -> float:
-    """DRIP's meeting time, 1/λ in steps, of two walks that start anywhere on a torus of N points.
+    """Return DRIP's meeting time, 1/λ in steps, of two walks that start
+    anywhere on a torus of N points.
 
     The mean first passage time of a diffusion from a uniform start in a disc of the torus' area to
     a smaller disc in its centre [Redner, A Guide to First-Passage Processes, §6.3]: N/π (s - s²/4 -
@@ -52,12 +53,13 @@ def corrected_meeting(grid: float, brokers: float) -> float:
 
 
 def printed_delivery(grid: float, brokers: float, destinations: int, copies: int) -> float:
-    """DRIP's equation (2) as printed: steps until all destinations have a copy."""
+    """Return DRIP's equation (2) as printed: steps until all destinations have a copy."""
     return printed_mean(destinations, copies, 1.0 / printed_meeting(grid, brokers))
 
 
 def corrected_delivery(grid: float, brokers: float, destinations: int, copies: int) -> float:
-    """DRIP's equation (2) with the exact mean of equation (1) and the corrected meeting time."""
+    """Return DRIP's equation (2) with the exact mean of equation (1)
+    and the corrected meeting time."""
     return exact_mean(destinations, copies) * corrected_meeting(grid, brokers)
 
 
@@ -65,7 +67,8 @@ def brokers_for(
     requested: float, destinations: int, copies: int, grid: float,
     delivery: Callable[[float, float, int, int], float],
 ) -> float:  # fmt: skip
-    """DRIP's number of brokers k for a requested mean time (steps); nan if no k has that time.
+    """Return DRIP's number of brokers k for a requested mean time
+    (steps); nan if no k has that time.
 
     [drip §V-C] "given a requested ET_mcmd, we can derive a proper value of the number of broker
     nodes k". delivery: one of the two forms of equation (2), which grow with k. k is a real number

@@ -80,7 +80,7 @@ def _coverage(
 
 
 def _bound(copies: Summary, cell: dict[str, Scalar], m: int) -> Verdict:
-    """The copies of an event against [drip §VI-B] "only m+l brokers are required"."""
+    """Return the copies of an event against [drip §VI-B] "only m+l brokers are required"."""
     most = m + NEAREST_3A
     share = (copies.mean / most, copies.mean_low / most, copies.mean_high / most)
     return _row(
@@ -106,7 +106,7 @@ def judge_delay(found: Summaries) -> Iterator[Verdict]:
 
 
 def _traffic(found: Summaries) -> Iterator[Verdict]:
-    """The rows of DRIP's transmissions, and of the time until all copies are there."""
+    """Yield the rows of DRIP's transmissions, and of the time until all copies are there."""
     for metric, claim, words in (
         ("sent", _FEWER, "all transmissions"),
         ("handed", _FEWER, "transmissions of events from broker to broker"),
@@ -210,7 +210,7 @@ def _against_sf(
 
 
 def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
-    """The rows of DRIP's delivery ratio for each delay; the paper prints none."""
+    """Yield the rows of DRIP's delivery ratio for each delay; the paper prints none."""
     for row in found.select("delivered"):
         named = ("k", "m", "system") if figure == "figure-3b" else ("share", "rate", "m", "system")
         cell = {name: row.parameters[name] for name in named}
@@ -236,6 +236,7 @@ def judge_pairs(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_rarely(share: float, pairs: int, *, against: bool) -> Judged:
-    """The verdict of a share of DRIP's pairs on a claim that it is large (`against`), or small."""
+    """Return the verdict of a share of DRIP's pairs on a claim that it
+    is large (`against`), or small."""
     holds = (share < RARE) != against
     return ("agrees" if holds else "differs"), f"later in {round(share * pairs)} of {pairs} pairs"

@@ -43,8 +43,8 @@ def region_contacts(run: Run) -> Observations:
 def _touching(
     position: npt.NDArray[np.float64], brokers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """[pairs of brokers] whether a link joins the two regions of DRIP; the broker that is listed
-    first has the nodes that are as near to another one."""
+    """Return [pairs of brokers]: whether a link joins the two regions of DRIP; the broker that is
+    listed first has the nodes that are as near to another one."""
     network = unit_disk(position, RANGE_M)
     a = np.repeat(np.arange(network.n), np.diff(network.start))
     b = network.who.astype(np.int64)
@@ -62,7 +62,8 @@ def _touching(
 
 
 def _apart(joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """The looks at one pair of DRIP's regions from the end of each contact to the next one."""
+    """Return the looks at one pair of DRIP's regions from the end of
+    each contact to the next one."""
     contacts = np.flatnonzero(joined)
     gaps = np.diff(contacts)
     return np.asarray(gaps[gaps > 1] - 1)

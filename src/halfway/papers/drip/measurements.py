@@ -30,7 +30,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def simulation(run: Run, system: str, copies: int) -> Simulation:
-    """The simulation that DRIP is measured in: 200 nodes, 1 km², random waypoint, number intervals.
+    """Return the simulation that DRIP is measured in: 200 nodes, 1 km²,
+    random waypoint, number intervals.
 
     elected: "network", k nodes of the network are candidates; "component", all nodes are.
     share, rate: of subscribers, and of events a second; handed, rest: limits of a contact.
@@ -72,8 +73,8 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
 
 
 def _of_the_most_capable(ability: Floats, k: int) -> Floats:
-    """DRIP's abilities of k nodes, and 0 for the others: [drip §IV-A] "top k largest in the
-    network"."""
+    """Return DRIP's abilities of k nodes, and 0 for the others: [drip
+    §IV-A] "top k largest in the network"."""
     best = np.argsort(-ability)[:k]
     found = np.zeros(len(ability))
     found[best] = ability[best]
@@ -127,7 +128,7 @@ def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 
 
 def copied_at(made: Simulation) -> Floats:
-    """[n, events] when a copy of each event of a DRIP run came to each node; inf: never."""
+    """Return [n, events]: when a copy of each event of a DRIP run came to each node; inf: never."""
     published = made.demand.begun_again().take(np.inf, WINDOW)
     known = codes(published.row, own_numbers(published.row))
     order, slots = np.argsort(known), made.instance.state.events

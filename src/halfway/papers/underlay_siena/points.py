@@ -39,7 +39,7 @@ _CONTENT: dict[str, Scalar] = {"clients": CLIENTS, "interest": "selective"}
 
 
 def lemma(_scale: Scale) -> list[Point]:
-    """The points of paper 5's lemma [uas §4.2]: one for each interpretation and remedy."""
+    """Return the points of paper 5's lemma [uas §4.2]: one for each interpretation and remedy."""
     given = [
         {**_OVERLAY, "reading": interpretation, "remedy": remedy}
         for interpretation, remedy in VARIANTS
@@ -49,7 +49,8 @@ def lemma(_scale: Scale) -> list[Point]:
 
 
 def figure_5(_scale: Scale) -> list[Point]:
-    """The points of Figure 5 [uas]: one a remedy, fault model, number of faults and repair."""
+    """Return the points of Figure 5 [uas]: one a remedy, fault model,
+    number of faults and repair."""
     return [
         delivery_point(where, faults, system, repair, remedy)
         for remedy in SYSTEM_REMEDIES
@@ -63,19 +64,20 @@ def figure_5(_scale: Scale) -> list[Point]:
 
 
 def repairs(where: str) -> tuple[str, ...]:
-    """The repairs of the underlay-aware tree that Figure 5's points measure in a fault model."""
+    """Return the repairs of the underlay-aware tree that Figure 5's
+    points measure in a fault model."""
     return (*REPAIRS, "clients move") if where in BROKERS_FAIL else REPAIRS
 
 
 def delivery_point(where: str, faults: int, system: str, repair: str, remedy: str) -> Point:
-    """One point of paper 5's Figure 5: its deliveries under faults."""
+    """Return one point of paper 5's Figure 5: its deliveries under faults."""
     given = {**_OVERLAY, **_CONTENT, "events": EVENTS, "where": where, "faults": faults}
     given |= {"system": system, "repair": repair, "tau": TAU, "remedy": remedy}
     return Point(f"{_ROOM}:deliveries", given, NETWORK, 80.0 + 6.0 * faults)
 
 
 def figure_5_readings(_scale: Scale) -> list[Point]:
-    """The points of Figure 5 [uas] under other readings, with Algorithm 1 as printed."""
+    """Return the points of Figure 5 [uas] under other readings, with Algorithm 1 as printed."""
     plain = [
         delivery_point(where, faults, "siena", "unmodified", "none")
         for where in BROKERS_FAIL
@@ -90,7 +92,7 @@ def figure_5_readings(_scale: Scale) -> list[Point]:
 
 
 def open_point(where: str, faults: int, words: str) -> Point:
-    """One point of Figure 5 [uas] under a reading that `OPEN` names."""
+    """Return one point of Figure 5 [uas] under a reading that `OPEN` names."""
     rules, late = OPEN[words]
     point = delivery_point(where, faults, "underlay-siena", REPAIRS[0], "none")
     given: dict[str, Scalar] = {**point.parameters, "reading": rules, "open": words}
@@ -100,7 +102,7 @@ def open_point(where: str, faults: int, words: str) -> Point:
 
 
 def growth(_scale: Scale) -> list[Point]:
-    """The points of the work of Algorithm 1 [uas §4], by the number of brokers."""
+    """Return the points of the work of Algorithm 1 [uas §4], by the number of brokers."""
     return [
         Point(f"{_ROOM}:growth", {"n": NODES, "brokers": brokers}, NETWORK, 12.0 * brokers)
         for brokers in GROWING
@@ -108,7 +110,8 @@ def growth(_scale: Scale) -> list[Point]:
 
 
 def figure_6(_scale: Scale) -> list[Point]:
-    """The points of Figure 6 [uas]: calm and rush by events, place of the queues, and interest."""
+    """Return the points of Figure 6 [uas]: calm and rush by events,
+    place of the queues, and interest."""
     queued: list[tuple[int, str, float, str]] = [
         (events, interest, window, "overlay")
         for events in EVENT_COUNTS
@@ -124,7 +127,7 @@ def figure_6(_scale: Scale) -> list[Point]:
 
 
 def figure_7(_scale: Scale) -> list[Point]:
-    """The points of Figures 7 and 8 [uas]: the runs in a rush, for the loads of links."""
+    """Return the points of Figures 7 and 8 [uas]: the runs in a rush, for the loads of links."""
     return [
         point
         for remedy in SYSTEM_REMEDIES
@@ -145,7 +148,7 @@ def load_point(
     events: int, interest: str, window_s: float, queueing: str, system: str, balance: str,
     remedy: str,
 ) -> Point:  # fmt: skip
-    """One point of paper 5's Figures 6 to 8: its latency and link loads."""
+    """Return one point of paper 5's Figures 6 to 8: its latency and link loads."""
     given = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
     given |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
     given["remedy"] = remedy

@@ -78,7 +78,7 @@ def _rows(
 
 
 def _home(words: str) -> str:
-    """The digest of a planned network."""
+    """Return the digest of a planned network."""
     return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
@@ -114,7 +114,7 @@ def kinds(plan: pa.Table) -> list[str]:
 
 
 def numbered_kinds(plan: pa.Table) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """The kinds of a plan's rows, and [rows] the number of each row's kind."""
+    """Return the kinds of a plan's rows, and [rows] the number of each row's kind."""
     words = [plan[name].combine_chunks().dictionary_encode() for name in _NAMING]
     first, second = (np.asarray(one.indices, np.int64) for one in words)
     width = max(1, len(words[1].dictionary))

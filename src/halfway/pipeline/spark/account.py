@@ -48,7 +48,7 @@ class SweepAccount(NamedTuple):
 
 
 def account_of(folder: Path) -> SweepAccount | None:
-    """The account of the event logs in a folder; None if Spark wrote none there."""
+    """Return the account of the event logs in a folder; None if Spark wrote none there."""
     logs = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
     events = [event for log in logs for event in _events(log)]
     if not any(event["Event"] == "SparkListenerApplicationStart" for event in events):
@@ -103,7 +103,7 @@ def _stage(
     info: Mapping[str, Any], names: Mapping[int, str],
     tasks: Mapping[tuple[int, int], list[dict[str, Any]]], cores: int,
 ) -> Stage:  # fmt: skip
-    """A completed stage, with the tasks of its attempt."""
+    """Return a completed stage, with the tasks of its attempt."""
     own = tasks.get((info["Stage ID"], info["Stage Attempt ID"]), [])
     good = [task for task in own if task["Task End Reason"]["Reason"] == "Success"]
     lost = sum(_lasted(task) for task in own) - sum(_lasted(task) for task in good)
@@ -122,14 +122,14 @@ def _stage(
 
 
 def _part(job: str, info: Mapping[str, Any], shuffles: bool) -> str:
-    """What a stage of a job does: one before the shuffle, one after it, or another one."""
+    """Return what a stage of a job does: one before the shuffle, one after it, or another one."""
     before, after = _PARTS.get(job.split(maxsplit=1)[0], ("", ""))
     known = before if shuffles else after if info.get("Parent IDs") else ""
     return known or str(info["Stage Name"]).split(" at ", 1)[0]
 
 
 def _lasted(task: Mapping[str, Any]) -> float:
-    """The seconds from the launch of a task to its end, as the driver sees them."""
+    """Return the seconds from the launch of a task to its end, as the driver sees them."""
     info = task["Task Info"]
     return max(0.0, float(info["Finish Time"] - info["Launch Time"]) / 1000.0)
 
@@ -146,7 +146,7 @@ def _sums(accumulables: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _outside(begun: float, spans: Iterable[list[float]]) -> tuple[float, float]:
-    """The seconds before the first job, and those between the jobs."""
+    """Return the seconds before the first job, and those between the jobs."""
     before, between, end = 0.0, 0.0, begun
     for number, (start, finish) in enumerate(sorted(spans)):
         gap = max(0.0, start - end) / 1000.0

@@ -61,7 +61,7 @@ def run_batch(
 
 
 def context_of(spark: SparkSession) -> SparkContext | None:
-    """The context of the Spark session that runs batches; None over Spark Connect."""
+    """Return the context of the Spark session that runs batches; None over Spark Connect."""
     return getattr(spark, "_sc", None)
 
 
@@ -79,7 +79,7 @@ def named_jobs(spark: SparkSession, name: str) -> Iterator[None]:
 
 
 def _log_file(context: SparkContext | None) -> Path | None:
-    """The log of a batch's JVM and its Python workers; None if they run elsewhere."""
+    """Return the log of a batch's JVM and its Python workers; None if they run elsewhere."""
     folder = context.getConf().get("spark.local.dir", "") if context is not None else ""
     return Path(folder) / "log" if folder else None
 
@@ -92,7 +92,7 @@ def _end_of(log: Path | None) -> str:
 
 @contextlib.contextmanager
 def _progress_of(spark: SparkSession, group: str) -> Iterator[Callable[[], float]]:
-    """A function that gives the share of a batch's finished tasks; the job has a group."""
+    """Return a function that gives the share of a batch's finished tasks; the job has a group."""
     context = context_of(spark)
     if context is not None:
         yield partial(_share, context, group)

@@ -24,7 +24,7 @@ _KEPT = 2
 
 
 def archive_of(java: Java) -> Path:
-    """The path of the class archive for a Java and this Spark, whether it exists or not."""
+    """Return the path of the class archive for a Java and this Spark, whether it exists or not."""
     jars = Path(pyspark.__file__).parent / "jars"
     words = f"{java.executable} {java.executable.stat().st_mtime_ns} {java.version} {jars}"
     words += f" {pyspark.__version__} {jars.stat().st_mtime_ns}"
@@ -34,7 +34,7 @@ def archive_of(java: Java) -> Path:
 
 
 def using(java: Java) -> list[str]:
-    """The options of a JVM that uses the class archive, if there is one."""
+    """Return the options of a JVM that uses the class archive, if there is one."""
     with contextlib.suppress(OSError, RuntimeError):
         archive = archive_of(java)
         if os.environ.get(_SWITCH) != "0" and archive.is_file():
@@ -44,7 +44,7 @@ def using(java: Java) -> list[str]:
 
 
 def making(target: Path) -> list[str]:
-    """The options of a JVM that writes its loaded classes to an archive when it ends."""
+    """Return the options of a JVM that writes its loaded classes to an archive when it ends."""
     return [f"-XX:ArchiveClassesAtExit={target}", "-Xlog:disable"]
 
 
@@ -75,7 +75,8 @@ def _may_make(java: Java) -> bool:
 
 
 def failed_mark(archive: Path) -> Path:
-    """The file that records that a class archive could not be made: it is not tried again."""
+    """Return the file that records that a class archive could not be
+    made: it is not tried again."""
     return archive.with_suffix(".failed")
 
 

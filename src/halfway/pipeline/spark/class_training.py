@@ -21,7 +21,7 @@ from halfway.pipeline.spark.session import training_session
 
 
 def nothing(_run: Run) -> Observations:
-    """The measurement of the class archive's training run: one number."""
+    """Return the measurement of the class archive's training run: one number."""
     return {"nothing": np.zeros(1)}
 
 

@@ -57,7 +57,7 @@ class Cluster(msgspec.Struct, frozen=True):
     processes: tuple[Process, ...]
 
     def living(self, folder: Path) -> list[Process]:
-        """The processes of the cluster that still run."""
+        """Return the processes of the cluster that still run."""
         return [one for one in self.processes if _is_ours(one.pid, folder)]
 
 
@@ -72,12 +72,12 @@ class Order(msgspec.Struct, frozen=True):
 
 
 def default_folder() -> Path:
-    """The folder of this user's cluster: its state and its logs."""
+    """Return the folder of this user's cluster: its state and its logs."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halfway-cluster"
 
 
 def read(folder: Path) -> Cluster | None:
-    """The cluster of a folder, if one of its processes runs."""
+    """Return the cluster of a folder, if one of its processes runs."""
     with contextlib.suppress(FileNotFoundError, msgspec.MsgspecError):
         cluster = msgspec.json.decode((folder / _STATE).read_bytes(), type=Cluster)
         if cluster.living(folder):
@@ -137,7 +137,7 @@ def stop(folder: Path) -> int:
 
 @contextmanager
 def running(folder: Path, order: Order) -> Iterator[Cluster]:
-    """A cluster for the block."""
+    """Return a cluster for the block."""
     try:
         yield start(folder, order)
     finally:
@@ -145,17 +145,19 @@ def running(folder: Path, order: Order) -> Iterator[Cluster]:
 
 
 def alive_workers(cluster: Cluster) -> int:
-    """The number of workers that the cluster's master knows to be alive; 0 if it is silent."""
+    """Return the number of workers that the cluster's master knows to
+    be alive; 0 if it is silent."""
     return int((_summary(cluster) or {}).get("aliveworkers", 0))
 
 
 def cores_in_use(cluster: Cluster) -> int:
-    """The number of cores that applications hold on the cluster; 0 if the master is silent."""
+    """Return the number of cores that applications hold on the cluster;
+    0 if the master is silent."""
     return int((_summary(cluster) or {}).get("coresused", 0))
 
 
 def _summary(cluster: Cluster) -> dict[str, Any] | None:
-    """What the master says of itself; None if it does not answer."""
+    """Return what the master says of itself; None if it does not answer."""
     with contextlib.suppress(OSError, ValueError):
         # No proxy: the address is on loopback.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -198,7 +200,7 @@ def _with_worker(cluster: Cluster, own: Path, order: Order) -> Cluster:
 
 
 def _with_connect(cluster: Cluster, folder: Path, port: int) -> Cluster:
-    """The cluster with a Connect server, which runs the sweeps of `--master sc://`."""
+    """Return the cluster with a Connect server, which runs the sweeps of `--master sc://`."""
     settings = _IDLE | {
         "spark.connect.grpc.binding.address": HOST,
         "spark.connect.grpc.binding.port": str(port),
@@ -228,7 +230,7 @@ def _service(folder: Path, name: str, *arguments: str) -> list[str]:
 
 
 def _java(folder: Path, main: str, memory: str) -> list[str]:
-    """The command of a JVM of the cluster. Its property names the folder for `_is_ours`."""
+    """Return the command of a JVM of the cluster. Its property names the folder for `_is_ours`."""
     return [
         str(_java_home(folder) / "bin" / "java"), "-cp", f"{spark_home()}/jars/*", f"-Xmx{memory}",
         *JVM_OPTIONS, f"-D{_mark(folder)}", main,
@@ -236,7 +238,8 @@ def _java(folder: Path, main: str, memory: str) -> list[str]:
 
 
 def _java_home(folder: Path) -> Path:
-    """The home of the Java for a cluster; without the module that Spark asks for, a wrapper's."""
+    """Return the home of the Java for a cluster; without the module
+    that Spark asks for, a wrapper's."""
     java = find_java().executable
     own = folder / "java" / "bin" / "java"
     if own.exists():
@@ -258,7 +261,8 @@ def _mark(folder: Path) -> str:
 
 
 def _is_ours(pid: int, folder: Path) -> bool:
-    """Whether a process lives and belongs to a folder's cluster: a pid may be another's by now."""
+    """Return whether a process lives and belongs to a folder's cluster:
+    a pid may be another's by now."""
     if Path("/proc/self").exists():
         with contextlib.suppress(OSError):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -290,7 +294,7 @@ def _answers(port: int) -> bool:
 
 
 def _checked_port(port: int) -> int:
-    """A port that nothing listens on; any free one for 0."""
+    """Return a port that nothing listens on; any free one for 0."""
     if not port:
         return _free_port()
     if _answers(port):

@@ -38,7 +38,7 @@ def warm_up(rows: str, seconds_file: str = "") -> None:
 
 
 def main() -> None:
-    """The daemon's main program: preload, warm up, freeze, and run Spark's own daemon."""
+    """Preload, warm up, freeze, and run Spark's own daemon."""
     # Spark reads the port from our stdout, so no module may print there.
     stdout = os.dup(1)
     os.dup2(2, 1)

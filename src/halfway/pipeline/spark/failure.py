@@ -28,7 +28,7 @@ def spark_errors(store: Path) -> Iterator[None]:
 
 
 def explained(failure: Exception, store: Path, log: str = "") -> Problem:
-    """The Problem that explains a failure of Spark: its innermost cause, as one line.
+    """Return the Problem that explains a failure of Spark: its innermost cause, as one line.
 
     log: what the JVM and its Python workers wrote to stderr, for a worker's last words.
     """
@@ -47,7 +47,7 @@ def explained(failure: Exception, store: Path, log: str = "") -> Problem:
 
 
 def _last_words(log: str) -> str:
-    """The last error that Python reported in a log of Spark; "" if there is none."""
+    """Return the last error that Python reported in a log of Spark; "" if there is none."""
     lines = [line.strip() for line in log.splitlines()]
     found = [line for line in lines if _PYTHON.fullmatch(line)]
     found = found or [line for line in lines if _FATAL.fullmatch(line)]

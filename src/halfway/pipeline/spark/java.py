@@ -87,7 +87,8 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _version(executable: Path) -> int:
-    """A Java's major version, or 0. Reads the file `release` first to avoid starting a JVM."""
+    """Return a Java's major version, or 0. Reads the file `release`
+    first to avoid starting a JVM."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         release = (executable.parent.parent / "release").read_text()
         if os.access(executable, os.X_OK) and (found := re.search(r'JAVA_VERSION="(\d+)', release)):
@@ -158,7 +159,8 @@ def start_jvm(
 
 
 def first_line(log: Path) -> str:
-    """The first line of the log of Spark's JVM, which states the error before the stack trace."""
+    """Return the first line of the log of Spark's JVM, which states the
+    error before the stack trace."""
     lines = log.read_text(errors="replace").split("\n", 1)
     return lines[0].strip() or "it ended without a message"
 
@@ -208,7 +210,7 @@ def _environment(java: Java, settings: Mapping[str, str], connection: Path) -> d
 
 
 def spark_home() -> Path:
-    """The folder of pyspark, which has the jars of Spark. Raises Problem without pyspark."""
+    """Return the folder of pyspark, which has the jars of Spark. Raises Problem without pyspark."""
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
         raise Problem("pyspark is not installed", remedy="pip install halfway")

@@ -16,7 +16,8 @@ _MOST_TASKS = 64  # at once on a machine, each a process; or four per core, if t
 
 
 def chosen_master(given: str | None) -> str:
-    """The Spark master of a command: the given one, SPARK_REMOTE, or every core of this machine.
+    """Return the Spark master of a command: the given one,
+    SPARK_REMOTE, or every core of this machine.
 
     Raises Problem if it is malformed, or too large for this machine.
     """
@@ -39,7 +40,7 @@ def chosen_master(given: str | None) -> str:
 
 
 def tasks_of(master: str) -> int | None:
-    """The tasks that a local Spark master runs at once; None: another machine decides."""
+    """Return the tasks that a local Spark master runs at once; None: another machine decides."""
     if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
         return int(found[1]) * int(found[2])
     found = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks
@@ -49,7 +50,7 @@ def tasks_of(master: str) -> int | None:
 
 
 def is_local(master: str) -> bool:
-    """Whether a Spark session's workers run on this machine and import this very package."""
+    """Return whether a Spark session's workers run on this machine and import this very package."""
     return master.startswith("local") and not master.startswith("local-cluster")
 
 
@@ -72,6 +73,6 @@ def check_reachable(master: str) -> None:
 
 
 def origin(master: str) -> str:
-    """The origin of a Spark master, for errors: the option, or the environment."""
+    """Return the origin of a Spark master, for errors: the option, or the environment."""
     name = "SPARK_REMOTE" if os.environ.get("SPARK_REMOTE") == master else "master"
     return f"{name} {master}"

@@ -37,7 +37,8 @@ class OnDemand:
         return self._session is not None
 
     def get(self) -> "SparkSession":
-        """The Spark session on demand; the first call opens it, or takes that of a notebook."""
+        """Return the Spark session on demand; the first call opens it,
+        or takes that of a notebook."""
         if self._session is None:
             from halfway.pipeline.spark.session import session
 

@@ -52,7 +52,7 @@ _SETTINGS = {
 
 @contextlib.contextmanager
 def session(master: str | None = None, event_log: Path | None = None) -> Iterator[SparkSession]:
-    """A Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
+    """Return a Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
 
     event_log: the folder for Spark's log of all jobs, stages and tasks; not with Spark Connect.
     Uses a session that is already active in this process (a notebook's), and does not stop it.
@@ -77,7 +77,7 @@ def session(master: str | None = None, event_log: Path | None = None) -> Iterato
 
 @contextlib.contextmanager
 def submitted_session() -> Iterator[SparkSession]:
-    """The Spark session of a driver that `spark-submit` started; `session` then uses it."""
+    """Return the Spark session of a driver that `spark-submit` started; `session` then uses it."""
     spark = SparkSession.builder.appName("halfway").getOrCreate()
     try:
         yield spark
@@ -86,7 +86,7 @@ def submitted_session() -> Iterator[SparkSession]:
 
 
 def cores(spark: SparkSession) -> int:
-    """The number of tasks that a Spark session runs at once, as far as the driver knows."""
+    """Return the number of tasks that a Spark session runs at once, as far as the driver knows."""
     if tasks := tasks_of(spark.conf.get("spark.master", "") or ""):
         return tasks
     with contextlib.suppress(Exception):  # Spark Connect has no context
@@ -121,7 +121,7 @@ def _settings(master: str, folder: Path) -> dict[str, str]:
 
 
 def _logging_to(folder: Path | None) -> dict[str, str]:
-    """The settings of a Spark session that logs its events to a folder."""
+    """Return the settings of a Spark session that logs its events to a folder."""
     if folder is None:
         return {}
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,8 @@ def _logging_to(folder: Path | None) -> dict[str, str]:
 
 @contextlib.contextmanager
 def training_session(archive: Path) -> Iterator[SparkSession]:
-    """A Spark session on this machine whose JVM writes its classes to an archive when it ends."""
+    """Return a Spark session on this machine whose JVM writes its
+    classes to an archive when it ends."""
     with _classic("local[2]", archive) as spark:
         yield spark
 

@@ -71,7 +71,7 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
-    """A simulated run's observations in the order of metrics, as little-endian doubles.
+    """Return a simulated run's observations in the order of metrics, as little-endian doubles.
 
     Raises ValueError or TypeError for other values: not finite, not numbers, not one-dimensional.
     """
@@ -109,7 +109,8 @@ def rows_batch(results: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
 
 
 def _observed(rows: list[dict[str, npt.NDArray[np.float64]]]) -> pa.ListArray:
-    """The result rows' column of observations, built from offsets: a Python loop would be slow."""
+    """Return the result rows' column of observations, built from
+    offsets: a Python loop would be slow."""
     metrics = [metric for row in rows for metric in row]
     arrays = [array for row in rows for array in row.values()]
     flat = np.concatenate(arrays) if arrays else np.zeros(0)

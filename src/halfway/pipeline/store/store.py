@@ -171,7 +171,8 @@ class Store:
         return set(self._finished(errors).to_pylist())
 
     def has(self, keys: pa.ChunkedArray, *, errors: bool = True) -> pa.ChunkedArray:
-        """[keys] whether the result folder has each run; `errors`: include those that failed."""
+        """Return [keys]: whether the result folder has each run;
+        `errors`: include those that failed."""
         return pc.is_in(keys, value_set=self._finished(errors))
 
     def _finished(self, errors: bool) -> pa.ChunkedArray:

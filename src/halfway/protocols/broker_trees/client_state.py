@@ -71,13 +71,14 @@ def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -
 
 @apart
 def clients_each(clients):
-    """The bound on client numbers in the state of each client's node."""
+    """Return the bound on client numbers in the state of each client's node."""
     return clients.delivered.of.shape[0] // max(clients.broker.shape[0], 1)
 
 
 @apart
 def remember(clients, c, f, name, client):
-    """Remember a client's subscription in the state of its node; whether there is room for it."""
+    """Remember a client's subscription in the state of its node. Return
+    whether there is room for it."""
     if is_subscribed(clients, c, name, client):
         return True
     free = -1
@@ -101,8 +102,8 @@ def forget(clients, c, f, client):
 
 @apart
 def is_subscribed(clients, c, name, client):
-    """Whether the state of a client's node holds a client's subscription to the filter with that
-    digest."""
+    """Return whether the state of a client's node holds a client's
+    subscription to the filter with that digest."""
     for s in range(clients.filter.shape[1]):
         held = clients.filter[c, s] != FREE and clients.name[c, s] == name
         if held and clients.client[c, s] == client:
@@ -117,7 +118,7 @@ def _word(f, client):
 
 @apart
 def subscriptions_digest(clients, c):
-    """The digest of all subscriptions at a client's node."""
+    """Return the digest of all subscriptions at a client's node."""
     word = np.uint64(0)
     for s in range(clients.filter.shape[1]):
         if clients.filter[c, s] != FREE:
@@ -127,7 +128,8 @@ def subscriptions_digest(clients, c):
 
 @apart
 def entries_digest(table, b, guest):
-    """The digest of all entries at a broker for a client's node, to compare with its state."""
+    """Return the digest of all entries at a broker for a client's node,
+    to compare with its state."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         held = table.filter[b, s] != FREE and is_complete(table, b, s)

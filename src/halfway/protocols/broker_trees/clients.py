@@ -112,7 +112,7 @@ def keep_alive(state, i, c, out):
 
 @apart
 def attach(state, i, c, place, out):
-    """Attach a client's node to the broker at a place of those near it, and leave the old one."""
+    """Attach a client to the broker at a place of its table of near brokers; leave the old one."""
     clients, nearby = state.clients, state.nearby
     if clients.attached[c] == 1:
         o = send_to_broker(state, i, c, messages.DETACH, 0, NONE, out)

@@ -119,7 +119,8 @@ def confirm(sender, message, out):
 
 @apart
 def place_of_number(kept, b, number):
-    """The place of a broker's unconfirmed record with a number; NO_PLACE: it is no longer there."""
+    """Return the place of a broker's unconfirmed record with a number;
+    NO_PLACE: it is no longer there."""
     places = kept.record.shape[1]
     if number <= 0 or places == 0:
         return NO_PLACE

@@ -23,7 +23,8 @@ FALLBACKS = 4
 
 @inlined
 def next_hop_up(direct, second, upper):
-    """The path of a broker's next hop up to the root, DIRECT, SECOND or UPPER; CUT_OFF if none.
+    """Return the path of a broker's next hop up to the root, DIRECT,
+    SECOND or UPPER; CUT_OFF if none.
 
     direct, second, upper: whether the broker has this path, and the path and its end work.
     [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a parent that no
@@ -38,7 +39,7 @@ def next_hop_up(direct, second, upper):
 
 @inlined
 def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_travel_s):
-    """The path of an event between a broker and its parent while both paths work.
+    """Return the path of an event between a broker and its parent while both paths work.
 
     rule: a place in BALANCES; turn: 0 and 1 by turns from event to event; *_wait_s: seconds that
     the event would wait on this path; *_travel_s: seconds that an unloaded path takes.
@@ -56,7 +57,8 @@ def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_t
 
 @inlined
 def fallback(stage, alternate_first):
-    """Which broker a broker that lost its parent asks in a stage of its search, 0 … FALLBACKS - 1.
+    """Return which broker a broker that lost its parent asks in a stage
+    of its search, 0 … FALLBACKS - 1.
 
     [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
     by a new path, because the root's children have no grandparent, and then others.
@@ -68,7 +70,7 @@ def fallback(stage, alternate_first):
 
 @inlined
 def is_nearer(hops, number, best_hops, best_number):
-    """Whether a candidate for the alternate is preferred to the best one so far [uas §4].
+    """Return whether a candidate for the alternate is preferred to the best one so far [uas §4].
 
     "The choice of the alternate broker is also based on the proximity … in terms of number of IP
     hops". Of equally near ones we take the one with the lower number, so that the choice is one.

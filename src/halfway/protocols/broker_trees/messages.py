@@ -152,13 +152,14 @@ KINDS.include(reliable_hop.KINDS)
 
 @apart
 def parts_of(attributes):
-    """The number of records that a filter on so many attributes takes."""
+    """Return the number of records that a filter on so many attributes takes."""
     return (attributes + EACH - 1) // EACH
 
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """The interval of an application's filter on an attribute; NaN, NaN without a constraint."""
+    """Return the interval of an application's filter on an attribute;
+    NaN, NaN without a constraint."""
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.attribute[c] == attribute:
             return filters.low[c], filters.high[c]
@@ -169,7 +170,7 @@ def interval(filters, f, attribute, attributes):
 
 @apart
 def digest(filters, f, attributes):
-    """The digest, 0 or more, that names an application's filter on the network."""
+    """Return the digest, 0 or more, that names an application's filter on the network."""
     word = np.uint64(0)
     for a in range(attributes):
         low, high = interval(filters, f, a, attributes)
@@ -191,7 +192,7 @@ def write_part(filters, f, name, part, attributes, o):
 
 @apart
 def is_command(catalogue, message):
-    """Whether a record that is on no path is a command, and its number is in the catalogue.
+    """Return whether a record that is on no path is a command, and its number is in the catalogue.
 
     The range of the number does not say so, because on the network a digest takes its field.
     """
@@ -204,8 +205,8 @@ def is_command(catalogue, message):
 
 @apart
 def value(catalogue, message, attribute):
-    """An event's value of an attribute: of a record, or of the command of this node's application.
-    NaN: the event has none."""
+    """Return an event's value of an attribute: of a record, or of the command of this node's
+    application. NaN: the event has none."""
     if message.args[DIRECTION] > 0:
         return message.reals[attribute]
     return catalogue.values[message[VALUES], attribute]

@@ -25,7 +25,8 @@ from halfway.protocols.broker_trees.paths.searches import search_direct
 
 @apart
 def fallback_parent(state, rules, sender, stage):
-    """The broker asked in a stage of the search: by `fallback`, and then the root's successor."""
+    """Return the broker asked in a stage of the search: by `fallback`,
+    and then the root's successor."""
     b, own = sender.broker, sender.own
     if state.parent[b] == SEEKING and stage < FALLBACKS - 1:
         # [uas Algorithm 1] the nearest broker in hops. We let its fallback be the next nearest.
@@ -47,7 +48,8 @@ def fallback_parent(state, rules, sender, stage):
 
 @apart
 def fallback_after_tau(state, rules, b):
-    """[uas §4.1] the broker that a child joins whose direct path was dead for τ; NONE: none."""
+    """[uas §4.1] Return the broker that a child joins whose direct path
+    was dead for τ; NONE: none."""
     other = state.grandparent[b]
     if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NONE:
         other = state.alternate[b]
@@ -56,7 +58,7 @@ def fallback_after_tau(state, rules, b):
 
 @apart
 def is_asked_before(state, rules, sender, stage):
-    """Whether an earlier stage of the search asks the same broker."""
+    """Return whether an earlier stage of the search asks the same broker."""
     for earlier in range(stage):
         asked = fallback_parent(state, rules, sender, earlier)
         if asked == fallback_parent(state, rules, sender, stage):

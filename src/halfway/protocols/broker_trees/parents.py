@@ -48,7 +48,8 @@ _DEEPER = 4  # brokers that a parent's news may add above a broker that is not o
 
 @apart
 def path_up(state, sender, most):
-    """The path of a broker's next hop up; one works unless more than `most` PINGs are missed."""
+    """Return the path of a broker's next hop up; one works unless more
+    than `most` PINGs are missed."""
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most
     has_second = second_path(sender, state.parent[b]) != NO_PLACE
@@ -58,14 +59,16 @@ def path_up(state, sender, most):
 
 @apart
 def is_silent(state, sender, most):
-    """Whether more than `most` PINGs in a row are unanswered on every path to a broker's parent."""
+    """Return whether more than `most` PINGs in a row are unanswered on
+    every path to a broker's parent."""
     silent = path_up(state, sender, most) not in (DIRECT, SECOND)
     return state.parent[sender.broker] >= 0 and silent
 
 
 @apart
 def is_cut_off(state, rules, sender):
-    """Whether a broker has no parent yet, or one that is silent on every path or on a cycle."""
+    """Return whether a broker has no parent yet, or one that is silent
+    on every path or on a cycle."""
     b = sender.broker
     on_cycle = (
         state.parent[b] >= 0
@@ -120,7 +123,8 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Whether a broker knows another to be above it: as that one's parent it would form a cycle."""
+    """Return whether a broker knows another to be above it: as that
+    one's parent it would form a cycle."""
     if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
@@ -227,7 +231,8 @@ def lose_child(state, sender, child, out):
 
 @apart
 def adopt(state, sender, failed, replaced, out):
-    """[uas §4.1] the parent's Leave of a dead child: its children become this broker's own."""
+    """[uas §4.1] Return the parent's Leave of a dead child: its
+    children become this broker's own."""
     b, children = sender.broker, state.children
     lose_child(state, sender, failed, out)
     for s in range(children.grandchild.shape[1]):
@@ -241,7 +246,7 @@ def adopt(state, sender, failed, replaced, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] leave the parent and the tree, as the application asks; the root stays."""
+    """[uas Algorithm 2] Leave the parent and the tree, as the application asks; the root stays."""
     b = sender.broker
     up = state.parent[b]
     if up >= 0:

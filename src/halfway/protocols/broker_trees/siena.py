@@ -141,7 +141,7 @@ State = SienaState
 
 
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
-    """Return for SIENA's state [n] the broker index of each node, -1 for others."""
+    """Return for SIENA's state [n] the broker index of each node, NONE for others."""
     at = np.flatnonzero(np.isin(node_ids, brokers))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
@@ -179,21 +179,21 @@ def state(
 
 
 def most_of_table(table: SubscriptionTable) -> int:
-    """The most records about the entries of one SIENA broker's table that one call emits."""
+    """Return the most records about the entries of one SIENA broker's table that one call emits."""
     # Each entry is forwarded, in parts, and withdrawn at most once; an event goes to each.
     parts = int(parts_of(table.low.shape[2]))
     return (parts + 1) * int(table.filter.shape[1])
 
 
 def most_emissions(state: SienaState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits at a node of SIENA's tree."""
+    """Return the most records that one call of `handle` emits at a node of SIENA's tree."""
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(most_of_table(state.table), at_client) + 6
     return circuits.with_reliable_hops(most, rules.retries)
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """The limits of the ranges in records of either tree: the attributes of events.
+    """Return the limits of the ranges in records of either tree: the attributes of events.
 
     An application's numbers of filters and events have none here, because digests take their field.
     """
@@ -203,7 +203,8 @@ def limits(state: Any, rules: Any) -> dict[str, int]:
 
 @apart
 def filter_named(catalogue, message):
-    """The digest of the filter that a record, or a command of the broker's application, names."""
+    """Return the digest of the filter that a record, or a command of
+    the broker's application, names."""
     if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])

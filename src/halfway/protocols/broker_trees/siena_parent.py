@@ -33,7 +33,7 @@ _SEARCHED = 2  # the JOIN in a row without an answer for which a new path is sea
 
 @apart
 def is_connected(state, b):
-    """Whether a broker is in the tree: it is the root, or its parent answers."""
+    """Return whether a broker is in the tree: it is the root, or its parent answers."""
     up = state.parent[b]
     return up == NONE or (up >= 0 and state.asked[b] <= _MOST_ASKED)
 
@@ -91,7 +91,7 @@ def on_found(state, sender, message, out):
 
 @apart
 def asks_root(state, b):
-    """Whether a SIENA broker without a parent now asks the root, and not the nearest broker.
+    """Return whether a SIENA broker without a parent now asks the root, and not the nearest broker.
 
     After a loss of memory the brokers near this one may be below it: the root is not.
     """

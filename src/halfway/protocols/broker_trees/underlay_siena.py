@@ -193,7 +193,8 @@ def state(
 
 
 def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
-    """The most records that one call of `handle` emits at a node of the underlay-aware tree."""
+    """Return the most records that one call of `handle` emits at a node
+    of the underlay-aware tree."""
     at_broker = siena.most_of_table(state.table) + int(state.children.child.shape[1])
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(at_broker, at_client) + 12
@@ -248,7 +249,7 @@ def receive_at_client(state, rules, i, c, message, out):
 
 @apart
 def is_announced(state, rules, sender):
-    """Whether a node announces itself as a broker."""
+    """Return whether a node announces itself as a broker."""
     in_tree = sender.broker != NONE and state.parent[sender.broker] != LEFT
     return in_tree and not tree.is_cut_off(state, rules, sender)
 

@@ -87,7 +87,7 @@ State = CountersState
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0
 ) -> CountersState:
-    """Nodes of gossip counters that know no member; members: for which each has room.
+    """Return nodes of gossip counters that know no member; members: for which each has room.
 
     intervals: times between counters that a node keeps of each member, for φ.
     """
@@ -98,13 +98,13 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """The rules of gossip counters with these values of its options."""
+    """Return the rules of gossip counters with these values of its options."""
     waits = silence.silence_of(values)
     return Rules(float(values["period_s"]), int(values["fanout"]), waits)
 
 
 def most_emissions(state: CountersState, rules: Rules) -> int:
-    """The most records that one call of the gossip counters' `handle` emits."""
+    """Return the most records that one call of the gossip counters' `handle` emits."""
     members = int(state.heard.entry.shape[1])
     return members + max(rules.fanout, 1) * (members // ENTRIES + 1) + 1
 

@@ -72,7 +72,7 @@ State = HeartbeatState
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0
 ) -> HeartbeatState:
-    """Nodes of heartbeats that know no member; members: for which each has room.
+    """Return nodes of heartbeats that know no member; members: for which each has room.
 
     intervals: times between heartbeats that a node keeps of each member, for φ.
     """
@@ -83,14 +83,14 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """The rules of heartbeats with these values of its options."""
+    """Return the rules of heartbeats with these values of its options."""
     waits = silence.silence_of(values)
     period_s, delay_s = float(values["period_s"]), float(values["repeat_delay_s"])
     return Rules(period_s, int(values["hops"]), delay_s, waits)
 
 
 def most_emissions(state: HeartbeatState, rules: Rules) -> int:
-    """The most records that one call of the heartbeat's `handle` emits."""
+    """Return the most records that one call of the heartbeat's `handle` emits."""
     return int(state.heard.entry.shape[1]) + 2
 
 

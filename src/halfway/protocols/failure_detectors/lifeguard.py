@@ -29,7 +29,7 @@ State = LifeguardState
 
 
 def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> LifeguardState:
-    """Nodes of Lifeguard that know no member; members: for which each has room."""
+    """Return nodes of Lifeguard that know no member; members: for which each has room."""
     return LifeguardState(probes(node_ids, members, seed))
 
 

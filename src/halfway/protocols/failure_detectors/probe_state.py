@@ -79,7 +79,7 @@ class Probes(NamedTuple):
 
 
 def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
-    """Nodes of SWIM that know no member; members: for which each has room."""
+    """Return nodes of SWIM that know no member; members: for which each has room."""
     n = len(node_ids)
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
     own["place"] = NONE

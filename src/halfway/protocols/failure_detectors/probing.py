@@ -56,7 +56,7 @@ class ProbingState(Protocol):
 
 
 def most_emissions(state: ProbingState, rules: Rules) -> int:
-    """The most records that one call of the handler of SWIM or Lifeguard emits."""
+    """Return the most records that one call of the handler of SWIM or Lifeguard emits."""
     # At a start a timer for each suspected member; in a period a report for each new neighbour.
     members = int(state.probes.entry.shape[1])
     return members + 2 * (UPDATES + 1) + rules.proxies + 4
@@ -159,8 +159,8 @@ def begin_period(state, rules, neighbourhood, i, now, out):
 
 @inlined
 def _is_proxy(state, neighbourhood, i, e, member):
-    """Whether the neighbour at position e of row i may ping a member: it reported the member as
-    its neighbour, and row i does not count it as dead."""
+    """Return whether the neighbour at position e of row i may ping a member: it reported the member
+    as its neighbour, and row i does not count it as dead."""
     proxy, row = neighbourhood.who[e], neighbourhood.place[e]
     if proxy == member or row < 0 or place_of(neighbourhood, row, member) < 0:
         return False

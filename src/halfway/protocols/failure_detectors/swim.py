@@ -29,7 +29,7 @@ State = SwimState
 
 
 def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> SwimState:
-    """Nodes of SWIM that know no member; members: for which each has room."""
+    """Return nodes of SWIM that know no member; members: for which each has room."""
     return SwimState(probes(node_ids, members, seed))
 
 

@@ -32,7 +32,8 @@ FOREVER = 1e300
 
 @apart
 def place_of(state, i, x, y, least):
-    """The place of a node's bridge into a cell, of at least this status; -1 if it has none."""
+    """Return the place of a node's bridge into a cell, of at least this
+    status; -1 if it has none."""
     bridges = state.bridges
     for b in range(bridges.status.shape[1]):
         same = bridges.x[i, b] == x and bridges.y[i, b] == y
@@ -49,7 +50,7 @@ def act_at_home(state, i):
 
 @inlined
 def is_over_bridge(state, i):
-    """Whether a bridge node acts in another cell than its own."""
+    """Return whether a bridge node acts in another cell than its own."""
     return state.cell[i, 0] != state.own_cell[i, 0] or state.cell[i, 1] != state.own_cell[i, 1]
 
 
@@ -138,7 +139,7 @@ def unpacked(x, y, bridge):
 
 @inlined
 def between(ax, ay, bx, by, step, steps):
-    """A cell of the line between two cells, the same from both ends."""
+    """Return a cell of the line between two cells, the same from both ends."""
     # Rounds half a cell up from the end that comes first, whichever end asks.
     if ax > bx or (ax == bx and ay > by):
         ax, ay, bx, by, step = bx, by, ax, ay, steps - step
@@ -205,13 +206,13 @@ def need(state, i, x, y):
 
 @inlined
 def is_due(state, i, b):
-    """Whether a listening bridge's node becomes a member of the cell after this review."""
+    """Return whether a listening bridge's node becomes a member of the cell after this review."""
     return state.bridges.status[i, b] == LISTENING and state.bridges.reviews[i, b] >= _REVIEWS
 
 
 @inlined
 def has_ended(state, i, b):
-    """Whether no review needs a bridge any longer."""
+    """Return whether no review needs a bridge any longer."""
     return state.bridges.status[i, b] != FREE and state.bridges.reviews[i, b] == 0
 
 
@@ -232,7 +233,8 @@ def know_itself(state, i):
 
 @apart
 def is_nearest(state, rules, i, topic, point):
-    """Whether a bridge node acts in that of its cells which is closest to a rendezvous point."""
+    """Return whether a bridge node acts in that of its cells which is
+    closest to a rendezvous point."""
     x, y = state.cell[i, 0], state.cell[i, 1]
     act_nearest(state, rules, i, topic, point)
     same = x == state.cell[i, 0] and y == state.cell[i, 1]

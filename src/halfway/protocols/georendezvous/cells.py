@@ -26,19 +26,21 @@ _UP = np.array([0, 1, 1, 1, 0, -1, -1, -1], np.int64)
 
 @inlined
 def cell_of(value, low, side):
-    """The column of an x or row of a y of square cells: half open, so a point is in exactly one."""
+    """Return the column of an x or row of a y of square cells: half
+    open, so a point is in exactly one."""
     return np.int64(np.floor((value - low) / side))
 
 
 @inlined
 def adjacent_cell(x, y, direction):
-    """The square cell next to cell (x, y) in a direction."""
+    """Return the square cell next to cell (x, y) in a direction."""
     return x + _ACROSS[direction], y + _UP[direction]
 
 
 @inlined
 def direction_between(from_x, from_y, to_x, to_y):
-    """The direction from a square cell to one of its eight neighbours; -1 if it is none of them."""
+    """Return the direction from a square cell to one of its eight
+    neighbours; -1 if it is none of them."""
     for direction in range(8):
         if from_x + _ACROSS[direction] == to_x and from_y + _UP[direction] == to_y:
             return direction
@@ -47,7 +49,8 @@ def direction_between(from_x, from_y, to_x, to_y):
 
 @inlined
 def point_position(key, topic, point):
-    """The position of a topic's rendezvous point in the unit square of the cells [geo §2.3]."""
+    """Return the position of a topic's rendezvous point in the unit
+    square of the cells [geo §2.3]."""
     random_state = advanced(seeded(seeded(np.uint64(key), topic), point))
     x = uniform(mixed(random_state))
     return x, uniform(mixed(advanced(random_state)))
@@ -55,7 +58,8 @@ def point_position(key, topic, point):
 
 @inlined
 def closer(ax, ay, bx, by, dx, dy):
-    """Whether cell a comes before cell b on the way to cell d: by distance, then x, then y."""
+    """Return whether cell a comes before cell b on the way to cell d:
+    by distance, then x, then y."""
     # We break ties of distance, because with a plain `<` publisher and subscriber would settle on
     # different homes for about half of the empty cells.
     a = (ax - dx) * (ax - dx) + (ay - dy) * (ay - dy)
@@ -67,7 +71,8 @@ def closer(ax, ay, bx, by, dx, dy):
 
 @inlined
 def greedy(mask, x, y, dx, dy):
-    """[geo §2.1] The greedy direction to cell d: its closest populated neighbour cell, or STAY."""
+    """[geo §2.1] Return the greedy direction to cell d: its closest
+    populated neighbour cell, or STAY."""
     best_x, best_y, best = x, y, STAY
     for direction in range(8):
         if (mask >> direction) & 1:
@@ -79,7 +84,8 @@ def greedy(mask, x, y, dx, dy):
 
 @inlined
 def octant(across, up):
-    """The last of a cell's eight directions that a vector has reached, turning counterclockwise."""
+    """Return the last of a cell's eight directions that a vector has
+    reached, turning counterclockwise."""
     if up >= 0 and across > 0:
         return 0 if up < across else 1
     if up > 0:
@@ -91,7 +97,8 @@ def octant(across, up):
 
 @inlined
 def next_counterclockwise(mask, direction):
-    """A cell's first populated direction counterclockwise of a direction, which comes last."""
+    """Return a cell's first populated direction counterclockwise of a
+    direction, which comes last."""
     for turn in range(1, 9):
         onto = (direction + turn) & 7
         if (mask >> onto) & 1:

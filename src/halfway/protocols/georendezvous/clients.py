@@ -21,7 +21,8 @@ _NO_POINT = np.int32(255)  # received, but over a detour, which says nothing abo
 
 @inlined
 def next_version(state, i):
-    """The version of the next change of a GeoRendezvous client's subscriptions; it ascends."""
+    """Return the version of the next change of a GeoRendezvous client's
+    subscriptions; it ascends."""
     state.version[i] += 1.0
     return state.version[i]
 
@@ -110,8 +111,8 @@ def receive(state, rules, i, message, out):
 
 @apart
 def is_shorter(state, rules, i, message, best, fewest):
-    """Whether a GeoRendezvous client's path is shorter: [geo §2.3] "the shortest number of hops",
-    ties by "distance to the rendezvous point"."""
+    """Return whether a GeoRendezvous client's path is shorter: [geo §2.3] "the shortest number of
+    hops", ties by "distance to the rendezvous point"."""
     point, hops = message.args[messages.POINT], message.args[messages.HOPS]
     if hops != fewest:
         return hops < fewest

@@ -99,7 +99,7 @@ State = CellState
 
 
 def most_emissions(state: CellState, rules: Rules) -> int:
-    """The most records that one call of GeoRendezvous's `handle` emits."""
+    """Return the most records that one call of GeoRendezvous's `handle` emits."""
     topics = state.advertised.shape[1]
     entries = 2 * state.store.shape[1] + state.traversals.shape[1] + state.neighbours.shape[1]
     bridged = 4 * state.bridges.shape[1]
@@ -108,13 +108,14 @@ def most_emissions(state: CellState, rules: Rules) -> int:
 
 
 def limits(state: CellState, rules: Rules) -> dict[str, int]:
-    """The limits of the ranges in GeoRendezvous's records."""
+    """Return the limits of the ranges in GeoRendezvous's records."""
     return {"topics": state.advertised.shape[1], "points": rules.points}
 
 
 @apart
 def pass_to_replica(state, rules, i, message, out):
-    """Whether a message to a GeoRendezvous home went on to another member, which stores the key."""
+    """Return whether a message to a GeoRendezvous home went on to
+    another member, which stores the key."""
     topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
         return False

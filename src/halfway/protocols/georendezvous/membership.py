@@ -60,7 +60,7 @@ def locate(state, rules, neighbourhood, i):
 
 @apart
 def has_moved(state, rules, neighbourhood, i):
-    """Whether a cell member is in another cell than before."""
+    """Return whether a cell member is in another cell than before."""
     x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     return x != state.cell[i, 0] or y != state.cell[i, 1]
 

@@ -22,7 +22,7 @@ _BEACONS_MISSED = 2.5  # a node that missed so many is gone
 
 @inlined
 def silence_s(rules):
-    """The time after which a silent node of GeoRendezvous is gone."""
+    """Return the time after which a silent node of GeoRendezvous is gone."""
     # With acknowledgements a dead node is found by its silence to them, so that beacons may be
     # missed for longer; members of one cell then keep one view although beacons are lost.
     return (_BEACONS_MISSED + rules.retries) * rules.beacon_interval_s
@@ -49,7 +49,8 @@ def direction_of_member(state, i, s):
 
 @inlined
 def is_member(membership):
-    """Whether a neighbour table's node is a member of the cell there: in it, or over a bridge."""
+    """Return whether a neighbour table's node is a member of the cell
+    there: in it, or over a bridge."""
     return CELL_MEMBER <= membership <= BRIDGE_MEMBER
 
 
@@ -64,7 +65,8 @@ def first_bridge(state, i):
 
 @apart
 def is_close(state, i, x, y):
-    """Whether a cell is, or touches, one that the node is in or that its bridge table has."""
+    """Return whether a cell is, or touches, one that the node is in or
+    that its bridge table has."""
     if max(abs(x - state.own_cell[i, 0]), abs(y - state.own_cell[i, 1])) <= 1:
         return True
     bridges = state.bridges
@@ -139,7 +141,7 @@ def forget_member(state, i, node_id, x, y):
 
 @apart
 def has_bridge_at(state, i, node_id, x, y):
-    """Whether the neighbour table has a node's bridge into a cell."""
+    """Return whether the neighbour table has a node's bridge into a cell."""
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
         over_bridge = neighbours.is_member[i, s] > CELL_MEMBER and neighbours.until[i, s] > 0.0
@@ -193,7 +195,7 @@ def linked_member(state, i, direction):
 
 @apart
 def direct_mask(state, i):
-    """One bit for each adjacent cell that the neighbour table has a member of."""
+    """Return one bit for each adjacent cell that the neighbour table has a member of."""
     mask = np.int64(0)
     for s in range(state.neighbours.node_id.shape[1]):
         direction = direction_of_member(state, i, s)
@@ -225,7 +227,7 @@ def member(state, i, direction):
 
 @apart
 def has_lowest_id(state, i):
-    """Whether row i has the lowest id of its cell's members in the neighbour table."""
+    """Return whether row i has the lowest id of its cell's members in the neighbour table."""
     for s in range(state.neighbours.node_id.shape[1]):
         lower = state.neighbours.node_id[i, s] < state.node_id[i]
         if direction_of_member(state, i, s) == OWN and lower:

@@ -82,7 +82,8 @@ def emit_entry(state, i, e, notified, towards, now, out):
 
 @apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Whether an entry of the rendezvous cell subscribes to a publisher at a point, unpruned."""
+    """Return whether an entry of the rendezvous cell subscribes to a
+    publisher at a point, unpruned."""
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
     subscriber = state.store.subscriber[i, e]
@@ -91,7 +92,7 @@ def subscribes(state, i, e, topic, point, publisher, now):
 
 @apart
 def has_subscriber(state, i, topic, point, publisher, now):
-    """Whether the rendezvous cell has a subscriber for a publisher at a point."""
+    """Return whether the rendezvous cell has a subscriber for a publisher at a point."""
     for e in range(state.store.kind.shape[1]):
         if subscribes(state, i, e, topic, point, publisher, now):
             return True
@@ -113,7 +114,8 @@ def report_to_publisher(state, rules, i, kind, e, out):
 
 @apart
 def report_changes(state, rules, i, topic, point, now, out):
-    """Report from the rendezvous cell to publishers whose subscribers came or went. How many."""
+    """Report from the rendezvous cell to publishers whose subscribers
+    came or went, and return how many."""
     store = state.store
     reports = np.int64(0)
     for e in range(store.kind.shape[1]):
@@ -147,7 +149,8 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store a message's entry in the rendezvous cell; its place, -1 if the store is full."""
+    """Store a message's entry in the rendezvous cell. Return its place;
+    NO_PLACE if the store is full."""
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     x = np.int32(message.reals[messages.CLIENT_X])
     y = np.int32(message.reals[messages.CLIENT_Y])
@@ -203,7 +206,7 @@ def forget_home(state, rules, i, topic, point, now, out):
 
 @apart
 def is_news(state, rules, i, message, kind, until):
-    """Whether a replica has news for a member of the rendezvous cell; a delay is no news."""
+    """Return whether a replica has news for a member of the rendezvous cell; a delay is no news."""
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if message["flags"] & messages.NOT_HOME and state.home_until[i, topic, point] > now:
         return True

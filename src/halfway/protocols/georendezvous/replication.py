@@ -24,13 +24,14 @@ ALL = 0  # of `rules.replicas`
 
 @apart
 def weight(rules, node_id, topic, point):
-    """The replication weight of a node for a key of its cell; the heaviest members store it."""
+    """Return the replication weight of a node for a key of its cell;
+    the heaviest members store it."""
     return seeded(seeded(seeded(rules.key, topic), point), np.int64(node_id))
 
 
 @apart
 def heavier(state, rules, i, node_id, topic, point):
-    """How many members of a cell, row i among them, outweigh a node as replicas of a key."""
+    """Return how many members of a cell, row i among them, outweigh a node as replicas of a key."""
     own = weight(rules, node_id, topic, point)
     count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, point) > own)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -41,7 +42,7 @@ def heavier(state, rules, i, node_id, topic, point):
 
 @apart
 def is_replica(state, rules, i, node_id, topic, point):
-    """Whether a member of this cell, or a newcomer to it, stores a replica of a key."""
+    """Return whether a member of this cell, or a newcomer to it, stores a replica of a key."""
     return rules.replicas == ALL or (
         heavier(state, rules, i, node_id, topic, point) < rules.replicas
     )
@@ -49,7 +50,7 @@ def is_replica(state, rules, i, node_id, topic, point):
 
 @apart
 def leads(state, rules, i, topic, point):
-    """Whether row i is the one replica of its cell that sends a key's entries for all."""
+    """Return whether row i is the one replica of its cell that sends a key's entries for all."""
     if rules.replicas == ALL:
         return has_lowest_id(state, i)
     return heavier(state, rules, i, state.node_id[i], topic, point) == 0
@@ -57,7 +58,7 @@ def leads(state, rules, i, topic, point):
 
 @apart
 def first_replica(state, rules, i, topic, point):
-    """The id of the cell's first replica of a key, the member that weighs most."""
+    """Return the id of the cell's first replica of a key, the member that weighs most."""
     best, node_id = np.uint64(0), state.node_id[i]
     if state.present[i] == 1:
         best = weight(rules, state.node_id[i], topic, point)
@@ -94,7 +95,7 @@ def write_times(state, i, e, now, o):
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Whether membership of cell a makes it the home of a rendezvous point before cell b."""
+    """Return whether membership of cell a makes it the home of a rendezvous point before cell b."""
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
 

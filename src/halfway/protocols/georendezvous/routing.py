@@ -22,7 +22,8 @@ _SETTLED = 1.5  # times `join_listen_s`: by then a newcomer is a member
 
 @apart
 def to_client(kind):
-    """Whether a kind that Cell Hash Routing carries is for one node rather than for a cell."""
+    """Return whether a kind that Cell Hash Routing carries is for one
+    node rather than for a cell."""
     return kind >= messages.WANTED
 
 
@@ -73,7 +74,7 @@ def come_from(o, x, y, direction):
 
 @apart
 def addressed_cell(message):
-    """The cell that a routed message is for a member of."""
+    """Return the cell that a routed message is for a member of."""
     x = np.floor(message.reals[messages.PREVIOUS] / _SPAN + 0.5)
     y = np.int64(message.reals[messages.PREVIOUS] - x * _SPAN)
     direction = np.int64(message.args[messages.STEP]) & (messages.RELAYED - 1)
@@ -84,7 +85,7 @@ def addressed_cell(message):
 
 @apart
 def cell_of_sender(record):
-    """The cell in which a node sent a routed message; a relayed one stays in its cell."""
+    """Return the cell in which a node sent a routed message; a relayed one stays in its cell."""
     if record.args[messages.STEP] >= messages.RELAYED:
         return addressed_cell(record)
     x = np.floor(record.reals[messages.PREVIOUS] / _SPAN + 0.5)
@@ -164,7 +165,8 @@ def packed(x, y):
 
 @apart
 def direction_back(x, y, previous):
-    """The direction of a routed message's packed cell from (x, y); -1 if it does not touch it."""
+    """Return the direction of a routed message's packed cell from (x,
+    y); -1 if it does not touch it."""
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
 
@@ -203,16 +205,16 @@ def next_direction(state, rules, i, o, mask):
 
 @apart
 def knows_home(state, i, o):
-    """Whether a routed message has reached the known home of its point: [geo §2.1, footnote 1]
-    nodes may "assume that h is the home cell of d before they send the message"."""
+    """Return whether a routed message has reached the known home of its point: [geo §2.1, footnote
+    1] nodes may "assume that h is the home cell of d before they send the message"."""
     for_point = o.kind <= messages.NOTIFY
     return for_point and state.home_until[i, o.topic, o.args[messages.POINT]] > state.clock[i]
 
 
 @apart
 def is_mark(hops):
-    """Whether a routed message's perimeter traversal marks its step: after powers of two of hops
-    (Brent, BIT 20, 1980).
+    """Return whether a routed message's perimeter traversal marks its step: after powers of two of
+    hops (Brent, BIT 20, 1980).
 
     The first mark in a cycle that is no longer than the hops so far is met again.
     """

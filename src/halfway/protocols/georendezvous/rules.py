@@ -43,7 +43,8 @@ def rules(
     area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
     **scalars: Any,
 ) -> Rules:
-    """The rules of GeoRendezvous for nodes that reach `radius`; scalars: other fields of `Rules`.
+    """Return the rules of GeoRendezvous for nodes that reach `radius`;
+    scalars: other fields of `Rules`.
 
     area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even in a static network.

@@ -130,7 +130,7 @@ def state(
     pruned: int = 16,
     hops_in_flight: int = 0,
 ) -> CellState:
-    """The state of GeoRendezvous nodes before their start event.
+    """Return the state of GeoRendezvous nodes before their start event.
 
     publishers: whose newest events a node distinguishes; an older event counts as received.
     neighbours, bridges, entries, traversals: places of these tables. pruned: pairs of topic and

@@ -24,7 +24,7 @@ def cell_at(rules, x, y):
 
 @inlined
 def is_entry(state, i, e, kind, topic, point, now):
-    """Whether a place of the GeoRendezvous store has a live entry of a kind for a point."""
+    """Return whether a place of the GeoRendezvous store has a live entry of a kind for a point."""
     store = state.store
     key = store.topic[i, e] == topic and store.point[i, e] == point
     return key and store.kind[i, e] == kind and store.until[i, e] > now
@@ -32,7 +32,8 @@ def is_entry(state, i, e, kind, topic, point, now):
 
 @apart
 def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
-    """Look up an entry's place in the GeoRendezvous store; -1 if it is absent, or has expired."""
+    """Look up an entry's place in the GeoRendezvous store; NO_PLACE if
+    it is absent, or has expired."""
     store = state.store
     for e in range(store.kind.shape[1]):
         same = store.publisher[i, e] == publisher and store.subscriber[i, e] == subscriber
@@ -43,7 +44,8 @@ def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
 
 @apart
 def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
-    """Put an entry in the store's table or extend its life; its place, -1 if the store is full."""
+    """Put an entry in the store's table or extend its life. Return its
+    place; NO_PLACE if the store is full."""
     store = state.store
     e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
     if e == NO_PLACE:
@@ -96,7 +98,8 @@ def distance_to(state, rules, i, topic, point):
 
 @apart
 def is_tried(state, rules, i, topic, point):
-    """Whether a rendezvous point is among the `tried` closest to a node's position [geo §2.4]."""
+    """Return whether a rendezvous point is among the `tried` closest to
+    a node's position [geo §2.4]."""
     own = distance_to(state, rules, i, topic, point)
     ahead = 0
     for other in range(rules.points):
@@ -107,7 +110,8 @@ def is_tried(state, rules, i, topic, point):
 
 @apart
 def pruned_place(state, i, topic, publisher, now):
-    """A publisher's place in the table of pruned points; a new place, without points, if needed."""
+    """Return a publisher's place in the table of pruned points; a new
+    place, without points, if needed."""
     pruned, place = state.pruned, 0
     for r in range(pruned.publisher.shape[1]):
         if pruned.topic[i, r] == topic and pruned.publisher[i, r] == publisher:

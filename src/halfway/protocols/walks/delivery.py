@@ -36,7 +36,7 @@ def publish(trails, rules, i, message, out):
 @apart
 def forward(trails, rules, i, topic, event, source, hops, now, out):
     """Send an event of the walks once to each next node of the paths to subscribers, except the
-    node that it came from; whether there was one. hops as for `emit`."""
+    node that it came from. Return whether there was one. hops as for `emit`."""
     sent = False
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules, i, topic, k, source, now):
@@ -48,8 +48,8 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
 
 @inlined
 def leads_on(trails, rules, i, topic, k, source, now):
-    """Whether row i sends what is for all walks' subscribers to the next node of the path at place
-    k: not back to the source, and once to each next node."""
+    """Return whether row i sends what is for all subscribers to the next node of the path at
+    place k: not back to the source, and once to each next node."""
     path = trails.paths[i, topic, k]
     if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
         return False
@@ -102,7 +102,7 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
 
 @apart
 def next_to(trails, rules, i, topic, subscriber, now):
-    """The next node on the path from row i to a walks' subscriber; -1: there is no path."""
+    """Return the next node on the path from row i to a subscriber; NONE: there is no path."""
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         if path.member == subscriber and path.side == SUBSCRIBES and is_open(rules, path, now):
@@ -157,7 +157,7 @@ def buffer(trails, i, topic, event, state, now, out):
 
 @inlined
 def copy_buffered(kept, to):
-    """Copy a buffered event to another place of the walks' buffer."""
+    """Copy a buffered event to another place of the buffer."""
     to.at = kept.at
     to.event = kept.event
     to.epoch = kept.epoch
@@ -166,7 +166,7 @@ def copy_buffered(kept, to):
 
 @inlined
 def report_unmatched(topic, event, out):
-    """Report to the application that an event will not be delivered on the walks' paths."""
+    """Report to the application that an event will not be delivered on the paths."""
     o = emit(out, UNMATCHED, 0.0, APP)
     o.topic = topic
     copy_event_id(event, o)
@@ -174,8 +174,8 @@ def report_unmatched(topic, event, out):
 
 @apart
 def send_buffered(trails, rules, i, topic, place, now, out):
-    """Send the buffered events, the oldest first, to the new subscriber at the end of the walks'
-    path at a place."""
+    """Send the buffered events, the oldest first, to the new subscriber
+    at the end of the path at a place."""
     path = trails.paths[i, topic, place]
     for k in range(trails.buffer.shape[2]):
         kept = trails.buffer[i, topic, k]

@@ -44,12 +44,13 @@ State = DirectionalState
 
 
 def marks_for(walks: int) -> int:
-    """The raised weights that a node has room for, where so many directional walks pass it."""
+    """Return the raised weights that a node has room for, where so many
+    directional walks pass it."""
     return min(max(64, walks), 1024)
 
 
 def unmarked(n: int, degree: int, marks: int) -> Weights:
-    """The weights of n nodes that no directional walk has passed; `degree` is the largest.
+    """Return the weights of n nodes that no directional walk has passed; `degree` is the largest.
 
     marks: raised weights of a node. We replace the oldest mark of a full memory, because a mote has
     no heap; `marks[i]` is then above the capacity.
@@ -67,7 +68,7 @@ def unmarked(n: int, degree: int, marks: int) -> Weights:
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> DirectionalState:
-    """The state of nodes that no directional walk has passed; `degree` is the largest.
+    """Return the state of nodes that no directional walk has passed; `degree` is the largest.
 
     sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
     """
@@ -77,13 +78,14 @@ def state(
 
 
 def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
-    """The most records that one call of the directional walk's `handle` emits."""
+    """Return the most records that one call of the directional walk's `handle` emits."""
     return rendezvous.most_emissions(state.trails, rules)
 
 
 @inlined
 def least(weights, degree):
-    """The least of a directional walk's first `degree` weights, and how many neighbours tie."""
+    """Return the least of a directional walk's first `degree` weights,
+    and how many neighbours tie."""
     minimum = weights[0]
     for p in range(1, degree):
         minimum = min(minimum, weights[p])
@@ -95,7 +97,8 @@ def least(weights, degree):
 
 @inlined
 def nth(weights, minimum, rank):
-    """The position of the `rank`-th neighbour (from 0) of least weight for a directional walk."""
+    """Return the position of the `rank`-th neighbour (from 0) of least
+    weight for a directional walk."""
     p = 0
     while weights[p] != minimum or rank > 0:
         if weights[p] == minimum:
@@ -106,8 +109,8 @@ def nth(weights, minimum, rank):
 
 @inlined
 def penalty(value, degree_behind):
-    """A directional walk's penalty: rand ∈ [0, deg(x)], added to the weight of the link just taken
-    [drw Fig. 3, line 4]."""
+    """Return a directional walk's penalty: rand ∈ [0, deg(x)], added to the weight of the link just
+    taken [drw Fig. 3, line 4]."""
     return fraction(value) * np.float32(degree_behind)
 
 
@@ -122,7 +125,7 @@ def neighbours_of(neighbourhood, e):
 
 @inlined
 def shared(who, a, a_end, b, b_end):
-    """|N(x) ∩ N(z)| for a directional walk's weights, of two ascending lists of node ids."""
+    """Return |N(x) ∩ N(z)| for a directional walk's weights, of two ascending lists of node ids."""
     count = 0
     while a < a_end and b < b_end:
         if who[a] == who[b]:
@@ -138,8 +141,8 @@ def shared(who, a, a_end, b, b_end):
 
 @inlined
 def commonality(neighbourhood, x, z):
-    """A directional walk's weight [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x, z are
-    places of neighbours."""
+    """Return a directional walk's weight [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x,
+    z are places of neighbours."""
     first, last = neighbours_of(neighbourhood, x)
     z_first, z_last = neighbours_of(neighbourhood, z)
     common = shared(neighbourhood.who, first, last, z_first, z_last)

@@ -61,7 +61,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 
 @apart
 def fresh_nodes(trails, rules, i, step):
-    """The nodes that a walk that searches visited for the first time, up to its STEP."""
+    """Return the nodes that a walk that searches visited for the first time, up to its STEP."""
     at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
     fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
@@ -69,7 +69,8 @@ def fresh_nodes(trails, rules, i, step):
 
 @inlined
 def is_over(trails, rules, i, step):
-    """Whether a walk ends at its STEP: after the most steps, or a search that finds few nodes.
+    """Return whether a walk ends at its STEP: after the most steps, or
+    a search that finds few nodes.
 
     A walk that goes on after meetings ends like a search."""
     steps = step.args[messages.STEPS]
@@ -81,15 +82,16 @@ def is_over(trails, rules, i, step):
 
 @inlined
 def random_of(step):
-    """The random state that a launched walk's step carries."""
+    """Return the random state that a launched walk's step carries."""
     return joined(step.args[messages.RANDOM_LOW], step.args[messages.RANDOM_HIGH])
 
 
 @inlined
 def step_input(trails, i, message, place):
-    """The input of a launched walk's step: mark, random state, previous node, excluded neighbour.
+    """Return the input of a launched walk's step: mark, random state,
+    previous node, excluded neighbour.
 
-    place: of the hop that failed and is drawn again; -1 after the arrival of the walk.
+    place: of the hop that failed and is drawn again; NONE after the arrival of the walk.
     """
     if place < 0:
         return mark_of(message), advanced(random_of(message)), message.source, NONE
@@ -99,7 +101,8 @@ def step_input(trails, i, message, place):
 
 @inlined
 def mark_of(step):
-    """The number by which a directional walk's raised weights are known: of topic, member, side."""
+    """Return the number by which a directional walk's raised weights
+    are known: of topic, member, side."""
     side = 2 * np.int64(step.topic) + step.args[messages.SIDE]
     return low_half(seeded(np.uint64(step.publisher), side))
 
@@ -122,7 +125,7 @@ def make_step(trails, rules, i, message, place, random, towards, out):
 
 @inlined
 def is_of(known, walker):
-    """Whether a place of a table has a trail of a launched walk's member."""
+    """Return whether a place of a table has a trail of a launched walk's member."""
     same = known.member == walker.member and known.side == walker.side
     return known.status != FREE and same
 
@@ -130,7 +133,7 @@ def is_of(known, walker):
 @apart
 def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
     """Leave a launched walk's trail: [drw §3] a node that is visited for the first time memorises
-    the node that transmitted. The place of the trail; -1 if there is no room."""
+    the node that transmitted. Return the place of the trail; NO_PLACE if there is no room."""
     topic = walker.topic
     place = claim_trail(trails, rules, i, topic, walker.side, walker.member, now)
     if place == NO_PLACE:
@@ -169,8 +172,8 @@ def hear_trail(trails, rules, i, message):
 
 @apart
 def meetable(trails, rules, i, topic, member, status, now):
-    """The place of the latest trail of another member on row i that a launched walk meets; -1 if
-    there is none. status: HEARD or PASSED."""
+    """Return the place of the latest trail of another member on row i that a launched walk meets;
+    NO_PLACE if there is none. status: HEARD or PASSED."""
     found, age = NO_PLACE, np.inf
     for k in range(trails.trails.shape[2]):
         other = trails.trails[i, topic, k]
@@ -234,7 +237,7 @@ def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
 
 @inlined
 def is_current(trails, i, walker):
-    """Whether a walker is the latest launch of a role that row i holds, or its search."""
+    """Return whether a walker is the latest launch of a role that row i holds, or its search."""
     role = trails.roles[i, 2 * walker.topic + walker.side]
     return (
         role.held == 1

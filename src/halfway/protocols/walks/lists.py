@@ -32,7 +32,8 @@ from halfway.protocols.walks.state import (
 
 @inlined
 def lists_members(trails, i, topic):
-    """Whether row i is a member of the walks' topic with both roles, so that it lists others."""
+    """Return whether row i is a member of the walks' topic with both
+    roles, so that it lists others."""
     roles = trails.roles
     return roles[i, 2 * topic + PUBLISHES].held == 1 and roles[i, 2 * topic + SUBSCRIBES].held == 1
 

@@ -76,7 +76,8 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
 
 @inlined
 def is_outrun(trails, rules, i, message):
-    """Whether a walk's STEP is outrun: a later launch passed, or this one with as many steps."""
+    """Return whether a walk's STEP is outrun: a later launch passed, or
+    this one with as many steps."""
     # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
     # where it reaches the other's trail with fewer steps behind it.
     walker = walker_of(message)
@@ -91,7 +92,8 @@ def is_outrun(trails, rules, i, message):
 
 @kernel
 def can_redraw(trails, rules, neighbourhood, i, place, now):
-    """Whether a walk's failed hop is a STEP with another neighbour to choose; else release it."""
+    """Return whether a walk's failed hop is a STEP with another
+    neighbour to choose; else release it."""
     failed = trails.hops.record[i, place]
     if failed.kind == messages.STEP:
         walker = walker_of(failed)
@@ -125,7 +127,7 @@ def forget_heard(trails, i, topic, neighbour):
 @apart
 def meet_here(trails, rules, i, topic, at, root, searches, now, out):
     """Let a walk, whose trail on row i is at a place, meet another trail here, or a tree with
-    another root than its member's; whether it does. A search meets trees only."""
+    another root than its member's. Return whether it does. A search meets trees only."""
     known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
     if rules.reading != messages.MERGE:
         return share_members(trails, rules, i, topic, at, now, out)

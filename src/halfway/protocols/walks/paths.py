@@ -33,7 +33,7 @@ from halfway.protocols.walks.trees import keep_branch, take_root
 
 @inlined
 def send_path(trails, rules, i, topic, place, towards, now, out):
-    """Send a neighbour the path to the walks' member at a place."""
+    """Send a neighbour the path to the member at a place."""
     path, o = trails.paths[i, topic, place], emit(out, messages.PATH, 0.0, towards)
     write_member(o, walker_at(topic, path))
     o.args[messages.STEPS] = path.hops
@@ -43,7 +43,7 @@ def send_path(trails, rules, i, topic, place, towards, now, out):
 
 @inlined
 def send_end(trails, rules, i, walker, towards, out):
-    """Send a neighbour the end of the paths to a walks' member."""
+    """Send a neighbour the end of the paths to a member."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
     track_hop(trails, rules, i, o, out)
@@ -51,7 +51,7 @@ def send_end(trails, rules, i, walker, towards, out):
 
 @apart
 def pass_on(trails, rules, i, topic, place, source, now, out):
-    """Pass on the path to a walks' member, or its end: to the parent in the tree, and that to a
+    """Pass on the path to a member, or its end: to the parent in the tree, and that to a
     subscriber towards each publisher; not back to where the news came from."""
     path, tree, own = trails.paths[i, topic, place], trails.trees[i, topic], trails.node_id[i]
     ends, walker = path.status == ENDED, walker_at(topic, path)
@@ -76,7 +76,7 @@ def pass_on(trails, rules, i, topic, place, source, now, out):
 
 @apart
 def send_subscribers(trails, rules, i, topic, towards, now, out):
-    """Send the paths to all walks' subscribers to the next node towards a publisher."""
+    """Send the paths to all subscribers to the next node towards a publisher."""
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         if path.side == SUBSCRIBES and path.back != towards and is_open(rules, path, now):
@@ -85,7 +85,7 @@ def send_subscribers(trails, rules, i, topic, towards, now, out):
 
 @apart
 def begin_path(trails, rules, i, walker, now, out):
-    """Begin the path of a walks' launch at row i, its member, and make it known."""
+    """Begin the path of a launch at row i, its member, and make it known."""
     topic, own = walker.topic, trails.node_id[i]
     place = claim_path(trails, rules, i, topic, walker.side, own, now)
     if place == NO_PLACE:
@@ -97,7 +97,7 @@ def begin_path(trails, rules, i, walker, now, out):
 
 @apart
 def receive_path(trails, rules, i, message, out):
-    """Receive the path to a walks' member by way of the sender; a later launch goes on."""
+    """Receive the path to a member by way of the sender; a later launch goes on."""
     walker, now, source = walker_of(message), message.at, message.source
     topic, since = walker.topic, now - message.reals[messages.AGE]
     if walker.member == trails.node_id[i] or has_expired(rules, since, now):
@@ -125,7 +125,7 @@ def receive_path(trails, rules, i, message, out):
 
 @apart
 def receive_root(trails, rules, i, message, out):
-    """Receive the root of a neighbour's walks' tree. A new parent learns the paths of row i."""
+    """Receive the root of a neighbour's tree. A new parent learns the paths of row i."""
     topic, now, parent = message.topic, message.at, message.source
     if take_root(trails, rules, i, message, out):
         for k in range(trails.paths.shape[2]):
@@ -136,7 +136,7 @@ def receive_root(trails, rules, i, message, out):
 
 @apart
 def end_path(trails, rules, i, walker, source, now, out):
-    """End the path to a walks' member on row i, and on the nodes that learnt it from here."""
+    """End the path to a member on row i, and on the nodes that learnt it from here."""
     topic = walker.topic
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]

@@ -35,7 +35,7 @@ State = RandomState
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """The state of nodes that no random walk has passed; `degree` is the largest.
+    """Return the state of nodes that no random walk has passed; `degree` is the largest.
 
     sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
     """
@@ -43,14 +43,14 @@ def state(
 
 
 def most_emissions(state: RandomState, rules: messages.Rules) -> int:
-    """The most records that one call of the random walk's `handle` emits."""
+    """Return the most records that one call of the random walk's `handle` emits."""
     return rendezvous.most_emissions(state.trails, rules)
 
 
 @inlined
 def any_neighbour(neighbourhood, i, value, excluded):
-    """A random walk's next node: any neighbour, equally likely; the excluded one only if there
-    is no other."""
+    """Return a random walk's next node: any neighbour, equally likely;
+    the excluded one only if there is no other."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if excluded == NONE or last - first == 1:
         return neighbourhood.who[first + pick(value, last - first)]

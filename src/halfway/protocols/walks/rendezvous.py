@@ -24,7 +24,7 @@ from halfway.protocols.walks.state import Trails, walker_of
 
 
 def most_emissions(trails: Trails, rules: messages.Rules) -> int:
-    """The most records that one call of either walk system's `handle` emits."""
+    """Return the most records that one call of either walk system's `handle` emits."""
     acknowledgement = 1 if rules.retries > 0 else 0
     hop = 1 + acknowledgement  # with its timer
     members, places = int(trails.paths.shape[2]), int(trails.hops.record.shape[1])
@@ -39,7 +39,7 @@ def most_emissions(trails: Trails, rules: messages.Rules) -> int:
 
 
 def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
-    """The limits of the ranges in records of either walk system: topics."""
+    """Return the limits of the ranges in records of either walk system: topics."""
     del rules
     return {"topics": state.trails.trails.shape[1]}
 
@@ -48,8 +48,8 @@ def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
 def receive(trails, rules, neighbourhood, i, message, out):
     """Receive a message of either walk system, up to a rendezvous, but for the choice of a step.
 
-    Returns whether a step must be chosen now, and the place of the hop that it replaces; -1 if it
-    is the next step of a walk that just arrived.
+    Returns whether a step must be chosen now, and the place of the hop that
+    it replaces; NO_PLACE if it is the next step of a walk that just arrived.
     """
     if message.kind == messages.STEP:
         return not step_arrived(trails, rules, neighbourhood, i, message, out), NO_PLACE
@@ -90,7 +90,7 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_own(trails, rules, neighbourhood, i, message, out):
-    """Receive a timer of a walks' node, a command of its application, or its start event."""
+    """Receive a timer of a node, a command of its application, or its start event."""
     kind = message.kind
     if kind in (messages.RELAUNCH, messages.REFRESH):
         launch_again(trails, rules, neighbourhood, i, message, out)
@@ -107,7 +107,7 @@ def receive_own(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_command(trails, rules, neighbourhood, i, message, out):
-    """Receive a command of the application of a walks' node."""
+    """Receive a command of the application of a node."""
     kind = message.kind
     if kind == messages.PUBLISH:
         begin_role(trails, rules, neighbourhood, i, message, PUBLISHES, out)

@@ -129,7 +129,7 @@ def trails_of(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, *, members: int = 2,
     places: int = 8, publishers: int = 1, buffer_size: int = 8,
 ) -> Trails:  # fmt: skip
-    """The trails in the state of nodes that no walk has passed.
+    """Return the trails in the state of nodes that no walk has passed.
 
     degree: the largest of a node. members: of a topic, whose trails and paths a node has room for.
     places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
@@ -156,13 +156,14 @@ def trails_of(
 
 @inlined
 def track_hop(trails, rules, i, record, out):
-    """Track a walk's record just emitted, if hops are acknowledged. Its place here, or -1."""
+    """Track a walk's record just emitted, if hops are acknowledged.
+    Return its place here, or NO_PLACE."""
     return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NO_PLACE
 
 
 @inlined
 def is_later(one, other):
-    """Whether a walker's launch is later than another launch of the same member."""
+    """Return whether a walker's launch is later than another launch of the same member."""
     if one.incarnation != other.incarnation:
         return one.incarnation > other.incarnation
     return one.generation > other.generation
@@ -170,14 +171,14 @@ def is_later(one, other):
 
 @inlined
 def is_same(one, other):
-    """Whether two walkers of one member are one launch."""
+    """Return whether two walkers of one member are one launch."""
     return one.incarnation == other.incarnation and one.generation == other.generation
 
 
 @apart
 def trail_of(trails, rules, i, topic, side, member, now):
-    """The place of a member's trail on row i, heard or passed; -1: none. News follows a trail for
-    twice as long as walks meet it, so that it arrives."""
+    """Return the place of a member's trail on row i, heard or passed; NO_PLACE: none.
+    News follows a trail for twice as long as walks meet it, so that it arrives."""
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
@@ -187,20 +188,21 @@ def trail_of(trails, rules, i, topic, side, member, now):
 
 @inlined
 def has_expired(rules, since, now):
-    """Whether a tree, a branch or a path of walks of that time has expired."""
+    """Return whether a tree, a branch or a path of walks of that time has expired."""
     # Twice the refresh time: the next launch begins after one, and its news takes time as well.
     return now - since > 2.0 * rules.refresh_s
 
 
 @inlined
 def is_open(rules, path, now):
-    """Whether a walks' path or branch is in use."""
+    """Return whether a path or branch is in use."""
     return path.status == OPEN and not has_expired(rules, path.since, now)
 
 
 @apart
 def is_first_next(trails, rules, i, topic, place, now):
-    """Whether no path before this place, to a walks' member of its side, has the same next node."""
+    """Return whether no path before this place, to a member of
+    its side, has the same next node."""
     path = trails.paths[i, topic, place]
     for k in range(place):
         other = trails.paths[i, topic, k]
@@ -212,7 +214,7 @@ def is_first_next(trails, rules, i, topic, place, now):
 
 @inlined
 def write_walker(known, status, walker, back, now):
-    """Write a launch into a place of a walks' table."""
+    """Write a launch into a place of a table."""
     known.status = status
     known.side = walker.side
     known.member = walker.member
@@ -224,8 +226,9 @@ def write_walker(known, status, walker, back, now):
 
 @apart
 def claim_trail(trails, rules, i, topic, side, member, now):
-    """A place for a member's trail on row i: its earlier one, a free one, or that of the oldest
-    trail, of those only heard first; -1 if there is none. A member's own trail stays."""
+    """Return a place for a member's trail on row i: its earlier one, a
+    free one, or that of the oldest trail, of those only heard first;
+    NO_PLACE if there is none. A member's own trail stays."""
     found, rank, age = NO_PLACE, 0, -1.0
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
@@ -247,8 +250,8 @@ def claim_trail(trails, rules, i, topic, side, member, now):
 
 @apart
 def claim_path(trails, rules, i, topic, side, member, now):
-    """A place for a path from row i to a walks' member: its earlier one, a free one, or one that is
-    not in use; -1 if there is none. The place of another member is emptied."""
+    """Return a place for a path from row i to a member: its earlier one, a free one, or one
+    that is not in use; NO_PLACE if there is none. A place that another member had is emptied."""
     found, unused = NO_PLACE, NO_PLACE
     for k in range(trails.paths.shape[2]):
         known = trails.paths[i, topic, k]
@@ -267,7 +270,7 @@ def claim_path(trails, rules, i, topic, side, member, now):
 
 @inlined
 def walker_of(message):
-    """The walker that a record of the walks is about."""
+    """Return the walker that a record of the walks is about."""
     return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
 
 
@@ -283,5 +286,5 @@ def write_member(o, walker):
 
 @inlined
 def walker_at(topic, known):
-    """The walker of a place of a walks' table."""
+    """Return the walker of a place of a table."""
     return Walker(topic, known.side, known.member, known.incarnation, known.generation)

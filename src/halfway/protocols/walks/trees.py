@@ -25,27 +25,27 @@ from halfway.protocols.walks.state import (
 
 @inlined
 def is_in_tree(trails, rules, i, topic, now):
-    """Whether row i belongs to a tree of the topic's walks that has not expired."""
+    """Return whether row i belongs to a tree of the topic's walks that has not expired."""
     return is_open(rules, trails.trees[i, topic], now)
 
 
 @inlined
 def is_root(trails, rules, i, topic, now):
-    """Whether row i is the root of a tree of the topic's walks."""
+    """Return whether row i is the root of a tree of the topic's walks."""
     is_own = trails.trees[i, topic].root == trails.node_id[i]
     return is_own and is_in_tree(trails, rules, i, topic, now)
 
 
 @inlined
 def root_of(trails, rules, i, topic, now):
-    """The root of row i's tree of a walks' topic; the own id outside a tree."""
+    """Return the root of row i's tree of a topic; the own id outside a tree."""
     inside = is_in_tree(trails, rules, i, topic, now)
     return trails.trees[i, topic].root if inside else trails.node_id[i]
 
 
 @apart
 def renew_branch(trails, rules, i, topic, to, now):
-    """Make or renew the branch of a walks' topic from row i to a neighbour; whether it is new."""
+    """Make or renew the branch of a topic from row i to a neighbour. Return whether it is new."""
     found, age = NO_PLACE, -1.0
     for k in range(trails.branches.shape[2]):
         branch = trails.branches[i, topic, k]
@@ -69,14 +69,14 @@ def renew_branch(trails, rules, i, topic, to, now):
 
 @apart
 def keep_branch(trails, rules, i, topic, to, now, out):
-    """Make or renew a branch of a walks' topic. A new one brings the neighbour this node's root."""
+    """Make or renew a branch of a topic. A new one brings the neighbour this node's root."""
     if renew_branch(trails, rules, i, topic, to, now) and is_in_tree(trails, rules, i, topic, now):
         send_root(trails, rules, i, topic, to, now, out)
 
 
 @inlined
 def send_root(trails, rules, i, topic, to, now, out):
-    """Send a neighbour the root of row i's tree of a walks' topic."""
+    """Send a neighbour the root of row i's tree of a topic."""
     tree, o = trails.trees[i, topic], emit(out, messages.ROOT, 0.0, to)
     o.topic = topic
     o.publisher = tree.root
@@ -89,7 +89,7 @@ def send_root(trails, rules, i, topic, to, now, out):
 
 @apart
 def spread_root(trails, rules, i, topic, source, now, out):
-    """Send the root of row i's tree along all branches of a walks' topic except the one it came
+    """Send the root of row i's tree along all branches of a topic except the one it came
     from."""
     for k in range(trails.branches.shape[2]):
         branch = trails.branches[i, topic, k]
@@ -99,7 +99,7 @@ def spread_root(trails, rules, i, topic, source, now, out):
 
 @apart
 def plant(trails, rules, i, topic, incarnation, now, out):
-    """Make row i, which is a walks' member, the root of its tree, unless that has a lesser root."""
+    """Make row i, which is a member, the root of its tree, unless that has a lesser root."""
     tree, own = trails.trees[i, topic], trails.node_id[i]
     if is_in_tree(trails, rules, i, topic, now) and tree.root < own:
         return
@@ -115,8 +115,8 @@ def plant(trails, rules, i, topic, incarnation, now, out):
 
 @apart
 def take_root(trails, rules, i, message, out):
-    """Take the root of a walks' ROOT if it is better than that of row i's tree, and pass it on;
-    whether the parent has changed.
+    """Take the root of a ROOT if it is better than that of row i's
+    tree, and pass it on. Return whether the parent has changed.
 
     A lesser root is better, and of the same root a later generation. The sender of a worse one
     learns the better one.

@@ -199,7 +199,8 @@ def is_up(engine, row):
 
 @inlined
 def is_withheld(engine, row, message):
-    """Whether a row of the engine does not transmit a record: a black hole, and a foreign event."""
+    """Return whether a row of the engine does not transmit a record: a
+    black hole, and a foreign event."""
     attacks = engine.attackers.shape[0] > 0 and engine.attackers[row] == 1
     foreign = message.publisher != id_of(engine, row)
     return attacks and foreign and engine.payload.carried[message.kind] == 1

@@ -31,7 +31,7 @@ def _bit(node_id, k):
 
 @apart
 def is_ancestor(above, b, node_id):
-    """Whether a node is an ancestor of a broker, or seems to be."""
+    """Return whether a node is an ancestor of a broker, or seems to be."""
     for k in range(_HASHES):
         bit = _bit(node_id, k)
         if (above[b, bit // 32] >> (bit % 32)) & 1 == 0:

@@ -78,7 +78,7 @@ def _hashed(owner, number):
 
 @apart
 def find(circuits, i, owner, number):
-    """The place of a circuit at row i; NO_PLACE if the node does not know it."""
+    """Return the place of a circuit at row i; NO_PLACE if the node does not know it."""
     if owner < 0:
         return NO_PLACE
     places, hashed = circuits.of.shape[1], _hashed(owner, number)
@@ -94,7 +94,7 @@ def find(circuits, i, owner, number):
 
 @apart
 def claim(circuits, i, owner, number):
-    """The place of a circuit at row i; a new one, with nothing known, if it has none."""
+    """Return the place of a circuit at row i; a new one, with nothing known, if it has none."""
     place = find(circuits, i, owner, number)
     if place == NO_PLACE:
         places, hashed = circuits.of.shape[1], _hashed(owner, number)
@@ -127,8 +127,8 @@ def stamp(circuits, i, place):
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """The place of the circuit between row i and a peer of that sort that was stamped last;
-    NO_PLACE: none."""
+    """Return the place of the circuit between row i and a peer of that
+    sort that was stamped last; NO_PLACE: none."""
     found = NO_PLACE
     if peer < 0:
         return found
@@ -142,26 +142,27 @@ def path_to(circuits, i, peer, sort):
 
 @apart
 def first_path(circuits, i, peer):
-    """The place of the circuit on which a node reaches a peer first: x, or z to a grandparent."""
+    """Return the place of the circuit on which a node reaches a peer
+    first: x, or z to a grandparent."""
     found = path_to(circuits, i, peer, DIRECT)
     return path_to(circuits, i, peer, UPPER) if found == NO_PLACE else found
 
 
 @inlined
 def owner_of(message):
-    """The owner of the circuit that a record is on: its first sender, or its target."""
+    """Return the owner of the circuit that a record is on: its first sender, or its target."""
     return message.args[ORIGIN] if message.args[DIRECTION] == AWAY else message.target
 
 
 @apart
 def way_back(circuits, i, message):
-    """The place of the circuit on which a record came to its target, row i."""
+    """Return the place of the circuit on which a record came to its target, row i."""
     return find(circuits, i, owner_of(message), message.args[ROUTE])
 
 
 @inlined
 def is_in_transit(own, message):
-    """Whether a record is on a circuit and this node is not its target."""
+    """Return whether a record is on a circuit and this node is not its target."""
     return message.args[DIRECTION] > 0 and message.target != own
 
 

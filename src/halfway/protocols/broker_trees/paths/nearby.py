@@ -46,7 +46,8 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """How many brokers row i knows that are nearer: fewer hops, or as many and a lower id."""
+    """Return how many brokers row i knows that are nearer: fewer hops,
+    or as many and a lower id."""
     found = 0
     for s in range(nearby.broker.shape[1]):
         other = nearby.broker[i, s]
@@ -57,7 +58,8 @@ def rank(nearby, i, hops, broker):
 
 @apart
 def nth_nearest(nearby, i, n):
-    """The place of the broker near row i of that rank, 0: the nearest; NO_PLACE: there is none."""
+    """Return the place of the broker near row i of that rank, 0: the
+    nearest; NO_PLACE: there is none."""
     for s in range(nearby.broker.shape[1]):
         broker = nearby.broker[i, s]
         if broker != NONE and rank(nearby, i, nearby.hops[i, s], broker) == n:
@@ -67,7 +69,8 @@ def nth_nearest(nearby, i, n):
 
 @apart
 def nearest_but(nearby, i, broker):
-    """The broker nearest to row i, unless it is that one; NONE: it is, or row i knows none."""
+    """Return the broker nearest to row i, unless it is that one; NONE:
+    it is, or row i knows none."""
     s = nth_nearest(nearby, i, 0)
     if s < 0 or nearby.broker[i, s] == broker:
         return np.int32(NONE)
@@ -76,7 +79,7 @@ def nearest_but(nearby, i, broker):
 
 @apart
 def next_hop_to(nearby, i, broker):
-    """The neighbour of row i on the way to a broker near it; NONE if it knows no way."""
+    """Return the neighbour of row i on the way to a broker near it; NONE if it knows no way."""
     s = place_in_row(nearby.broker, i, broker)
     return nearby.next[i, s] if s >= 0 else NONE
 
@@ -91,7 +94,8 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """The place for a broker that row i did not know: a free one, or that of a farther broker."""
+    """Return the place for a broker that row i did not know: a free
+    one, or that of a farther broker."""
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
         s = nth_nearest(nearby, i, nearby.broker.shape[1] - 1)

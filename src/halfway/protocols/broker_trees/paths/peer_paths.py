@@ -64,7 +64,8 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
 
 @apart
 def placed(paths, i, peer):
-    """The place of a peer among a broker's paths, a new one if it has none; NO_PLACE: no room."""
+    """Return the place of a peer among a broker's paths, a new one if
+    it has none; NO_PLACE: no room."""
     s = place_in_row(paths.peer, i, peer)
     if s < 0:
         s = place_in_row(paths.peer, i, NONE)
@@ -125,19 +126,21 @@ def note_trip(sender, peer, path, trip_s, least_s):
 
 @inlined
 def direct_path(sender, peer):
-    """The place of the first path to a peer: x, or z to a broker beyond the parent; NO_PLACE."""
+    """Return the place of the first path to a peer: x, or z to a broker
+    beyond the parent; NO_PLACE."""
     return first_path(sender.circuits, sender.row, peer)
 
 
 @inlined
 def second_path(sender, peer):
-    """The place of the second path y between two brokers; NO_PLACE: none is known."""
+    """Return the place of the second path y between two brokers; NO_PLACE: none is known."""
     return path_to(sender.circuits, sender.row, peer, SECOND)
 
 
 @apart
 def active_path(sender, to):
-    """The circuit by which a broker now reaches another, or a client's node; NO_PLACE: none."""
+    """Return the circuit by which a broker now reaches another, or a
+    client's node; NO_PLACE: none."""
     s = place_in_row(sender.paths.peer, sender.broker, to)
     if s >= 0 and sender.paths.detour[sender.broker, s] == 1:
         second = second_path(sender, to)
@@ -148,20 +151,22 @@ def active_path(sender, to):
 
 @apart
 def whole_microseconds(seconds):
-    """A round trip in whole microseconds: what is finer depends on the clock's own offset."""
+    """Return a round trip in whole microseconds: what is finer depends
+    on the clock's own offset."""
     return math.floor(seconds * 1e6 + 0.5) * 1e-6
 
 
 @apart
 def waiting_s(trip_s, least_s):
-    """Seconds that a record waits on a path: half of what a round trip takes beyond the least."""
+    """Return seconds that a record waits on a path: half of what a
+    round trip takes beyond the least."""
     extra = trip_s - least_s
     return 0.5 * extra if extra >= _CLOCK_S else 0.0
 
 
 @apart
 def event_path(sender, to):
-    """The circuit of the next event to a peer: of two working paths the balanced one."""
+    """Return the circuit of the next event to a peer: of two working paths the balanced one."""
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, to)
     if s < 0 or sender.balance == ALL_DIRECT or paths.both[i, s] == 0:

@@ -26,8 +26,9 @@ from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on
 
 @apart
 def carry(state, i, own, message, out):
-    """Keep the path that a client's KEEP_ALIVE takes, and pass the record on to the broker by
-    announcements; whether this node is the broker. It may circle while announcements travel."""
+    """Keep the path that a client's KEEP_ALIVE takes, and pass the
+    record on to the broker by announcements. Return whether this node
+    is the broker. It may circle while announcements travel."""
     place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
     there = state.circuits.of[i, place]
     there.prev = message.source

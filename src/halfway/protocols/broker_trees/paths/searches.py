@@ -65,7 +65,7 @@ def start_searches(searches, b, incarnation):
 
 @apart
 def new_number(sender):
-    """The number of a new direct path; those of the paths beside it follow."""
+    """Return the number of a new direct path; those of the paths beside it follow."""
     serial = (sender.searches.serial[sender.broker] + 1) % MOST_SERIAL
     sender.searches.serial[sender.broker] = serial
     return np.int32(SORTS * serial)
@@ -73,7 +73,7 @@ def new_number(sender):
 
 @apart
 def own_number(sender, peer):
-    """The number of a broker's own direct path to a peer; NONE: it has none."""
+    """Return the number of a broker's own direct path to a peer; NONE: it has none."""
     place = path_to(sender.circuits, sender.row, peer, DIRECT)
     if place == NO_PLACE or sender.circuits.of[sender.row, place].owner != sender.own:
         return NONE
@@ -107,13 +107,14 @@ def search_direct(sender, peer, out):
 
 @inlined
 def is_newer(version, other):
-    """Whether a version is later than another one; versions begin again after the last."""
+    """Return whether a version is later than another one; versions begin again after the last."""
     return ((version - other) & _VERSIONS) - 1 < 2**30 - 1 and version != other
 
 
 @apart
 def shared_nodes(circuits, i, own, message):
-    """The nodes that the way of a search shares with its owner's direct path, this one included."""
+    """Return the nodes that the way of a search shares with its owner's
+    direct path, this one included."""
     shared, owner = message.args[SHARED], message.args[ORIGIN]
     if message.args[ROUTE] % SORTS != SECOND:
         return shared
@@ -128,7 +129,10 @@ def shared_nodes(circuits, i, own, message):
 
 @apart
 def on_search(circuits, i, own, rules, message, out):
-    """Note a search's best way to this node, and pass it on; the broker searched for answers."""
+    """Note the best way of a search to this node, and pass the search on.
+
+    The broker that is searched for starts the timer of its answer instead.
+    """
     owner, version = message.args[ORIGIN], message.args[VERSION]
     if own in (owner, message.args[AVOIDED]):
         return
@@ -172,7 +176,8 @@ def answer(circuits, i, own, message, out):
 
 @apart
 def keep_found(circuits, i, own, message, out):
-    """Keep the path that a FOUND comes along; whether this node owns it and may use it now."""
+    """Keep the path that a FOUND comes along. Return whether this node
+    owns it and may use it now."""
     place = find(circuits, i, message.target, message.args[ROUTE])
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
         return False

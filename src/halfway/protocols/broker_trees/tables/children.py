@@ -66,7 +66,8 @@ def remove_child(children, i, node_id):
 
 @apart
 def first_child(children, i, but):
-    """The child of a broker in the first slot that is not `but`; NONE if there is no other."""
+    """Return the child of a broker in the first slot that is not `but`;
+    NONE if there is no other."""
     for s in range(children.child.shape[1]):
         if children.child[i, s] != NONE and children.child[i, s] != but:
             return children.child[i, s]

@@ -77,13 +77,14 @@ def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
 
 @apart
 def is_complete(table, i, s):
-    """Whether an entry of the table has all parts of its filter."""
+    """Return whether an entry of the table has all parts of its filter."""
     return table.parts[i, s] == (1 << parts_of(table.low.shape[2])) - 1
 
 
 @apart
 def matches(table, i, s, catalogue, message):
-    """Whether an event passes the filter of a table entry. An event without an attribute fails."""
+    """Return whether an event passes the filter of a table entry. An
+    event without an attribute fails."""
     for a in range(table.low.shape[2]):
         low = table.low[i, s, a]
         if not math.isnan(low) and not low <= value(catalogue, message, a) <= table.high[i, s, a]:
@@ -93,7 +94,8 @@ def matches(table, i, s, catalogue, message):
 
 @apart
 def covers(table, i, s, t):
-    """[Carzaniga et al., §3.3] whether entry s takes every event that entry t takes. Exact."""
+    """[Carzaniga et al., §3.3] Return whether entry s takes every event
+    that entry t takes. Exact."""
     wider = True
     for a in range(table.low.shape[2]):
         low, high = table.low[i, t, a], table.high[i, t, a]
@@ -126,7 +128,8 @@ def send_name(sender, kind, f, to, out):
 
 @apart
 def is_covered_upstream(table, i, slot):
-    """Whether a broker's parent holds a filter of its subscription table that covers a slot's."""
+    """Return whether a broker's parent holds a filter of its
+    subscription table that covers a slot's."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[i, s] == 1 and covers(table, i, s, slot):
             return True
@@ -149,7 +152,8 @@ def subscribe_upstream(table, sender, slot, up, out):
 
 @apart
 def entry_of(table, i, f, via, client):
-    """The slot of a table's entry for a filter, a new one if there is none; NO_PLACE: no room."""
+    """Return the slot of a table's entry for a filter, a new one if
+    there is none; NO_PLACE: no room."""
     free = NO_PLACE
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == FREE:
@@ -205,7 +209,8 @@ def insert_own(table, filters, sender, f, client, up, out):
 
 @apart
 def is_maximal(table, i, slot):
-    """Whether no other table entry covers that of a slot; of equal ones the first is maximal."""
+    """Return whether no other table entry covers that of a slot; of
+    equal ones the first is maximal."""
     for s in range(table.filter.shape[1]):
         other = table.filter[i, s] != FREE and s != slot and is_complete(table, i, s)
         if other and covers(table, i, s, slot) and (s < slot or not covers(table, i, slot, s)):
@@ -256,7 +261,7 @@ def remove(table, sender, f, via, client, up, out):
 
 @apart
 def is_repeated(table, i, slot, catalogue, message):
-    """Whether an earlier table slot sends the same event to the same child or client."""
+    """Return whether an earlier table slot sends the same event to the same child or client."""
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
         same = table.via[i, s] == via and table.client[i, s] == client

@@ -22,7 +22,7 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 
 @apart
 def filters_digest(table, b, via):
-    """The digest of the filters via a child; without one, of the forwarded filters."""
+    """Return the digest of the filters via a child; without one, of the forwarded filters."""
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         counts = table.forwarded[b, s] == 1 if via == NONE else table.via[b, s] == via
