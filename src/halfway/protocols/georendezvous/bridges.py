@@ -33,7 +33,7 @@ FOREVER = 1e300
 @apart
 def place_of(state, i, x, y, least):
     """Return the place of a node's bridge into a cell, of at least this
-    status; -1 if it has none."""
+    status; NO_PLACE if it has none."""
     bridges = state.bridges
     for b in range(bridges.status.shape[1]):
         same = bridges.x[i, b] == x and bridges.y[i, b] == y

@@ -62,7 +62,7 @@ def report_known(trails, rules, i, topic, now, out):
 @apart
 def share_members(trails, rules, i, topic, at, now, out):
     """Let the initiator of the walk whose trail on row i is at a place, and the initiators of the
-    other trails here, learn of each other; whether there is another trail."""
+    other trails here, learn of each other. Return whether there is another trail."""
     known, met = trails.trails[i, topic, at], False
     for k in range(trails.trails.shape[2]):
         other = trails.trails[i, topic, k]
