@@ -168,7 +168,7 @@ def _summary(cluster: Cluster) -> dict[str, Any] | None:
 
 
 def _with(cluster: Cluster, folder: Path, role: ProcessRole, command: list[str]) -> Cluster:
-    """The cluster with one more process, which runs a command and logs to a folder."""
+    """Return the cluster with one more process, which runs a command and logs to a folder."""
     state = folder.parent if role == "worker" else folder
     folder.mkdir(exist_ok=True)
     # The workers' Python is that of the command, and finds what its libraries contain only.
@@ -192,7 +192,7 @@ def _with(cluster: Cluster, folder: Path, role: ProcessRole, command: list[str])
 
 
 def _with_worker(cluster: Cluster, own: Path, order: Order) -> Cluster:
-    """The cluster with one more worker, which has a folder of its own."""
+    """Return the cluster with one more worker, which has a folder of its own."""
     sizes = ("--cores", str(order.cores), "--memory", order.memory)
     places = ("--webui-port", "0", "--work-dir", str(own))
     command = _service(own, "worker.Worker", cluster.master, *sizes, *places)
