@@ -66,7 +66,10 @@ def plan(points: Sequence[Point], replicates: int, seed: int = ROOT_SEED) -> pa.
 def _rows(
     point: Point, code: str, seeds: Sequence[npt.NDArray[np.int64]], homes: Sequence[str]
 ) -> pa.Table:
-    """Return the plan rows of a point. seeds: of networks, workloads and random numbers, [replicates]."""
+    """Return the plan rows of a point.
+
+    seeds: of networks, workloads and random numbers, [replicates].
+    """
     parameters, count = canonical(point.parameters), len(homes)
     runs = zip(range(count), *(column.tolist() for column in seeds), strict=True)
     columns = [
