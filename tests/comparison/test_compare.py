@@ -46,7 +46,7 @@ PAIR = ["flooding", "gossip"]
 def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Finished runs need no Spark."""
 
-    def refuse(_master: str | None = None) -> None:
+    def refuse(*_arguments: object, **_more: object) -> None:
         raise AssertionError("a session was opened")
 
     monkeypatch.setattr("halfway.pipeline.spark.session.session", refuse)

@@ -25,7 +25,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_subscribed": (OPERATING, "topics with a number"),
         "_texts": (OPERATING, "texts of topics"),
     },
-    "events/topics:TopicTable": {
+    "events/topic_numbers:TopicTable": {
         "_number": (OPERATING, "topics with a number"),
         "_pins": (OPERATING, "subscriptions of a node"),
     },
@@ -151,8 +151,8 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "step/scheduler:Scheduler": {"_after": FIXED},
     "step/timers:Timers": {"_heap": (OPERATING, "records and timers")},
     "systems/face:Face": {"values": FIXED},
-    "topics:FilterTree": {"_found": (OPERATING, "topics whose filters")},
-    "topics:_Branch": {
+    "topic_filters:FilterTree": {"_found": (OPERATING, "topics whose filters")},
+    "topic_filters:_Branch": {
         "below": (OPERATING, "subscriptions of a node"),
         "entries": (OPERATING, "subscriptions of a node"),
     },

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halfway import live
-from halfway.live import plain, topics
+from halfway.live import plain, topic_filters
 from halfway.live.control import requests, server
 from halfway.live.interface import api
 from halfway.live.journal import commit, journal, kept, records
@@ -46,7 +46,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "publishers whose": (DEFAULT.publishers,),
         "topics with a number": (DEFAULT.topics, _DOOR.topics),
         "texts of topics": (2, DEFAULT.payload),
-        "topics whose filters": (topics.REMEMBERED,),
+        "topics whose filters": (topic_filters.REMEMBERED,),
         "subscriptions of a node": (DEFAULT.subscriptions, _DOOR.subscriptions),
         "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB),
         "bodies and datagrams": (flow.BODIES, flow.ARENA / _KIB, flow.DATAGRAMS),

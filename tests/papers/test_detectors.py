@@ -2,8 +2,9 @@
 
 import pytest
 
-from halfway.papers.directional_walks.detectors import DETECTORS, SCENARIOS, detection
-from halfway.papers.directional_walks.detectors import detection_points as points
+from halfway.papers.directional_walks.detector_points import DETECTORS, SCENARIOS
+from halfway.papers.directional_walks.detector_points import detection_points as points
+from halfway.papers.directional_walks.detectors import detection
 from halfway.pipeline.plan.run import Run
 
 _FOUND = {"mistakes", "wrong", "listed", "messages"}

@@ -11,6 +11,7 @@ from halfway.scenario.schema import Scenario, converted
 
 RELIABLE = (
     "directional-walk", "random-walk", "walk-overlay", "georendezvous", "siena", "underlay-siena",
+    "path-heartbeat", "path-gossip",
 )  # fmt: skip
 NETWORK = {"kind": "unit-disk", "n": 60, "degree": 12.0}
 MOVING = {"kind": "random-waypoint", "n": 9, "width": 9, "height": 9, "radius": 5, "speed": [1, 2]}

@@ -37,8 +37,9 @@ def json_schema() -> str:
     for table, declared in top["properties"].items():
         for part in _parts(declared, parts):
             fields = part["properties"]
-            tags = [fields[tag]["enum"][0] for tag in ("kind", "fault") if tag in fields]
-            _describe(fields, " ".join([table, *tags]))
+            # A fault may have a kind of its own, such as the kind of an attack.
+            tags = [fields[tag]["enum"][0] for tag in ("fault", "kind") if tag in fields]
+            _describe(fields, " ".join([table, *tags[:1]]))
     top["properties"]["system"]["enum"] = list(TABLE)
     top["properties"]["options"] = _options()
     head = {

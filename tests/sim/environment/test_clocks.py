@@ -21,6 +21,7 @@ def _run(system: str, clock: ClockErrors | None) -> Simulation:
     """A run with losses, retransmissions and restarts, so that every kind of timer is used."""
     options = {"retries": 2} if "retries" in TABLE[system].options else {}
     options |= {"hops": 2} if system == "heartbeat" else {}  # all hops are too many records
+    options |= {"period_s": 5.0} if system == "path-heartbeat" else {}  # likewise
     simulation = Simulation(
         system, _NETWORK, seconds=40.0, seed=5, clock=clock, options=options, journal=1 << 20,
         radio=IdealRadio(delay_s=0.001, success=0.95),

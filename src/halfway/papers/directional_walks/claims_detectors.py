@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from halfway.papers.claims.thresholds import VERY_NEAR, percent
-from halfway.papers.directional_walks.detectors import (
+from halfway.papers.directional_walks.detector_points import (
     DETECTORS,
     GOSSIP,
     MERGED,

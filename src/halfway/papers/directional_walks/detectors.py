@@ -1,14 +1,10 @@
-"""The detectors of paper 1, §2: points and measurements on random networks in four scenarios.
-
-The paper prints no numbers for §2. Networks, faults, periods and time-outs are ours.
-"""
+"""The measurement of failure detectors for paper 1, §2, on one random network."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from halfway.pipeline.plan.run import Observations, Point, Run, Scalar
-from halfway.pipeline.reproduction.figures import Scale
+from halfway.pipeline.plan.run import Observations, Run
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, Pause
@@ -16,41 +12,11 @@ from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.unit_disk import kept_draw
 from halfway.world.workload.monitoring import Monitoring
 
-DETECTION = "halfway.papers.directional_walks.detectors:detection"
-SCENARIOS = ("calm", "deaths", "loss", "slow nodes")
-SIZES: dict[Scale, int] = {"quick": 40, "paper": 100}
-DEGREE = 12.0
-REFRESH_S = 10.0  # of walks that are launched again; 0: launched once, as printed
-PATHS, PROBES, MERGED, GOSSIP = "path-heartbeat", "walk-probe", "path-gossip", "gossip-counters"
-# A system, and the refresh time of its walks.
-PRINTED = (PATHS, 0.0)
-DETECTORS = (
-    PRINTED, (PATHS, REFRESH_S), (PROBES, 0.0), (MERGED, REFRESH_S),
-    (GOSSIP, 0.0), ("heartbeat", 0.0), ("swim", 0.0),
-)  # fmt: skip
 START_S, FAULTS_S, END_S = 30.0, 40.0, 160.0
 _SHARE = 0.1  # of the nodes that die, or are slow
 _SUCCESS = 0.9  # of a transmission, with loss
 _DISCOVERY_S = 2.5  # until a node knows that a neighbour is gone
 _RETRIES = 3
-_COST_MS = {PATHS: 3000.0, MERGED: 1500.0, "heartbeat": 1500.0}
-
-
-def detection_points(scale: Scale) -> list[Point]:
-    """Return the points of the detectors of paper 1, §2: each detector in each scenario."""
-    return [
-        _point(SIZES[scale], system, refresh_s, scenario)
-        for scenario in SCENARIOS
-        for system, refresh_s in DETECTORS
-    ]
-
-
-def _point(n: int, system: str, refresh_s: float, scenario: str) -> Point:
-    parameters: dict[str, Scalar] = {
-        "n": n, "degree": DEGREE, "system": system, "refresh_s": refresh_s, "scenario": scenario,
-    }  # fmt: skip
-    cost_ms = _COST_MS.get(system, 500.0) * (n / 40) ** 2
-    return Point(DETECTION, parameters, ("n", "degree"), cost_ms)
 
 
 def _faults(scenario: str) -> Sequence[Fault]:

@@ -9,7 +9,7 @@ from halfway.papers.directional_walks import (
     claims_loads,
 )
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
-from halfway.papers.directional_walks.detectors import detection_points
+from halfway.papers.directional_walks.detector_points import detection_points
 from halfway.papers.directional_walks.growth_points import REPLICATES as GROWTH_REPLICATES
 from halfway.papers.directional_walks.growth_points import growth_points
 from halfway.pipeline.plan.run import Point, Scalar

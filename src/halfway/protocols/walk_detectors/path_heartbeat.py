@@ -21,6 +21,7 @@ from halfway.core.missing import NONE
 from halfway.core.options import Value, seconds
 from halfway.core.outbox import emit
 from halfway.core.prng import random_bits, random_states, uniform
+from halfway.core.values.ranges import COUNT
 from halfway.protocols import reliable_hop
 from halfway.protocols.failure_detectors import reports, silence
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
@@ -32,7 +33,7 @@ from halfway.protocols.walks.directional_walk import DirectionalState, receive_a
 from halfway.protocols.walks.rendezvous import limits as limits_of_walks
 from halfway.protocols.walks.state import track_hop
 
-KINDS = Kinds(group.RANGES)
+KINDS = Kinds(group.RANGES | {"counter": COUNT})
 KINDS.include(group.WALK_KINDS)
 KINDS.include(reports.KINDS)
 BEAT = KINDS.network(

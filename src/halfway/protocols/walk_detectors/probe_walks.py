@@ -23,7 +23,7 @@ SOUGHT = 5  # members that a walk looks for
 KINDS = Kinds(
     reports.MEMBER_RANGE | counter_records.RANGES | {
         "random state, low": BITS, "random state, high": BITS, "steps": COUNT,
-        "wanted": NODE_OR_NONE,
+        "wanted": NODE_OR_NONE, "counter of the walk": COUNT,
     }
 )  # fmt: skip
 KINDS.include(reports.KINDS)

@@ -1,0 +1,38 @@
+"""The detectors of paper 1, §2: the points of the figure, random networks in four scenarios.
+
+The paper prints no numbers for §2. Networks, faults, periods and time-outs are ours.
+"""
+
+from halfway.pipeline.plan.run import Point, Scalar
+from halfway.pipeline.reproduction.figures import Scale
+
+DETECTION = "halfway.papers.directional_walks.detectors:detection"
+SCENARIOS = ("calm", "deaths", "loss", "slow nodes")
+SIZES: dict[Scale, int] = {"quick": 40, "paper": 100}
+DEGREE = 12.0
+REFRESH_S = 10.0  # of walks that are launched again; 0: launched once, as printed
+PATHS, PROBES, MERGED, GOSSIP = "path-heartbeat", "walk-probe", "path-gossip", "gossip-counters"
+# A system, and the refresh time of its walks.
+PRINTED = (PATHS, 0.0)
+DETECTORS = (
+    PRINTED, (PATHS, REFRESH_S), (PROBES, 0.0), (MERGED, REFRESH_S),
+    (GOSSIP, 0.0), ("heartbeat", 0.0), ("swim", 0.0),
+)  # fmt: skip
+_COST_MS = {PATHS: 3000.0, MERGED: 1500.0, "heartbeat": 1500.0}
+
+
+def detection_points(scale: Scale) -> list[Point]:
+    """Return the points of the detectors of paper 1, §2: each detector in each scenario."""
+    return [
+        _point(SIZES[scale], system, refresh_s, scenario)
+        for scenario in SCENARIOS
+        for system, refresh_s in DETECTORS
+    ]
+
+
+def _point(n: int, system: str, refresh_s: float, scenario: str) -> Point:
+    parameters: dict[str, Scalar] = {
+        "n": n, "degree": DEGREE, "system": system, "refresh_s": refresh_s, "scenario": scenario,
+    }  # fmt: skip
+    cost_ms = _COST_MS.get(system, 500.0) * (n / 40) ** 2
+    return Point(DETECTION, parameters, ("n", "degree"), cost_ms)
