@@ -178,6 +178,8 @@ class Adapter:
 
     # Whether the system detects failures. Other systems spread events.
     detects_failures = False
+    # Whether the system has a broker tree, whose brokers a workload may name.
+    has_broker_tree = False
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)

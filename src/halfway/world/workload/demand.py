@@ -12,7 +12,7 @@ from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.portable_math import exponential, logarithm
 from halfway.world.workload.arrivals import gap_before
-from halfway.world.workload.roles import DRAWN, GivenRoles, Period
+from halfway.world.workload.roles import DRAWN, BrokerPeriod, GivenRoles, Period
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100
@@ -32,12 +32,13 @@ class Demand(Protocol):
     """The demand of the applications.
 
     Subscriptions are made at the start of a run, and hold to its end, except those of `periods`:
-    (row, topic) -> seconds at which the subscription begins and ends. has_payloads: whether its
-    publications have sizes.
+    (row, topic) -> seconds at which the subscription begins and ends. brokers: the brokers of
+    broker trees, where the workload names them. has_payloads: whether its publications have sizes.
     """
 
     topics: int
     periods: Mapping[tuple[int, int], Period]
+    brokers: tuple[BrokerPeriod, ...]
     has_payloads: bool
     publishers: list[npt.NDArray[np.int32]]  # topic -> rows that may publish on it, ascending
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
@@ -60,7 +61,7 @@ class Listed:
     """A demand given as lists.
 
     subscriptions: (row, topic) pairs; publications: (seconds, row, topic), in any order; sizes:
-    the bytes of payload of each publication; periods: see `Demand`.
+    the bytes of payload of each publication; periods, brokers: see `Demand`.
     Raises Problem for a topic or row below 0, and for a time that is negative or not finite.
     """
 
@@ -68,6 +69,7 @@ class Listed:
     publications: list[tuple[float, int, int]]
     sizes: Sequence[int] | None = None
     periods: Mapping[tuple[int, int], Period] = field(default_factory=dict)
+    brokers: tuple[BrokerPeriod, ...] = ()
 
     def __post_init__(self) -> None:
         for row, topic in [*self.subscriptions, *((row, of) for _, row, of in self.publications)]:
@@ -163,6 +165,7 @@ class Drawn:
             raise Problem(f"{what}: expected finite times, every_s > 0 and start_s >= 0")
         self.publishers, self.subscribers = self._roles()
         self.periods, self.has_payloads = self.roles.periods, len(self.payload) > 0
+        self.brokers = self.roles.brokers
         self._chance = _chances(self.exponent, self.publishers)
         self._taken = 0
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)
