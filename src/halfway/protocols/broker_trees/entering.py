@@ -45,7 +45,7 @@ def is_outside(state, b):
 
 @apart
 def is_for_broker(message):
-    """Return whether a node outside of the tree gets this record because others take it for a broker."""
+    """Return whether others sent this record to a broker that is a client's node by now."""
     return message.kind == JOIN or message.kind == KEEP_ALIVE
 
 
