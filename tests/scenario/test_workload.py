@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from halfway.comparison.plan import plain_of
@@ -16,17 +17,15 @@ from halfway.sim.simulation import Simulation
 FLOOD_BYTES = 12 + 4 + 4 + 4 + 4  # header; topic, event, publisher and epoch
 
 LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
-TEXT = """
+OPTIONS = "[options.siena]\nbrokers = 1\n[workload]\n"
+TEXT = f"""
 seconds = 20
 hello = "given"
 discovery_delay_s = 0
 [network]
 kind = "file"
 path = "links.csv"
-[options.siena]
-brokers = 1
-[workload]
-"""
+{OPTIONS}"""
 NAMED = """
 publishers = ["gate"]
 subscribers = { heat = ["shed", { node = "yard", from_s = 5 }], rain = ["roof"] }
@@ -43,10 +42,14 @@ subscribers = { heat = ["shed"] }
 EVENTS = "time,node,topic,size\n100,gate,heat,50\n104,roof,heat,30\n106,gate,rain,10\n"
 
 
+LATER = 'brokers = ["gate", {{ node = "yard", {} }}]'
+
+
 def file_of(folder: Path, text: str, events: str = EVENTS) -> Path:
     (folder / "links.csv").write_text(LINKS, "utf-8")
     (folder / "events.csv").write_text(events, "utf-8")
-    (folder / "scenario.toml").write_text(TEXT + text, "utf-8")
+    head = TEXT if "brokers =" not in text else TEXT.replace(OPTIONS, "[workload]\n")
+    (folder / "scenario.toml").write_text(head + text, "utf-8")
     return folder / "scenario.toml"
 
 
@@ -117,6 +120,60 @@ def test_systems_that_do_not_learn_of_an_end_are_named(tmp_path: Path) -> None:
     assert not read_request(file_of(tmp_path, ENDING), ["gossip"]).remarks
 
 
+BROKERS = """
+publishers = ["gate", "yard"]
+subscribers = ["shed", "roof"]
+brokers = ["gate", { node = "yard", from_s = 2.2, until_s = 11.2 }, { node = "shed", from_s = 6.2 }]
+events = 16
+start_s = 3.0
+"""
+
+
+def brokers_of(run: Simulation) -> dict[str, int]:
+    """The parent of each broker of a run by name; -2: the broker is outside of the tree."""
+    names, state = run.environment.names(), run.state
+    rows = np.flatnonzero(state.broker_index >= 0)
+    return {names[row]: int(state.parent[state.broker_index[row]]) for row in rows}
+
+
+@pytest.mark.parametrize("text", ["", RECORDED.replace("subscribers =", "#")])
+def test_named_brokers_have_their_periods(tmp_path: Path, text: str) -> None:
+    given = 'brokers = ["gate", { node = "yard", from_s = 3, until_s = 9 }]\n'
+    run = built(tmp_path, text + given, system="flooding")
+    row = {name: row for row, name in enumerate(run.environment.names())}
+    whole = (row["gate"], 0.0, float("inf"))
+    assert [tuple(one) for one in run.demand.brokers] == [whole, (row["yard"], 3.0, 9.0)]
+
+
+@pytest.mark.parametrize("system", ["siena", "underlay-siena"])
+def test_a_broker_enters_and_leaves_the_tree(tmp_path: Path, system: str) -> None:
+    """[uas Algorithm 2] "C.Connect To(B.Parent)": the shed, a child of the yard, joins the gate."""
+    run = built(tmp_path, BROKERS, system=system)
+    row = {name: row for row, name in enumerate(run.environment.names())}
+    parents = {}
+    for t in (2.0, 5.0, 10.0, 15.0):
+        run.advance(t)
+        parents[t] = brokers_of(run)
+    assert parents == {
+        2.0: {"gate": -1, "shed": -2, "yard": -2},
+        5.0: {"gate": -1, "shed": -2, "yard": row["gate"]},
+        10.0: {"gate": -1, "shed": row["yard"], "yard": row["gate"]},
+        15.0: {"gate": -1, "shed": row["gate"], "yard": -2},
+    }
+    outcome = run.run()
+    assert (outcome.expected, outcome.delivered) == (2 * 16, 2 * 16)
+    assert (outcome.duplicates, outcome.unsolicited) == (0, 0)
+
+
+def test_brokers_that_a_system_has_no_use_for_are_remarked(tmp_path: Path) -> None:
+    given = 'brokers = ["gate"]\n'
+    request = read_request(file_of(tmp_path, given), ["flooding", "gossip"])
+    assert request.remarks == [
+        "workload.brokers has no effect on these systems, which have no broker tree: "
+        "flooding, gossip"
+    ]
+
+
 def test_recorded_events_are_published_by_their_nodes_at_their_times(tmp_path: Path) -> None:
     run = built(tmp_path, RECORDED)
     names, events = run.environment.names(), run.demand.take(1e9, 9)
@@ -177,6 +234,11 @@ def test_recorded_events_without_subscribers_get_drawn_ones(tmp_path: Path) -> N
         (NAMED + "exponent = 2.0", "workload.exponent = 2: expected popularity"),
         (NAMED + "topics = 2\nwidth = 2", "width = 2: expected 1, as subscribers have names"),
         (NAMED + "payload_bytes = { het = 4 }", "'het': the workload has no such topic"),
+        ("brokers = []", r"workload.brokers = \[\]: expected at least one node"),
+        ('brokers = ["gait"]', "'gait': the network has no such node"),
+        ('brokers = ["gate", "gate"]', "node 'gate' is named twice"),
+        (LATER.format("from_s = 9, until_s = 5"), "from_s = 9, until_s = 5: expected 0 <= from_s"),
+        ('brokers = [{ node = "gate", from_s = 1 }]', "'gate' is the first broker, which founds"),
         (RECORDED + "begin = 200", "workload.begin = 200: expected at most 106"),
         (RECORDED.replace("start_s = 2", "start_s = 30"), "the first event is at 30 s"),
         (RECORDED.replace('"events.csv"', "[]"), "expected at least one file"),
@@ -185,6 +247,12 @@ def test_recorded_events_without_subscribers_get_drawn_ones(tmp_path: Path) -> N
 )
 def test_a_bad_workload_is_an_error(tmp_path: Path, text: str, what: str) -> None:
     with pytest.raises(Problem, match=what):
+        simulation_of(read(tmp_path, text))
+
+
+def test_a_number_of_brokers_beside_their_names_is_an_error(tmp_path: Path) -> None:
+    text = 'brokers = ["gate"]\n[options.siena]\nbrokers = 1\n'
+    with pytest.raises(Problem, match=r"brokers = 1: workload\.brokers names the brokers"):
         simulation_of(read(tmp_path, text))
 
 

@@ -14,13 +14,15 @@ from halfway.adapters.interface import (
     RunContext,
     SystemInstance,
     commands,
+    joined,
     limits_of,
 )
 from halfway.adapters.intervals import begins, intervals
 from halfway.core.filters import filters
+from halfway.core.missing import NONE
 from halfway.core.options import Value
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.messages import SUBSCRIBE
+from halfway.protocols.broker_trees.messages import ENTER, LEAVE, SUBSCRIBE
 from halfway.protocols.broker_trees.paths.circuits import FORGOTTEN, Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.reliable_hop import TABLE_FULL
@@ -38,7 +40,8 @@ class TreeNodes(NamedTuple):
     """The roles in a run of a broker tree: what each node is given."""
 
     brokers: Int32s  # ids, in the order of drawing; the first one founds the tree
-    clients: Int32s  # ids of the other nodes with an application
+    clients: Int32s  # ids of the nodes with an application that are no broker for some time
+    later: Int32s  # ids of the brokers that enter the tree later
 
     @property
     def root(self) -> int:
@@ -51,7 +54,10 @@ class SienaAdapter(Adapter):
 
     A node is given its id, its options, whether it is a broker, and if so the id of the root. A
     node subscribes to intervals, the runs of neighbouring topics. Both trees have the same brokers.
+    A broker that the workload names may enter and leave the tree, on a command of its application.
     """
+
+    has_broker_tree = True
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
@@ -63,7 +69,7 @@ class SienaAdapter(Adapter):
         if context.reach is not None:
             return "its paths lead over an underlay of fixed links, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
-        if brokers > room:
+        if brokers > room and not context.demand.brokers:
             return f"{brokers} brokers do not fit {room} nodes that reach each other"
         return ""
 
@@ -113,7 +119,11 @@ class SienaAdapter(Adapter):
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
         wanted = [self._filter[first, last] for _, first, last in some]
-        return commands(begins(demand, some), rows, SUBSCRIBE, np.array(wanted, np.int32))
+        subscribe = commands(begins(demand, some), rows, SUBSCRIBE, np.array(wanted, np.int32))
+        enter = [(one.from_s, one.row, ENTER) for one in demand.brokers if one.from_s > 0.0]
+        leave = [(one.until_s, one.row, LEAVE) for one in demand.brokers if one.until_s < np.inf]
+        at, row, kind = np.array([*enter, *leave]).reshape(-1, 3).T
+        return joined((subscribe, commands(at, row, kind, NONE)))
 
 
 class UnderlaySienaAdapter(SienaAdapter):
@@ -172,14 +182,20 @@ def largest_component(network: Network) -> Int32s:
 
 
 def roles(context: RunContext, brokers: int) -> TreeNodes:
-    """Return the roles of a broker tree's run: brokers on distinct uniform nodes of the largest
-    component, and clients wherever applications are."""
+    """Return the roles of a broker tree's run: brokers, and clients wherever applications are.
+
+    Brokers are those that the workload names, or distinct uniform nodes of the largest component.
+    """
+    demand, ids = context.demand, context.node_ids
+    named = demand.brokers
     random = np.random.default_rng(context.seed)
     drawn = random.permutation(largest_component(context.start))[:brokers]
-    demand = context.demand
+    chosen = np.array([one.row for one in named], np.int32) if named else drawn
+    part_time = [one.row for one in named if one.from_s > 0.0 or one.until_s < np.inf]
     some = [np.zeros(0, np.int32), *demand.publishers, *demand.subscribers]
-    rows = np.setdiff1d(np.concatenate(some), drawn)
-    return TreeNodes(context.node_ids[drawn], context.node_ids[rows])
+    rows = np.setdiff1d(np.concatenate(some), np.setdiff1d(chosen, part_time))
+    later = np.array([one.row for one in named if one.from_s > 0.0], np.int32)
+    return TreeNodes(ids[chosen], ids[rows], ids[later])
 
 
 def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) -> dict[str, Any]:
@@ -190,5 +206,6 @@ def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) ->
     return {
         "room": min(8 * brokers + clients, max(_CIRCUITS, 4 * brokers)),
         "retries": int(values["retries"]),
+        "later": nodes.later,
         "clients": ClientRoom(nodes.clients, int(per_row.max()), 1, context.publishers),
     }

@@ -199,9 +199,9 @@ class Adapter:
     """The adapter's interface: how applications speak to one system. The defaults are those of a
     system by topic."""
 
-    # Whether the system detects failures. Other systems spread events.
-    detects_failures = False
+    detects_failures = False  # other systems spread events
     lists_members = False  # whether members with both roles learn the others from the system itself
+    has_broker_tree = False  # whether a workload may name the system's brokers
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         self.module, self.values = module, dict(values)

@@ -18,7 +18,7 @@ from halfway.comparison.plan import SystemSource
 from halfway.problem import Problem
 from halfway.scenario import build
 from halfway.scenario.reading import ScenarioSource, file_of
-from halfway.scenario.remarks import on_ended_subscriptions, remarks_of
+from halfway.scenario.remarks import on_ended_subscriptions, on_named_brokers, remarks_of
 from halfway.scenario.schema import Scenario
 from halfway.scenario.sweep import ScenarioPoint, read_sweep
 
@@ -223,7 +223,8 @@ def _sorted_out(
                 unsupported[one.name] = f"{why} (at {where})" if where else why
         running = [one.system() for one in systems if one.name not in unsupported]
         ended = on_ended_subscriptions(ready, point.scenario, running)
-        for remark in (*remarks_of(point.scenario, ready), *ended):
+        named = on_named_brokers(ready, running)
+        for remark in (*remarks_of(point.scenario, ready), *ended, *named):
             remarks.setdefault(remark, []).append(where)
     supported = {one.name: one for one in systems if one.name not in unsupported}
     if not supported:

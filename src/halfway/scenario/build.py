@@ -75,6 +75,7 @@ def system_of(scenario: Scenario, system: str | System | None = None) -> System:
 
 def prepared(scenario: Scenario) -> PreparedScenario:
     """Build the network or the movement that a scenario names, and its workload there."""
+    _check_options_of_brokers(scenario)
     with _located("network"):
         network, motion = network_of(scenario)
     known = NamesAndSeed(_names(network, motion), scenario.seed)
@@ -92,6 +93,19 @@ def prepared(scenario: Scenario) -> PreparedScenario:
             raise Problem(what, remedy="set workload.scale, workload.begin or seconds")
     with _located("power"):
         return PreparedScenario(network, motion, demand, _batteries(scenario.power, known.names))
+
+
+def _check_options_of_brokers(scenario: Scenario) -> None:
+    """Raise Problem where a scenario names the brokers of a tree, and gives their number too."""
+    work = scenario.workload
+    if isinstance(work, FailureDetection | GroupWorkload) or work.brokers is None:
+        return
+    for name, given in scenario.options.items():
+        if "brokers" in given and named(name, "options").adapter.has_broker_tree:
+            what = (
+                f"options.{name}.brokers = {given['brokers']}: workload.brokers names the brokers"
+            )
+            raise Problem(what, where="scenario", remedy="leave out one of the two")
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:

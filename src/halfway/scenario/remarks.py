@@ -50,6 +50,15 @@ def on_ended_subscriptions(
     )
 
 
+def on_named_brokers(ready: PreparedScenario, systems: Sequence[System]) -> tuple[str, ...]:
+    """Return the remark on systems for which a workload names brokers in vain; () for none."""
+    without = [one.name for one in systems if not one.adapter.has_broker_tree]
+    if not ready.demand.brokers or not without:
+        return ()
+    which = "this system, which has" if len(without) == 1 else "these systems, which have"
+    return (f"workload.brokers has no effect on {which} no broker tree: {', '.join(without)}",)
+
+
 def _on_ratios(scenario: Scenario) -> Iterator[str]:
     """Yield the remark that a table of ratios with one direction of each link holds in both."""
     radio = scenario.radio

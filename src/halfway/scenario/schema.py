@@ -85,6 +85,19 @@ class Member(_Part, frozen=True, kw_only=True):
     ] = None
 
 
+class BrokerMember(_Part, frozen=True, kw_only=True):
+    """A broker of a scenario that enters and leaves the broker tree at given times."""
+
+    node: Annotated[Node, Meta(description="The name of the broker.")]
+    from_s: Annotated[
+        float, Meta(ge=0.0, le=1e9, description="The time at which it enters the tree, in s.")
+    ] = 0.0
+    until_s: Annotated[
+        Annotated[float, Meta(gt=0.0, le=1e9)] | None,
+        Meta(description="The time at which it leaves the tree, in s."),
+    ] = None
+
+
 Publishers = str | list[Node] | dict[str, list[Node]]  # a file, nodes of all topics, or by topic
 Subscribers = str | list[Node | Member] | dict[str, list[Node | Member]]
 Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -106,6 +119,7 @@ class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
     exponent: Annotated[float, Meta(gt=0.0, le=100.0)] = 1.0
     publishers: Publishers | None = None
     subscribers: Subscribers | None = None
+    brokers: list[Node | BrokerMember] | None = None  # of broker trees, the root first
     payload_bytes: Bytes | dict[str, Bytes] | None = None
 
 
@@ -120,6 +134,7 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
     nodes: Literal["named", "drawn"] = "named"
     subscribers: Subscribers | None = None
     subscribers_each: Count = 1
+    brokers: list[Node | BrokerMember] | None = None
     payload_bytes: Bytes | dict[str, Bytes] | None = None
 
 
@@ -203,7 +218,7 @@ class Scenario(_Part, frozen=True, kw_only=True):
 # of a comparison, which follow from the scenario's text, remain as they were.
 _ADDED = {
     "power": ("battery_j",),
-    "workload": ("popularity", "exponent", "publishers", "subscribers", "payload_bytes"),
+    "workload": ("popularity", "exponent", "publishers", "subscribers", "brokers", "payload_bytes"),
 }
 _ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outside of any table
 

@@ -10,6 +10,7 @@ from halfway.problem import Problem
 from halfway.scenario.groups import groups_of
 from halfway.scenario.schema import (
     AnyWorkload,
+    BrokerMember,
     FailureDetection,
     GroupWorkload,
     Member,
@@ -23,10 +24,13 @@ from halfway.world.workload.event_files import RecordedEvents, read_events, read
 from halfway.world.workload.groups import Groups
 from halfway.world.workload.monitoring import Monitoring
 from halfway.world.workload.roles import (
+    ALWAYS,
+    BrokerPeriod,
     GivenRoles,
     NamedSubscription,
     Names,
     Period,
+    brokers_of,
     publishing_rows,
     subscribing_rows,
     topic_names,
@@ -95,6 +99,7 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
     named += [one.topic for one in subscribing or () if one.topic is not None]
     topics = _topics(workload, named)
     nodes = Names("node", known.names)
+    brokers = _brokers(workload, nodes)
     publishers = subscribers = None
     periods: Mapping[tuple[int, int], Period] = {}
     if publishing is not None:
@@ -105,7 +110,8 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
         len(known.names), len(topics.known), workload.publishers_each, workload.subscribers_each,
         workload.events, workload.every_s, workload.start_s, workload.arrivals, known.seed,
         workload.width, workload.exponent if workload.popularity == "zipf" else 0.0,
-        GivenRoles(publishers, subscribers, periods), _payload(workload.payload_bytes, topics),
+        GivenRoles(publishers, subscribers, periods, brokers),
+        _payload(workload.payload_bytes, topics),
     )  # fmt: skip
 
 
@@ -153,6 +159,7 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
         ],
         None if sizes is None else [sizes[k] for k in kept],
         periods,
+        _brokers(workload, Names("node", known.names)),
     )
 
 
@@ -225,6 +232,22 @@ def _subscription(one: int | str | Member, topic: str | None) -> NamedSubscripti
         return NamedSubscription(str(one), topic)
     until_s = math.inf if one.until_s is None else one.until_s
     return NamedSubscription(str(one.node), topic, one.from_s, until_s)
+
+
+def _brokers(workload: Workload | RecordedWorkload, nodes: Names) -> tuple[BrokerPeriod, ...]:
+    """Return the brokers that a scenario names; () where the seed draws them."""
+    if workload.brokers is None:
+        return ()
+    if not workload.brokers:
+        remedy = "name a broker, or leave out `brokers`"
+        raise Problem("workload.brokers = []: expected at least one node", remedy=remedy)
+    some = [
+        (str(one.node), one.from_s, math.inf if one.until_s is None else one.until_s)
+        if isinstance(one, BrokerMember)
+        else (str(one), *ALWAYS)
+        for one in workload.brokers
+    ]
+    return brokers_of(some, nodes, "workload.brokers")
 
 
 def _payload(given: int | dict[str, int] | None, topics: Names) -> list[int]:

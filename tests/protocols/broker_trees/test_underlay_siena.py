@@ -18,10 +18,15 @@ from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.messages import DELIVERED, PUBLISH, SUBSCRIBE, UNSUBSCRIBE
-from halfway.protocols.broker_trees.paths.ancestors import LEFT
+from halfway.protocols.broker_trees.messages import (
+    DELIVERED,
+    LEAVE,
+    PUBLISH,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+)
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
-from halfway.protocols.broker_trees.underlay_messages import LEAVE
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import new_engine
@@ -137,7 +142,7 @@ class LiveTree:
         return self.overlay[number].row
 
     def parent(self, number: int) -> int:
-        """The number of a broker's parent, or NONE, or LEFT."""
+        """The number of a broker's parent, or NONE, or OUTSIDE."""
         name = int(self.state.parent[self.state.broker_index[self.row(number)]])
         return name if name < 0 else self.number[name]
 
@@ -215,7 +220,7 @@ def fail(action: Action, live: LiveTree) -> None:
 
 def is_tree(live: LiveTree) -> bool:
     """Whether all brokers that did not leave are below one root."""
-    stay = [k for k in range(BROKERS) if live.parent(k) != LEFT]
+    stay = [k for k in range(BROKERS) if live.parent(k) != OUTSIDE]
     tops = set()
     for below in stay:
         here = below

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees.paths.circuits import Int32s
+from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, is_complete, remove_slot
 from halfway.protocols.event_window import EventWindows, empty_windows
 
+_FIRST = 2**28  # serial of a client's path: its node, as a broker, has other paths below this
 MOST_SILENT = 3  # refresh intervals after which a broker expires a client
 
 
@@ -60,7 +61,8 @@ def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -
         return np.zeros(len(at), np.int32)
 
     return ClientState(
-        index, np.full(len(at), NONE), zeros(), zeros(), np.zeros(len(at), np.uint8),
+        index, np.full(len(at), NONE), zeros(), np.full(len(at), SORTS * _FIRST, np.int32),
+        np.zeros(len(at), np.uint8),
         zeros(), zeros(), np.full(len(at), -1.0),
         np.full((len(at), room.places), FREE), np.full((len(at), room.places), FREE),
         np.full((len(at), room.places), NONE),

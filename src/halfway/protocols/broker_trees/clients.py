@@ -124,6 +124,14 @@ def attach(state, i, c, place, out):
 
 
 @apart
+def leave_broker(state, i, c, out):
+    """End the attachment of a client's node, which is a broker from now on."""
+    if state.clients.attached[c] == 1:
+        send_to_broker(state, i, c, messages.DETACH, 0, NONE, out)
+    state.clients.broker[c], state.clients.attached[c] = NONE, 0
+
+
+@apart
 def attach_to_nearer(state, i, c, out):
     """Attach a client's node to the nearest broker if it has none, or a farther one, or one that
     has not answered yet and to which the nodes around know no way any more."""
@@ -233,7 +241,9 @@ def receive_from_broker(state, catalogue, i, c, message, out):
 @apart
 def receive_at_client(state, rules, i, c, message, out):
     """Handle a record at a client's node, but for its REFRESHes."""
-    if message.kind == messages.ANNOUNCE:
+    if message.kind == messages.LEAVING or message.kind == messages.WITHDRAW:
+        forget_broker(state, i, c, message.args[ORIGIN])
+    if message.kind == messages.ANNOUNCE or message.kind == messages.WITHDRAW:
         attach_to_nearer(state, i, c, out)
     elif message.args[messages.DIRECTION] > 0:
         receive_from_broker(state, rules.catalogue, i, c, message, out)

@@ -23,6 +23,7 @@ from halfway.protocols.broker_trees.messages import (
     JOIN,
     NUMBER,
     ORIGIN,
+    PARENT,
     PATH,
     REFRESH,
 )
@@ -172,7 +173,7 @@ def check_parent(state, rules, sender, now, out):
     above = state.grandparent[b]
     if above != NONE and direct_path(sender, above) != NO_PLACE:
         o = send(sender, kinds.GRANDCHILD, above, out)
-        o[kinds.PARENT] = up
+        o[PARENT] = up
 
 
 @apart

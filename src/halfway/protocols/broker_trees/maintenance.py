@@ -34,18 +34,20 @@ def receive(state, rules, sender, message, out):
     elif kind == kinds.PONG:
         detector.on_pong(state, sender, message, out)
     elif kind == kinds.GRANDCHILD:
-        add_grandchild(state.children, sender.broker, source, message[kinds.PARENT])
+        add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
     elif kind == messages.JOIN:
         tree.on_join(state, rules, sender, message, out)
     elif kind == kinds.ACCEPT:
         tree.on_accept(state, rules, sender, message, out)
     elif kind == kinds.QUIT:
         tree.lose_child(state, sender, source, out)
-    elif kind == kinds.LEAVING:
+    elif kind == messages.LEAVING and source == state.parent[sender.broker]:
+        parent_search.follow_leaving(state, rules, sender, message, out)
+    elif kind == messages.LEAVING:
         tree.adopt(state, sender, source, source, out)
     elif kind == kinds.CONFIRM or kind == kinds.CONFIRM_TIMEOUT:
         confirmations.receive(state, rules, sender, message, out)
-    elif kind == kinds.LEAVE:
+    elif kind == messages.LEAVE:
         tree.leave_tree(state, sender, out)
     else:
         receive_common(state, rules, sender, message, out)

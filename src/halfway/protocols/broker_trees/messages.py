@@ -41,6 +41,7 @@ PATH = 6  # DIRECT or SECOND, plus DIGEST_BIT
 DIGEST_BIT = 2  # in a PING: it has a DIGEST; in PONG, ALIVE and HOLDS: the digests differ
 DIGEST = "topic"  # of the subscriptions that the receiver should hold for the sender
 BROKER = "target"  # that a search is for
+PARENT = "topic"  # the sender's parent, as the sender knows it
 MOST_ATTRIBUTES = 6  # of an event; its values take the `reals` of a record
 EACH = 3  # attributes of a filter in one record
 
@@ -62,6 +63,7 @@ RANGES = {
     "path": whole(0, 3), "ancestors": whole(0, 2**32 - 1), "owner": ranges.NODE,
     "digest of the child's subscriptions": BITS, "digest of the node's subscriptions": BITS,
     "digest of the filter": ranges.NUMBER, "broker searched for": ranges.NODE,
+    "the sender's parent": NODE_OR_NONE,
     "as in that record": BITS, "numbers as in that record": DOUBLE,
 }  # fmt: skip
 KINDS = Kinds(RANGES)
@@ -107,6 +109,7 @@ NO_PATH = KINDS.timer(
     "epoch", args={"as in that record[k]": 0}, reals={"numbers as in that record[6]": 0},
     reused=dict.fromkeys((FILTER, "event", "publisher"), "as in that record"),
 )  # fmt: skip
+LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 HELD = KINDS.network(
     17, "held", "the sender, a broker, holds a subscription of the receiver", TO_END,
     args=ROUTED_CLIENT, reused={FILTER: "digest of the filter"},
@@ -114,6 +117,10 @@ HELD = KINDS.network(
 JOIN = KINDS.network(
     19, "join", "the sender asks to be, or to stay, a child of the receiver", TO_END,
     args=ROUTED, reused={DIGEST: "digest of the child's subscriptions"},
+)  # fmt: skip
+LEAVING = KINDS.network(
+    22, "leaving", "the sender leaves the tree, so that its parent must adopt its children", TO_END,
+    args=ROUTED, reused={PARENT: "the sender's parent"},
 )  # fmt: skip
 KEEP_ALIVE = KINDS.network(
     23, "keep-alive", "a client's node attaches to its broker, and checks it", TO_END,
@@ -145,6 +152,11 @@ REFRESH = KINDS.timer(31, "refresh", "a broker or a client's node refreshes what
 HOLDS = KINDS.network(
     32, "holds", "the sender, a broker of SIENA, holds the receiver as a child", TO_END,
     args={**ROUTED, "path": PATH}, reals={"ancestors[k]": 0},
+)  # fmt: skip
+ENTER = KINDS.command(33, "enter", "this node enters the tree as a broker")
+WITHDRAW = KINDS.network(
+    34, "withdraw", "a broker left the tree, and its announcements do not count any more", "epoch",
+    args={"origin": ORIGIN, "number": VERSION},
 )  # fmt: skip
 START = KINDS.start()
 KINDS.include(reliable_hop.KINDS)

@@ -6,12 +6,14 @@ tree asks the nearest broker, as Algorithm 1 prints it.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees.decisions import (
     ALTERNATE,
     DIRECT,
     FALLBACKS,
     OTHERS,
     PARENT,
+    SECOND,
     fallback,
 )
 from halfway.protocols.broker_trees.messages import JOIN, ORIGIN
@@ -120,6 +122,15 @@ def on_found(state, rules, sender, message, out):
         if peer == state.parent[b]:
             state.missed[b, DIRECT] = 0
             complete_paths(state, rules, sender, out)
+
+
+@apart
+def follow_leaving(state, rules, sender, message, out):
+    """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the parent of the parent that leaves."""
+    b = sender.broker
+    state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
+    state.missed[b, DIRECT] = state.missed[b, SECOND] = rules.missed_pings + 1
+    search_parent(state, rules, sender, message.at, out)
 
 
 @apart

@@ -16,9 +16,9 @@ from halfway.protocols.broker_trees.decisions import (
     UPPER,
     next_hop_up,
 )
-from halfway.protocols.broker_trees.messages import ORIGIN
+from halfway.protocols.broker_trees.entering import withdraw
+from halfway.protocols.broker_trees.messages import LEAVING, ORIGIN, PARENT
 from halfway.protocols.broker_trees.paths.ancestors import (
-    LEFT,
     SEEKING,
     is_ancestor,
     take_ancestors,
@@ -83,7 +83,7 @@ def is_cut_off(state, rules, sender):
 def add_news(state, sender, o):
     """Write a parent's news (the brokers above, the root, its successors) into a child's record."""
     b = sender.broker
-    o[kinds.PARENT] = state.parent[b]
+    o[PARENT] = state.parent[b]
     if state.parent[b] == NONE:
         o[kinds.ROOT], o.args[kinds.SUCCESSOR] = sender.own, first_child(state.children, b, NONE)
         o.args[kinds.NEXT_SUCCESSOR] = first_child(state.children, b, o.args[kinds.SUCCESSOR])
@@ -97,7 +97,7 @@ def add_news(state, sender, o):
 @apart
 def take_news(state, b, own, message):
     """Learn from the news of a broker's parent who is above it, the root and its successors."""
-    state.grandparent[b], state.root[b] = message[kinds.PARENT], message[kinds.ROOT]
+    state.grandparent[b], state.root[b] = message[PARENT], message[kinds.ROOT]
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
     state.depth[b] = message.args[kinds.DEPTH] + 1
@@ -247,10 +247,12 @@ def adopt(state, sender, failed, replaced, out):
 @apart
 def leave_tree(state, sender, out):
     """[uas Algorithm 2] Leave the parent and the tree, as the application asks; the root stays."""
-    b = sender.broker
-    up = state.parent[b]
+    up = state.parent[sender.broker]
     if up >= 0:
-        send(sender, kinds.LEAVING, up, out)
-        state.parent[b] = LEFT
-        for s in range(state.table.filter.shape[1]):
-            state.table.filter[b, s], state.table.forwarded[b, s] = FREE, 0
+        send(sender, LEAVING, up, out)[PARENT] = up
+        children = state.children.child
+        for s in range(children.shape[1]):
+            if children[sender.broker, s] != NONE:
+                send(sender, LEAVING, children[sender.broker, s], out)[PARENT] = up
+    if up >= 0 or up == SEEKING:
+        withdraw(state, sender, out)

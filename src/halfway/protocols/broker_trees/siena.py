@@ -6,9 +6,9 @@ Every node is a router, some are brokers, and a client's node speaks to its brok
 are numbers at their node: one subscribes to attach, DETACHes to leave, and moves by doing both.
 [ibid. §4.2] a server is started with the identity of its master. We let a broker that starts choose
 the nearest broker of the tree as its parent, so that both trees are formed alike; it keeps this
-parent for good. A broker repeats its JOIN in each refresh interval, with a digest of what it
-forwarded, so that a parent without memory gets this again. A path that does not answer is searched
-for again, but a broker that is down partitions the tree.
+parent until that one leaves. A broker repeats its JOIN in each refresh interval, with a digest of
+what it forwarded, so that a parent without memory gets this again. A path that does not answer is
+searched for again, but a broker that is down partitions the tree.
 """
 
 import math
@@ -32,21 +32,18 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
 )
 from halfway.protocols.broker_trees.decisions import ALL_DIRECT
+from halfway.protocols.broker_trees.entering import is_for_broker, is_outside, remember_own
 from halfway.protocols.broker_trees.messages import (
     CLIENT,
     FILTER,
     NO_PATH,
-    ORIGIN,
     digest,
     is_command,
     parts_of,
     write_values,
 )
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
-from halfway.protocols.broker_trees.paths.ancestors import (
-    SEEKING,
-    no_ancestors,
-)
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.nearby import (
     Nearby,
@@ -121,8 +118,11 @@ class SienaState(NamedTuple):
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Int32s  # [brokers] the parent's id; NONE at the root, SEEKING: none yet
+    parent: Int32s  # [brokers] the parent's id; NONE at the root, SEEKING: none yet, OUTSIDE
     root: Int32s  # [brokers] the root's id, which each broker is given
+    successor: (
+        Int32s  # [brokers] parent of the parent that left, or of this broker itself; NONE: none
+    )
     asked: Int32s  # [brokers] JOINs in a row without an answer
     announced: Int32s  # [brokers] announcements so far
     above: npt.NDArray[np.int64]  # [brokers, words] the ancestors
@@ -148,29 +148,36 @@ def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
     return index
 
 
-def parents_at_first(node_ids: Int32s, brokers: Int32s, root: int) -> Int32s:
-    """Return [brokers] the parents of the brokers in SIENA's state: only the root needs none."""
+def parents_at_first(
+    node_ids: Int32s, brokers: Int32s, root: int, later: Int32s | None = None
+) -> Int32s:
+    """Return [brokers] the parents of the brokers in SIENA's state: only the root needs none.
+
+    later: ids of those brokers that enter the tree later, on a command; None: there are none.
+    """
     own = node_ids[np.isin(node_ids, brokers)]
-    return np.where(own == root, NONE, SEEKING).astype(np.int32)
+    up = np.where(own == root, NONE, SEEKING).astype(np.int32)
+    return up if later is None else np.where(np.isin(own, later), OUTSIDE, up).astype(np.int32)
 
 
 def state(
     node_ids: Int32s, brokers: Int32s, root: int, slots: int, *, room: int = 64, retries: int = 0,
-    attributes: int = 1, clients: ClientRoom = NO_CLIENTS,
+    attributes: int = 1, clients: ClientRoom = NO_CLIENTS, later: Int32s | None = None,
 ) -> SienaState:  # fmt: skip
     """Return the state of nodes before SIENA's tree exists.
 
     brokers: ids of those nodes that are brokers; root: the id of the broker that founds the tree,
     which only brokers know; slots: room for subscriptions at each broker; room: for circuits at
-    each node; attributes: of an event, up to MOST_ATTRIBUTES.
+    each node; attributes: of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
     """
-    up = parents_at_first(node_ids, brokers, root)
+    up = parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
     return SienaState(
         node_id=node_ids, broker_index=broker_index(node_ids, brokers), parent=up,
-        root=np.full(here, root, np.int32), asked=np.zeros(here, np.int32),
-        announced=np.zeros(here, np.int32), above=no_ancestors(here),
-        table=empty_table(here, slots, attributes), paths=peer_paths.direct_paths(here, 0),
+        root=np.full(here, root, np.int32), successor=np.full(here, NONE),
+        asked=np.zeros(here, np.int32), announced=np.zeros(here, np.int32),
+        above=no_ancestors(here), table=empty_table(here, slots, attributes),
+        paths=peer_paths.direct_paths(here, 0),
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, 1),
         searches=no_searches(here), seen=empty_windows(here, clients.publishers),
         clients=client_state(node_ids, clients, here, slots),
@@ -193,18 +200,14 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """Return the limits of the ranges in records of either tree: the attributes of events.
-
-    An application's numbers of filters and events have none here, because digests take their field.
-    """
+    """Return the limits of the ranges in records of either tree: the attributes of events."""
     del state
     return {"attributes": rules.catalogue.values.shape[1]}
 
 
 @apart
 def filter_named(catalogue, message):
-    """Return the digest of the filter that a record, or a command of
-    the broker's application, names."""
+    """Return the digest of the filter that a record names, or a command of the application."""
     if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
@@ -240,7 +243,7 @@ def receive_at_broker(table, catalogue, sender, up, message, out):
 
 
 @apart
-def receive(state, rules, sender, message, out):
+def receive_in_tree(state, rules, sender, message, out):
     """Handle a record at a SIENA broker."""
     kind, up = message.kind, max(state.parent[sender.broker], NONE)
     if kind == messages.REFRESH:
@@ -249,6 +252,10 @@ def receive(state, rules, sender, message, out):
         siena_parent.on_join(state, sender, message, out)
     elif kind == messages.HOLDS:
         siena_parent.on_holds(state, sender, message, out)
+    elif kind == messages.LEAVE:
+        siena_parent.leave_tree(state, sender, out)
+    elif kind == messages.LEAVING:
+        siena_parent.on_leaving(state, sender, message, out)
     elif kind == messages.HELD:
         table_repair.on_held(state.table, sender, up, message, out)
     elif kind == messages.FOUND:
@@ -261,7 +268,7 @@ def receive(state, rules, sender, message, out):
         # We let an event pass once, because a broker that lost its memory may change its parent.
         receive_at_broker(state.table, rules.catalogue, sender, up, message, out)
         if kind == messages.SUBSCRIBE and message.args[messages.DIRECTION] > 0:
-            renew(state.clients, state.table, sender.broker, message.args[ORIGIN])
+            renew(state.clients, state.table, sender.broker, message.args[messages.ORIGIN])
 
 
 @apart
@@ -271,13 +278,33 @@ def receive_at_router(catalogue, own, message, out):
         emit(out, NO_PATH, 0.0, own)
 
 
+@apart
+def receive(state, rules, sender, c, message, out):
+    """Handle a record in the role that a node has now: broker, client's node, or router."""
+    b, kind = sender.broker, message.kind
+    if b != NONE and kind == messages.ENTER:
+        siena_parent.enter_tree(state, rules.catalogue, sender, c, out)
+    elif not is_outside(state, b):
+        remember_own(state, rules.catalogue, c, message)
+        receive_in_tree(state, rules, sender, message, out)
+    elif b != NONE and (c == NONE or is_for_broker(message)):
+        siena_parent.receive_outside(state, rules, sender, message, out)
+    elif c == NONE:
+        receive_at_router(rules.catalogue, sender.own, message, out)
+    elif kind == messages.REFRESH:
+        every_s = rules.refresh_s
+        client_nodes.refresh_client(state, rules, sender.row, c, every_s, 0, message.at, out)
+    else:
+        client_nodes.receive_at_client(state, rules, sender.row, c, message, out)
+
+
 @handles(SienaState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of SIENA's tree."""
+    """Let a node of SIENA's tree receive one message."""
     before, own = out.tally[0], state.node_id[i]
     b, c = state.broker_index[i], state.clients.client_index[i]
     sender = Sender(state.circuits, i, state.paths, state.searches, own, b, ALL_DIRECT)
-    announces = b != NONE and siena_parent.is_connected(state, b)
+    announces = not is_outside(state, b) and siena_parent.is_connected(state, b)
     if circuits.handle_hop(state.hops, state.lost, rules, i, message, out):
         return
     if message.kind == messages.START:
@@ -289,14 +316,7 @@ def handle(state, rules, neighbourhood, i, message, out):
             client_nodes.start_client(state, rules, i, c, out)
     elif relay(state, rules, i, announces, message, out):
         pass
-    elif b != NONE:
-        receive(state, rules, sender, message, out)
-    elif c == NONE:
-        receive_at_router(rules.catalogue, own, message, out)
-    elif message.kind == messages.REFRESH:
-        every_s = rules.refresh_s
-        client_nodes.refresh_client(state, rules, i, c, every_s, 0, message.at, out)
     else:
-        client_nodes.receive_at_client(state, rules, i, c, message, out)
+        receive(state, rules, sender, c, message, out)
     if rules.retries > 0:
         circuits.track_new(state.hops, rules, i, message, before, out)

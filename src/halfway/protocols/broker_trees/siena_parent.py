@@ -8,8 +8,20 @@ from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees.client_state import expire, renew
-from halfway.protocols.broker_trees.messages import DIGEST, DIGEST_BIT, ORIGIN, PATH
+from halfway.protocols.broker_trees.entering import enter, notify_children, withdraw
+from halfway.protocols.broker_trees.messages import (
+    DIGEST,
+    DIGEST_BIT,
+    JOIN,
+    KEEP_ALIVE,
+    LEAVING,
+    ORIGIN,
+    PARENT,
+    PATH,
+    REFRESH,
+)
 from halfway.protocols.broker_trees.paths.ancestors import (
+    OUTSIDE,
     SEEKING,
     is_ancestor,
     take_ancestors,
@@ -17,15 +29,20 @@ from halfway.protocols.broker_trees.paths.ancestors import (
 )
 from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.nearby import announce, drop_stale, nearest_but
-from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply
+from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply, send
 from halfway.protocols.broker_trees.paths.searches import search_direct, start_searches
-from halfway.protocols.broker_trees.tables.subscription_table import forward_uncovered
+from halfway.protocols.broker_trees.tables.subscription_table import (
+    FREE,
+    forward_uncovered,
+    remove,
+)
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,
     send_held,
 )
 
+_SUCCESSOR_ASKED = 6  # JOINs in a row to the parent of a broker that left, before others are asked
 _SEEK_S = 1.0  # between two JOINs of a broker without a parent
 _MOST_ASKED = 3  # JOINs in a row without an answer after which a broker counts as cut off
 _SEARCHED = 2  # the JOIN in a row without an answer for which a new path is searched
@@ -83,7 +100,7 @@ def on_found(state, sender, message, out):
             join(state, sender, peer, False, out)
         return
     nearer = nearest_but(state.nearby, sender.row, peer)
-    if nearer != NONE and not asks_root(state, b):
+    if nearer != NONE and state.successor[b] == NONE and not asks_root(state, b):
         join(state, sender, nearer, False, out)
     else:
         join(state, sender, peer, False, out)
@@ -114,7 +131,11 @@ def refresh_broker(state, rules, sender, now, out):
     state.asked[b] += 1
     if up == SEEKING:
         other = nearest_but(state.nearby, sender.row, NONE)
-        if other != NONE and asks_root(state, b):
+        if state.asked[b] > _SUCCESSOR_ASKED:
+            state.successor[b] = NONE
+        if state.successor[b] != NONE:
+            other = state.successor[b]
+        elif other != NONE and asks_root(state, b):
             other = state.root[b]
         if other != NONE:
             join(state, sender, other, state.asked[b] % 6 >= 4, out)
@@ -142,7 +163,7 @@ def on_holds(state, sender, message, out):
     """Take the sender as the parent of a SIENA broker that seeks one; repair what it holds."""
     b, source = sender.broker, message.args[ORIGIN]
     if state.parent[b] == SEEKING:
-        state.parent[b] = source
+        state.parent[b], state.successor[b] = source, NONE
         announce_broker(state, sender, out)
         for s in range(state.table.filter.shape[1]):
             state.table.forwarded[b, s] = 0
@@ -153,3 +174,51 @@ def on_holds(state, sender, message, out):
         send_forwarded(state.table, sender, source, out)
     state.asked[b] = 0
     take_ancestors(state.above, b, message)
+
+
+@apart
+def enter_tree(state, catalogue, sender, c, out):
+    """Let a node outside of SIENA's tree enter it as a broker: it asks the nearest one at once."""
+    if enter(state, catalogue, sender, c, out):
+        state.successor[sender.broker] = NONE
+        nearest = nearest_but(state.nearby, sender.row, NONE)
+        if nearest != NONE:
+            join(state, sender, nearest, False, out)
+
+
+@apart
+def leave_tree(state, sender, out):
+    """[uas Algorithm 2] Let a SIENA broker leave: it names its parent to its children."""
+    b = sender.broker
+    up = state.parent[b]
+    if up in (NONE, OUTSIDE):
+        return
+    if up >= 0:
+        state.successor[b] = up
+        send(sender, LEAVING, up, out)[PARENT] = up
+    notify_children(state, sender, state.successor[b], out)
+    withdraw(state, sender, out)
+
+
+@apart
+def on_leaving(state, sender, message, out):
+    """[uas Algorithm 2] "C.Connect To(B.Parent)": join the parent of the parent that leaves.
+
+    Of a child that leaves, remove what this SIENA broker holds for it.
+    """
+    b, source, successor = sender.broker, message.args[ORIGIN], message[PARENT]
+    if source == state.parent[b] or (source == state.successor[b] and state.parent[b] == SEEKING):
+        state.parent[b], state.asked[b], state.successor[b] = SEEKING, 1, successor
+        if successor != NONE:
+            join(state, sender, successor, False, out)
+    else:
+        remove(state.table, sender, FREE, source, NONE, max(state.parent[b], NONE), out)
+
+
+@apart
+def receive_outside(state, rules, sender, message, out):
+    """Handle a record at a node outside of SIENA's tree: name the broker to ask instead."""
+    if message.kind == JOIN or message.kind == KEEP_ALIVE:
+        reply(sender, message, LEAVING, out)[PARENT] = state.successor[sender.broker]
+    elif message.kind == REFRESH and message.at + rules.refresh_s <= rules.until_s:
+        emit(out, REFRESH, rules.refresh_s, sender.own)

@@ -7,10 +7,10 @@ its successors and the sender's depth.
 from halfway.core.kinds import Kinds
 from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE
 from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.messages import DIGEST, NUMBER, PATH, ROUTED, TO_END
+from halfway.protocols.broker_trees.messages import DIGEST, NUMBER, PARENT, PATH, ROUTED, TO_END
 
 # Header fields that the tree reuses.
-PARENT, ROOT = "topic", "event"  # the sender's parent, and the root, as the sender knows them
+ROOT = "event"  # as the sender knows it
 # Places in `args`.
 SUCCESSOR = 2  # the broker that succeeds the root
 NEXT_SUCCESSOR = 4  # of a root: its child after the successor
@@ -31,13 +31,12 @@ KINDS = Kinds(
     messages.RANGES
     | {
         "successor": _BROKER, "next successor": _BROKER, "depth": COUNT,
-        "the sender's parent": _BROKER, "the root": _BROKER,
+        "the root": _BROKER,
         "broker that leaves and is replaced": _BROKER,
         "latest round trip": AGE_S, "shortest round trip": AGE_S,
     }
 )  # fmt: skip
 KINDS.include(messages.KINDS)
-LEAVE = KINDS.command(13, "leave", "this broker leaves the tree [uas Algorithm 2]")
 TICK = KINDS.timer(14, "tick", "a ping interval is over")
 PING = KINDS.network(
     15, "ping", "a child pings its parent on each path", TO_END,
@@ -67,13 +66,6 @@ ACCEPT = KINDS.network(
     reals=_ANCESTORS,
 )
 QUIT = KINDS.network(21, "quit", "the sender is not a child of the receiver", TO_END, args=ROUTED)
-LEAVING = KINDS.network(
-    22,
-    "leaving",
-    "the sender leaves the tree, and its parent must adopt the sender's children",
-    TO_END,
-    args=ROUTED,
-)
 CONFIRM = KINDS.network(
     25, "confirm", "the broker confirms a subscription or an event of another broker", TO_END,
     args={**ROUTED, "number": NUMBER},

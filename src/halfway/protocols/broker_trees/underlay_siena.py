@@ -18,6 +18,7 @@ from halfway.core.compiled import apart
 from halfway.core.handler import handles
 from halfway.core.missing import NONE
 from halfway.core.options import count, seconds, switch
+from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import (
     clients as client_nodes,
 )
@@ -25,6 +26,7 @@ from halfway.protocols.broker_trees import (
     confirmations,
     maintenance,
     messages,
+    parent_search,
     siena,
     siena_parent,
 )
@@ -40,9 +42,15 @@ from halfway.protocols.broker_trees.client_state import (
 )
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
+from halfway.protocols.broker_trees.entering import (
+    enter,
+    is_for_broker,
+    is_outside,
+    remember_own,
+)
 from halfway.protocols.broker_trees.messages import parts_of
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
-from halfway.protocols.broker_trees.paths.ancestors import LEFT, no_ancestors
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
@@ -121,7 +129,7 @@ class UnderlaySienaState(NamedTuple):
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
-    parent: Int32s  # [brokers] C; NONE at the root, LEFT at a broker that left, SEEKING: none
+    parent: Int32s  # [brokers] C; NONE at the root, SEEKING: none, OUTSIDE: not in the tree
     grandparent: Int32s  # [brokers] P; NONE below the root
     alternate: Int32s  # [brokers] A, a neighbour of C; NONE: none
     root: Int32s  # [brokers] as each broker is given it, and then from the latest news
@@ -159,16 +167,17 @@ State = UnderlaySienaState
 def state(
     node_ids: Int32s, brokers: Int32s, root: int, slots: int, child_slots: int, *,
     room: int = 64, known: int = 1, retries: int = 0, clients: ClientRoom = NO_CLIENTS,
-    confirm: bool = False, attributes: int = 1,
+    confirm: bool = False, attributes: int = 1, later: Int32s | None = None,
 ) -> UnderlaySienaState:  # fmt: skip
     """Return the state of nodes before the underlay-aware tree exists.
 
     brokers: ids of those nodes that are brokers; root: the id of the broker that founds the tree,
     which only brokers know; slots: room for subscriptions at a broker; child_slots: room for
     children, and for grandchildren; room: for circuits at a node; known: brokers that a node keeps
-    a way to; confirm: whether brokers confirm records; attributes: of an event.
+    a way to; confirm: whether brokers confirm records; attributes: of an event;
+    later: see `siena.parents_at_first`.
     """
-    up = siena.parents_at_first(node_ids, brokers, root)
+    up = siena.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
 
     def each(value: int | np.int32) -> Int32s:
@@ -204,14 +213,19 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 
 @apart
-def receive_at_live_broker(state, rules, sender, message, out):
-    """Handle a record at a broker of the underlay-aware tree, unless it has left the tree."""
+def receive_outside(rules, sender, message, out):
+    """Handle a record at a node outside of the underlay-aware tree that is no client's node."""
+    if message.kind == messages.KEEP_ALIVE:
+        peer_paths.reply(sender, message, messages.LEAVING, out)
+    elif message.kind == messages.REFRESH and message.at + rules.refresh_s <= rules.until_s:
+        emit(out, messages.REFRESH, rules.refresh_s, sender.own)
+
+
+@apart
+def receive_in_tree(state, rules, sender, message, out):
+    """Handle a record at a broker of the underlay-aware tree."""
     b, kind = sender.broker, message.kind
     up = state.parent[b]
-    if up == LEFT:
-        if kind == messages.KEEP_ALIVE:
-            peer_paths.reply(sender, message, kinds.QUIT, out)
-        return
     if kind <= messages.DELIVERED:
         confirmations.confirm(sender, message, out)
     if kind > messages.DELIVERED:
@@ -229,9 +243,18 @@ def start(state, rules, sender, message, out):
     b = sender.broker
     siena_parent.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
-    if state.parent[b] != LEFT:
+    if state.parent[b] != OUTSIDE:
         detector.on_start(state, rules, sender, message.at, out)
         confirmations.restart_timers(state, rules, sender, out)
+
+
+@apart
+def enter_tree(state, rules, sender, c, message, out):
+    """Let a node outside of the tree enter it as a broker, which asks the nearest one at once."""
+    if enter(state, rules.catalogue, sender, c, out):
+        state.asked[sender.broker] = 0
+        detector.on_start(state, rules, sender, message.at, out)
+        parent_search.search_parent(state, rules, sender, message.at, out)
 
 
 @apart
@@ -241,8 +264,6 @@ def receive_at_client(state, rules, i, c, message, out):
         every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
         most = rules.missed_pings
         client_nodes.refresh_client(state, rules, i, c, every_s, most, message.at, out)
-    elif message.kind == kinds.QUIT:
-        client_nodes.forget_broker(state, i, c, message.args[messages.ORIGIN])
     else:
         client_nodes.receive_at_client(state, rules, i, c, message, out)
 
@@ -250,8 +271,24 @@ def receive_at_client(state, rules, i, c, message, out):
 @apart
 def is_announced(state, rules, sender):
     """Return whether a node announces itself as a broker."""
-    in_tree = sender.broker != NONE and state.parent[sender.broker] != LEFT
-    return in_tree and not tree.is_cut_off(state, rules, sender)
+    return not is_outside(state, sender.broker) and not tree.is_cut_off(state, rules, sender)
+
+
+@apart
+def receive(state, rules, sender, c, message, out):
+    """Handle a record in the role that a node has now: broker, client's node, or router."""
+    b = sender.broker
+    if b != NONE and message.kind == messages.ENTER:
+        enter_tree(state, rules, sender, c, message, out)
+    elif not is_outside(state, b):
+        remember_own(state, rules.catalogue, c, message)
+        receive_in_tree(state, rules, sender, message, out)
+    elif b != NONE and (c == NONE or is_for_broker(message)):
+        receive_outside(rules, sender, message, out)
+    elif c != NONE:
+        receive_at_client(state, rules, sender.row, c, message, out)
+    else:
+        siena.receive_at_router(rules.catalogue, sender.own, message, out)
 
 
 @handles(UnderlaySienaState)
@@ -271,12 +308,9 @@ def handle(state, rules, neighbourhood, i, message, out):
             client_nodes.start_client(state, rules, i, c, out)
     elif relay(state, rules, i, is_announced(state, rules, sender), message, out):
         pass
-    elif b != NONE:
-        receive_at_live_broker(state, rules, sender, message, out)
-        confirmations.track_new(state, rules, sender, before, out)
-    elif c != NONE:
-        receive_at_client(state, rules, i, c, message, out)
     else:
-        siena.receive_at_router(rules.catalogue, own, message, out)
+        receive(state, rules, sender, c, message, out)
+        if b != NONE:
+            confirmations.track_new(state, rules, sender, before, out)
     if rules.retries > 0:
         circuits.track_new(state.hops, rules, i, message, before, out)

@@ -12,7 +12,7 @@ from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.portable_math import exponential, logarithm
 from halfway.world.workload.arrivals import gap_before
-from halfway.world.workload.roles import DRAWN, GivenRoles, Period
+from halfway.world.workload.roles import DRAWN, BrokerPeriod, GivenRoles, Period
 
 _WHO, _WHEN = 0x3A0, 0x3B0  # seeds of the random states of roles and of publications
 _LARGEST = 1e100
@@ -33,12 +33,14 @@ class Demand(Protocol):
 
     Subscriptions are made at the start of a run, and hold to its end, except those of `periods`:
     (row, topic) -> seconds at which the subscription begins and ends. publishing_periods: the same
-    of the role of a publisher. has_payloads: whether its publications have sizes.
+    of the role of a publisher. brokers: the brokers of broker trees, where the workload names them.
+    has_payloads: whether its publications have sizes.
     """
 
     topics: int
     periods: Mapping[tuple[int, int], Period]
     publishing_periods: Mapping[tuple[int, int], Period]
+    brokers: tuple[BrokerPeriod, ...]
     has_payloads: bool
     publishers: list[npt.NDArray[np.int32]]  # topic -> rows that may publish on it, ascending
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
@@ -61,7 +63,7 @@ class Listed:
     """A demand given as lists.
 
     subscriptions: (row, topic) pairs; publications: (seconds, row, topic), in any order; sizes:
-    the bytes of payload of each publication; periods: see `Demand`.
+    the bytes of payload of each publication; periods, brokers: see `Demand`.
     Raises Problem for a topic or row below 0, and for a time that is negative or not finite.
     """
 
@@ -69,6 +71,7 @@ class Listed:
     publications: list[tuple[float, int, int]]
     sizes: Sequence[int] | None = None
     periods: Mapping[tuple[int, int], Period] = field(default_factory=dict)
+    brokers: tuple[BrokerPeriod, ...] = ()
 
     def __post_init__(self) -> None:
         for row, topic in [*self.subscriptions, *((row, of) for _, row, of in self.publications)]:
@@ -166,6 +169,7 @@ class Drawn:
         self.publishers, self.subscribers = self._roles()
         self.periods, self.has_payloads = self.roles.periods, len(self.payload) > 0
         self.publishing_periods: Mapping[tuple[int, int], Period] = {}
+        self.brokers = self.roles.brokers
         self._chance = _chances(self.exponent, self.publishers)
         self._taken = 0
         self._due = self.start_s + (self._gap(0) if self.arrivals == "poisson" else 0.0)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from halfway.problem import Problem
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.roles import Period
+from halfway.world.workload.roles import BrokerPeriod, Period
 
 ANNOUNCES, LEAVES = 0, 1  # what an announcement says
 ANNOUNCEMENT_BYTES = 4  # the lifetime in ms, 31 bits, and whether the member leaves
@@ -67,6 +67,7 @@ class Groups:
             for stay in self.stays if stay.publishes
         }  # fmt: skip
         self.has_payloads = True
+        self.brokers: tuple[BrokerPeriod, ...] = ()
         self.said: list[tuple[int, int]] = []  # event -> the stay's number, and what it says
         self._random = [
             np.random.default_rng((self.seed, stay.row, stay.group)) for stay in self.stays

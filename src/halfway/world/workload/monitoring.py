@@ -7,7 +7,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.roles import Period
+from halfway.world.workload.roles import BrokerPeriod, Period
 
 
 @dataclass
@@ -26,6 +26,7 @@ class Monitoring:
         self.topics, self.has_payloads = 1, False
         self.periods: Mapping[tuple[int, int], Period] = {}
         self.publishing_periods: Mapping[tuple[int, int], Period] = {}
+        self.brokers: tuple[BrokerPeriod, ...] = ()
         self.publishers = [np.zeros(0, np.int32)]
         self.subscribers = [np.zeros(0, np.int32)]
 

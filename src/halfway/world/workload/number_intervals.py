@@ -14,7 +14,7 @@ from halfway.core.prng import advanced, mixed, pick, seeded, uniform
 from halfway.problem import Problem
 from halfway.world.workload.arrivals import gap_before
 from halfway.world.workload.demand import Publications
-from halfway.world.workload.roles import Period
+from halfway.world.workload.roles import BrokerPeriod, Period
 
 _CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
 
@@ -51,6 +51,7 @@ class NumberIntervals:
         self.topics, self.has_payloads = self.numbers, False
         self.periods: Mapping[tuple[int, int], Period] = {}
         self.publishing_periods: Mapping[tuple[int, int], Period] = {}
+        self.brokers: tuple[BrokerPeriod, ...] = ()
         self.capability = power_law(self.n, self.seed)
         self._upto = np.cumsum(self.capability)
         self.low, self.high = _intervals(self)

@@ -24,12 +24,21 @@ class NamedSubscription(NamedTuple):
     until_s: float = math.inf
 
 
+class BrokerPeriod(NamedTuple):
+    """A broker that a workload names: its row, and the seconds at which it enters and leaves."""
+
+    row: int
+    from_s: float = 0.0
+    until_s: float = math.inf
+
+
 class GivenRoles(NamedTuple):
     """The roles that a workload gives by name, as rows [topic]; None: the seed draws them."""
 
     publishers: tuple[tuple[int, ...], ...] | None = None
     subscribers: tuple[tuple[int, ...], ...] | None = None
     periods: Mapping[tuple[int, int], Period] = {}  # (row, topic); others subscribe for ever
+    brokers: tuple[BrokerPeriod, ...] = ()  # of broker trees, the root first; (): drawn
 
 
 DRAWN = GivenRoles()  # all roles of a workload are drawn
@@ -101,6 +110,31 @@ def subscribing_rows(
         if period != ALWAYS
     }
     return tuple(tuple(sorted(rows)) for rows in found), periods
+
+
+def brokers_of(
+    some: Sequence[tuple[str, float, float]], nodes: Names, where: str
+) -> tuple[BrokerPeriod, ...]:
+    """Return the brokers that a workload names, each as node, from_s and until_s; the root first.
+
+    Raises Problem for an unknown name, a broker that is named twice, a period without length, and
+    a root that is not there for the whole run.
+    """
+    found: list[BrokerPeriod] = []
+    for name, from_s, until_s in some:
+        if not 0.0 <= from_s < until_s:
+            what = f"from_s = {from_s:g}, until_s = {until_s:g}"
+            raise Problem(f"{what}: expected 0 <= from_s < until_s (node {name})", where=where)
+        row = nodes.number(name, where)
+        if any(one.row == row for one in found):
+            what = f"node '{name}' is named twice"
+            raise Problem(what, where=where, remedy="give each broker once")
+        found.append(BrokerPeriod(row, from_s, until_s))
+    if found and (found[0].from_s, found[0].until_s) != ALWAYS:
+        what = f"node '{some[0][0]}' is the first broker, which founds the tree and stays its root"
+        remedy = "leave out its from_s and until_s, or begin with another broker"
+        raise Problem(what, where=where, remedy=remedy)
+    return tuple(found)
 
 
 def _numbers(topic: str | None, topics: Names, where: str) -> Iterable[int]:

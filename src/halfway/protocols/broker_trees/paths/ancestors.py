@@ -12,7 +12,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.prng import mixed
 
 # Values of a broker's `parent` that are no node id, beside NONE at the root.
-LEFT = np.int32(-2)  # it left the tree
+OUTSIDE = np.int32(-2)  # it left the tree, or has not entered it yet
 SEEKING = np.int32(-3)  # it has not joined the tree yet
 
 WORDS = 6

@@ -111,6 +111,16 @@ def announce(own, root, incarnation, version, out):
 
 
 @apart
+def announce_nearest(nearby, i, out):
+    """Pass on the latest announcement of the broker nearest to row i, if it knows one."""
+    s = nth_nearest(nearby, i, 0)
+    if s >= 0:
+        version = nearby.version[i, s]
+        o = announce(nearby.broker[i, s], nearby.root[i, s], nearby.incarnation[i, s], version, out)
+        o.args[HOPS] = nearby.hops[i, s]
+
+
+@apart
 def hear(nearby, i, is_broker, rules, message, out):
     """Learn of a broker by its announcement, and pass on what row i did not know.
 

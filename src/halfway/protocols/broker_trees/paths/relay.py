@@ -3,6 +3,7 @@
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
+from halfway.protocols.broker_trees.entering import hear_withdrawal, is_outside
 from halfway.protocols.broker_trees.messages import (
     ANNOUNCE,
     ANSWER,
@@ -12,6 +13,7 @@ from halfway.protocols.broker_trees.messages import (
     ORIGIN,
     ROUTE,
     SEARCH,
+    WITHDRAW,
 )
 from halfway.protocols.broker_trees.paths.circuits import (
     MOST_HOPS,
@@ -52,9 +54,13 @@ def relay(state, rules, i, is_broker, message, out):
     is_broker: whether the node announces itself as a broker.
     """
     kind, own = message.kind, state.node_id[i]
-    if kind == ANNOUNCE:
-        hear(state.nearby, i, is_broker, rules, message, out)
-        return state.clients.client_index[i] == NONE
+    if kind in (ANNOUNCE, WITHDRAW):
+        if kind == ANNOUNCE:
+            hear(state.nearby, i, is_broker, rules, message, out)
+        else:
+            hear_withdrawal(state.nearby, i, message, out)
+        is_client = is_outside(state, state.broker_index[i])
+        return state.clients.client_index[i] == NONE or not is_client
     if kind == SEARCH:
         on_search(state.circuits, i, own, rules, message, out)
     elif kind == ANSWER:

@@ -1,0 +1,130 @@
+"""How a broker enters a tree while others run, and how it leaves; outside, it is a client's node.
+
+[uas Algorithm 2] the children of a broker that leaves join its parent. The broker names this parent
+in a LEAVING to its children; in the underlay-aware tree the parent itself accepts them, because it
+knows them. Its WITHDRAW frees its place at the nodes around, which then hear of other brokers: the
+paper leaves the clients of such a broker open. The root stays.
+"""
+
+from halfway.core.compiled import apart
+from halfway.core.message import EVERYONE
+from halfway.core.missing import NONE
+from halfway.core.outbox import emit
+from halfway.protocols.broker_trees import clients as client_nodes
+from halfway.protocols.broker_trees.client_state import forget, remember
+from halfway.protocols.broker_trees.messages import (
+    CLIENT,
+    DETACH,
+    DIRECTION,
+    FILTER,
+    JOIN,
+    KEEP_ALIVE,
+    LEAVING,
+    ORIGIN,
+    PARENT,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    VERSION,
+    WITHDRAW,
+    digest,
+    is_command,
+)
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
+from halfway.protocols.broker_trees.paths.circuits import send_copy
+from halfway.protocols.broker_trees.paths.nearby import announce_nearest
+from halfway.protocols.broker_trees.paths.peer_paths import send
+from halfway.protocols.broker_trees.tables.rows import place_in_row
+from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
+
+
+@apart
+def is_outside(state, b):
+    """Return whether a node with that broker index, or NONE, is no broker now."""
+    return b == NONE or state.parent[b] == OUTSIDE
+
+
+@apart
+def is_for_broker(message):
+    """Return whether others sent this record to a broker that is a client's node by now."""
+    return message.kind == JOIN or message.kind == KEEP_ALIVE
+
+
+@apart
+def remember_own(state, catalogue, c, message):
+    """Remember what the application at a broker subscribes to, for the time when it is none."""
+    client, own = message.args[CLIENT], message.args[DIRECTION] == 0
+    if c == NONE or not own or not is_command(catalogue, message):
+        return
+    if message.kind == SUBSCRIBE:
+        name = digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
+        remember(state.clients, c, message[FILTER], name, client)
+    elif message.kind == UNSUBSCRIBE:
+        forget(state.clients, c, message[FILTER], client)
+    elif message.kind == DETACH:
+        forget(state.clients, c, FREE, client)
+
+
+@apart
+def enter(state, catalogue, sender, c, out):
+    """Make a node outside of the tree a broker without a parent, with its own subscriptions."""
+    b, clients = sender.broker, state.clients
+    if state.parent[b] != OUTSIDE:
+        return False
+    state.parent[b], state.asked[b] = SEEKING, 1
+    if c == NONE:
+        return True
+    for s in range(clients.filter.shape[1]):
+        if clients.filter[c, s] != FREE:
+            f, client = clients.filter[c, s], clients.client[c, s]
+            insert_own(state.table, catalogue.filters, sender, f, client, NONE, out)
+    client_nodes.leave_broker(state, sender.row, c, out)
+    return True
+
+
+@apart
+def withdraw(state, sender, out):
+    """Make a broker a node outside of the tree, and a client's node if it has an application."""
+    b = sender.broker
+    state.parent[b] = OUTSIDE
+    state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
+    o = emit(out, WITHDRAW, 0.0, EVERYONE)
+    o.epoch, o.args[ORIGIN] = state.searches.incarnation[b], sender.own
+    o.args[VERSION] = state.announced[b]
+    for s in range(state.table.filter.shape[1]):
+        state.table.filter[b, s], state.table.forwarded[b, s] = FREE, 0
+    announce_nearest(state.nearby, sender.row, out)
+    c = state.clients.client_index[sender.row]
+    if c != NONE:
+        client_nodes.attach_to_nearer(state, sender.row, c, out)
+
+
+@apart
+def notify_children(state, sender, successor, out):
+    """Name the broker to join to those children of a leaving one that have subscriptions."""
+    table, b = state.table, sender.broker
+    for s in range(table.filter.shape[1]):
+        child = table.via[b, s]
+        is_child = table.filter[b, s] != FREE and table.client[b, s] == NONE and child != sender.own
+        notified = False
+        for t in range(s):
+            notified |= table.filter[b, t] != FREE and table.via[b, t] == child
+        if is_child and not notified:
+            o = send(sender, LEAVING, child, out)
+            o[PARENT] = successor
+
+
+@apart
+def hear_withdrawal(nearby, i, message, out):
+    """Forget a broker that left, and pass this on; a node that knows another one announces it.
+
+    So the nodes that knew only the broker that left hear of another one at once.
+    """
+    s = place_in_row(nearby.broker, i, message.args[ORIGIN])
+    newer = s >= 0 and (
+        nearby.incarnation[i, s] < message.epoch or nearby.version[i, s] < message.args[VERSION]
+    )
+    if newer:
+        nearby.broker[i, s] = NONE
+        send_copy(message, EVERYONE, out)
+    elif s < 0:
+        announce_nearest(nearby, i, out)
