@@ -100,8 +100,7 @@ MAP_PARENT = "parent"  # the field of the state that the replay map draws as a t
 
 
 class Rules(NamedTuple):
-    """The parameters of SIENA's tree, equal on every node. We add reliable hops, because the links
-    of the paper lose nothing."""
+    """The parameters of SIENA's tree. We add reliable hops: the paper's links lose nothing."""
 
     catalogue: Catalogue
     refresh_s: float = 10.0
@@ -188,8 +187,7 @@ def state(
 def most_of_table(table: SubscriptionTable) -> int:
     """Return the most records about the entries of one SIENA broker's table that one call emits."""
     # Each entry is forwarded, in parts, and withdrawn at most once; an event goes to each.
-    parts = int(parts_of(table.low.shape[2]))
-    return (parts + 1) * int(table.filter.shape[1])
+    return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
 
 
 def most_emissions(state: SienaState, rules: Rules) -> int:
