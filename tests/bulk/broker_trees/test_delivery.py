@@ -53,7 +53,7 @@ def talk(overlay: Overlay, system: str) -> set[tuple[int, int]]:
     st.sampled_from(["siena", "underlay-siena"]),
 )
 def test_events_are_delivered_among_connected_brokers(seed: int, where: str, system: str) -> None:
-    overlay, drawn = grown(seed), content(BROKERS, 60, 50, "everybody", seed)
+    overlay, drawn = grown(seed), content(BROKERS, 60, 50, "all", seed)
     faults = draw_faults(overlay, where, 4, seed)  # type: ignore[arg-type]
     share = delivered_share(overlay.twin(), system, drawn, faults, repairs=False)  # type: ignore[arg-type]
     arrived = 0
@@ -98,7 +98,7 @@ def test_a_dead_broker_leaves_and_its_children_are_served_again() -> None:
     overlay = grown(3)
     number = next(k for k in overlay.brokers if k != overlay.root and overlay.children(k))
     row = overlay[number].row
-    drawn = content(BROKERS, 200, 400, "everybody", 3)
+    drawn = content(BROKERS, 200, 400, "all", 3)
     share = delivered_share(overlay, "underlay-siena", drawn, [(row, row)], tau=0.0)
     there = drawn.home == number
     late = drawn.at >= 0.5
@@ -113,7 +113,7 @@ def test_clients_that_move_lose_only_what_comes_before_the_repair() -> None:
     overlay = grown(3)
     number = next(k for k in overlay.brokers if k != overlay.root and overlay.children(k))
     row = overlay[number].row
-    drawn = content(BROKERS, 200, 400, "everybody", 3)
+    drawn = content(BROKERS, 200, 400, "all", 3)
     tau = 0.1
     share = delivered_share(
         overlay, "underlay-siena", drawn, [(row, row)], tau=tau, clients="move"
@@ -153,4 +153,4 @@ def test_unknown_arguments_are_refused() -> None:
     with pytest.raises(Problem, match="20 faults, but only 19 elements can fail"):
         draw_faults(overlay, "brokers", 20, 1)
     with pytest.raises(Problem, match="system = 'tree': expected one of siena"):
-        delivered_share(overlay, "tree", content(BROKERS, 2, 2, "everybody", 1), [])  # type: ignore[arg-type]
+        delivered_share(overlay, "tree", content(BROKERS, 2, 2, "all", 1), [])  # type: ignore[arg-type]

@@ -109,7 +109,7 @@ class SlowTree:
     st.integers(0, 50),
     st.sampled_from(BALANCES),
     st.sampled_from(["overlay", "underlay"]),
-    st.sampled_from(["selective", "everybody"]),
+    st.sampled_from(["selective", "all"]),
     st.sampled_from([1e-4, 1e-2, 10.0]),
 )
 def test_passages_equal_those_of_the_slow_simulator(
@@ -137,27 +137,27 @@ def star() -> Overlay:
     return overlay
 
 
-def everybody(at: list[float], publisher: int) -> Content:
+def wanted_by_all(at: list[float], publisher: int) -> Content:
     """One client at each of three brokers, interested in all events."""
-    drawn = content(3, 3, len(at), "everybody", 1)
+    drawn = content(3, 3, len(at), "all", 1)
     wanted = np.ones((len(at), 3), np.int64)
     return drawn._replace(at=np.array(at), wanted=wanted, publisher=np.full(len(at), publisher))
 
 
 def test_the_latency_of_one_event_is_arithmetic() -> None:
     paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
-    found = passage(paths, everybody([0.5], 0), "direct", 1.0)
+    found = passage(paths, wanted_by_all([0.5], 0), "direct", 1.0)
     assert found.notifications == 3
     # Two links of 1 ms and one service of 0.4 ms to each of two brokers, nothing to the root's own.
     assert found.latency_s == pytest.approx((0.0 + 2.4e-3 + 2.4e-3) / 3)
     hop_by_hop = queued_paths(star(), aware=False, queueing="underlay", message_bits=BITS)
-    slower = passage(hop_by_hop, everybody([0.5], 0), "direct", 1.0)
+    slower = passage(hop_by_hop, wanted_by_all([0.5], 0), "direct", 1.0)
     assert slower.latency_s == pytest.approx((0.0 + 2.8e-3 + 2.8e-3) / 3)
 
 
 def test_a_second_event_waits_for_the_first_or_takes_the_second_path() -> None:
     """[uas §5] "distributed among the two different paths": one event on each."""
-    both = everybody([0.0, 0.0], 0)
+    both = wanted_by_all([0.0, 0.0], 0)
     waiting = passage(
         queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS),
         both,
@@ -176,7 +176,7 @@ def test_a_second_event_waits_for_the_first_or_takes_the_second_path() -> None:
 def test_loads_are_messages_times_their_size_over_all_links() -> None:
     overlay = star()
     paths = queued_paths(overlay, aware=False, queueing="overlay", message_bits=BITS)
-    found = passage(paths, everybody([0.1, 0.2, 0.3, 0.4], 0), "direct", 1.0)
+    found = passage(paths, wanted_by_all([0.1, 0.2, 0.3, 0.4], 0), "direct", 1.0)
     plain = loads(found, stress(overlay, aware=False), 50.0)
     assert plain.overlay_mean == pytest.approx(4 * 50 / 1000)
     assert plain.overlay_deviation == 0.0
@@ -212,7 +212,7 @@ def test_unknown_balances_and_windows_are_refused(
 ) -> None:
     paths = queued_paths(star(), aware=False, queueing="overlay", message_bits=BITS)
     with pytest.raises(Problem, match=message):
-        passage(paths, everybody([0.0], 0), balance, window)  # type: ignore[arg-type]
+        passage(paths, wanted_by_all([0.0], 0), balance, window)  # type: ignore[arg-type]
 
 
 def test_a_workload_counts_the_clients_whose_filter_matches() -> None:
@@ -226,4 +226,4 @@ def test_a_workload_counts_the_clients_whose_filter_matches() -> None:
 def test_selective_clients_want_about_one_event_in_a_hundred() -> None:
     drawn = content(10, 1000, 2000, "selective", 6)
     assert drawn.wanted.sum() / (1000 * 2000) == pytest.approx(0.01, rel=0.1)
-    assert (content(10, 50, 20, "everybody", 6).wanted.sum(axis=1) == 50).all()
+    assert (content(10, 50, 20, "all", 6).wanted.sum(axis=1) == 50).all()

@@ -176,7 +176,7 @@ def by_messages(
 def test_messages_take_the_time_and_the_links_of_the_bulk_queues(shape: str, balance: str) -> None:
     """[uas Figs. 6-8] in a rush, so that records wait: every client takes every event."""
     overlay = grown(shape)
-    drawn = content(BROKERS, CLIENTS, EVENTS, "everybody", 3)
+    drawn = content(BROKERS, CLIENTS, EVENTS, "all", 3)
     bulk, messages = (f(overlay, drawn, balance, 0.02) for f in (in_bulk, by_messages))
     assert messages.notifications == bulk.notifications == CLIENTS * EVENTS
     assert messages.load == bulk.load
@@ -207,7 +207,7 @@ def test_where_queues_grow_measured_waits_reduce_the_latency_by_messages_too() -
     choice does not help on every network: on "power law", 36, least-wait takes 0.45 s, direct 0.19.
     """
     overlay = grown("unit disk", 23, speed=0.1)
-    drawn = content(BROKERS, CLIENTS, 10 * EVENTS, "everybody", 5)
+    drawn = content(BROKERS, CLIENTS, 10 * EVENTS, "all", 5)
     often = Timing(0.15, 6.0, 7.2)
     seen = {b: by_messages(overlay, drawn, b, 1.2, often).latency_s for b in BALANCES}
     bulk = {b: in_bulk(overlay, drawn, b, 1.2).latency_s for b in BALANCES}

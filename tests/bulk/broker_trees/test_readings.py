@@ -5,11 +5,18 @@ import numpy as np
 import pytest
 
 from halfway.bulk.broker_trees import join as joins
-from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults, fail_element
+from halfway.bulk.broker_trees.delivery import (
+    FaultModel,
+    delivered_share,
+    draw_faults,
+    fail_element,
+)
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import (
     NO_BROKER,
+    Fallback,
     Overlay,
+    Proximity,
     Rules,
     has_second,
     linked,
@@ -35,14 +42,14 @@ def grown(seed: int, rules: Rules, brokers: int = 40) -> Overlay:
 
 @pytest.mark.parametrize(("proximity", "expected"), [("leg", 2), ("hops", 1)])
 def test_the_alternate_is_the_nearest_in_hops_where_the_rules_say_so(
-    proximity: str, expected: int
+    proximity: Proximity, expected: int
 ) -> None:
     """[uas §4] "based on the proximity in terms of number of IP hops": node 3 is two hops from node
     2 by way of the direct path's router 1, but four hops around it; node 4 is three hops away."""
     links = [(0, 1), (1, 2), (1, 3), (2, 5), (5, 6), (6, 9), (9, 3), (2, 7), (7, 8), (8, 4), (3, 0)]
     network = from_links(10, [*links, (4, 0)])
     ones = np.full(len(network.who), 1e-3)
-    rules = PRINTED._replace(proximity=proximity)  # type: ignore[arg-type]
+    rules = PRINTED._replace(proximity=proximity)
     overlay = Overlay(Underlay(network, ones, 1e10 * ones), rules)
     for row in (0, 3, 4, 2):
         join(overlay, row)
@@ -96,11 +103,11 @@ def test_a_join_probes_the_neighbours_of_its_parent_alone(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("fallback", ["grandparent", "alternate"])
-def test_a_child_joins_its_alternate_first_where_the_rules_say_so(fallback: str) -> None:
+def test_a_child_joins_its_alternate_first_where_the_rules_say_so(fallback: Fallback) -> None:
     """[uas §4.1] "the child node has to join its grand parent or the alternate"."""
     moved = 0
     for seed in range(4):
-        rules = PRINTED._replace(fallback=fallback)  # type: ignore[arg-type]
+        rules = PRINTED._replace(fallback=fallback)
         overlay = grown(seed, rules)
         for broker in overlay.brokers.values():
             up, other = broker.grandparent, broker.alternate
@@ -120,12 +127,12 @@ def test_a_child_joins_its_alternate_first_where_the_rules_say_so(fallback: str)
 
 
 @pytest.mark.parametrize("where", ["used", "brokers"])
-def test_until_a_failure_is_detected_events_on_dead_paths_are_lost(where: str) -> None:
+def test_until_a_failure_is_detected_events_on_dead_paths_are_lost(where: FaultModel) -> None:
     """Brute force over pairs of brokers: before the fault, until the detection, and after it."""
     lost = 0
     for seed in range(6):
-        overlay, drawn = grown(seed, PRINTED, 20), content(20, 60, 400, "everybody", seed)
-        faults = draw_faults(overlay, where, 1, seed)  # type: ignore[arg-type]
+        overlay, drawn = grown(seed, PRINTED, 20), content(20, 60, 400, "all", seed)
+        faults = draw_faults(overlay, where, 1, seed)
         share = [
             delivered_share(
                 overlay.twin(), "underlay-siena", drawn, faults, repairs=False, detection=late
@@ -157,7 +164,7 @@ def test_until_a_failure_is_detected_events_on_dead_paths_are_lost(where: str) -
 
 
 def test_a_detection_after_the_repair_is_refused() -> None:
-    overlay, drawn = grown(1, PRINTED, 20), content(20, 60, 50, "everybody", 1)
+    overlay, drawn = grown(1, PRINTED, 20), content(20, 60, 50, "all", 1)
     faults = draw_faults(overlay, "used", 3, 1)
     with pytest.raises(Problem, match=r"detection = 0.02: expected 0, or more and below 0.01"):
         delivered_share(overlay, "underlay-siena", drawn, faults, detection=0.02)

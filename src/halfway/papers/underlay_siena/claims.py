@@ -9,7 +9,14 @@ import numpy as np
 
 from halfway.papers.claims.thresholds import LINEAR, NEAR, percent
 from halfway.papers.underlay_siena import points
-from halfway.papers.underlay_siena.points import BALANCES, EVENT_COUNTS, EVENTS, FAULTS, RUSH_S
+from halfway.papers.underlay_siena.points import (
+    BALANCES,
+    EVENT_COUNTS,
+    EVENTS,
+    FAULTS,
+    INTERESTS,
+    RUSH_S,
+)
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around, difference, ratio
 from halfway.pipeline.reproduction.exponents import exponent
@@ -177,7 +184,7 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
         for interest, window in points.MODELS:
             for events in EVENT_COUNTS:
                 yield from _latencies(found, remedy, events, interest, window, "overlay")
-        for interest in ("selective", "everybody"):
+        for interest in INTERESTS:
             yield from _latencies(found, remedy, EVENTS, interest, RUSH_S, "underlay")
 
 
@@ -242,7 +249,7 @@ def _stressed(
 ) -> Iterator[tuple[dict[str, Scalar], str, Summary, Summary]]:
     """Yield the cells of Figures 7 and 8 [uas] to judge; only one denominator has all sizes."""
     for remedy, interest, balance, over in product(
-        points.SYSTEM_REMEDIES, ("selective", "everybody"), BALANCES, DENOMINATORS
+        points.SYSTEM_REMEDIES, INTERESTS, BALANCES, DENOMINATORS
     ):
         links = DENOMINATORS[over]
         for events in EVENT_COUNTS if over == "carrying" else (EVENTS,):

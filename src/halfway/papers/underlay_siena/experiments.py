@@ -16,7 +16,7 @@ OVERLAY = (
 )
 CLIENTS = (
     "content: 1,000 clients at uniform brokers, one filter each; *selective* takes one event in a "
-    "hundred, “everybody” takes all; events of 50 bytes from uniform clients at uniform times"
+    "hundred, *all* takes each event; events of 50 bytes from uniform clients at uniform times"
 )
 PATHS = (
     "paths: *tested* keeps the routers' own routes if they are disjoint by chance; with *around* "

@@ -27,7 +27,8 @@ GROWING = (25, 50, 100, 200, 400)  # brokers
 EVENT_COUNTS = (1000, 4000, 7000, 10_000)  # [uas §5] "from 1000 to 10000"
 BALANCES = ("halves", "least-wait", "earliest")
 CALM_S, RUSH_S = 10.0, 0.1  # seconds in which all events are published: without and with queues
-MODELS = (("selective", CALM_S), ("selective", RUSH_S), ("everybody", RUSH_S))
+INTERESTS = ("selective", "all")  # of filters, as in `world.workload.content`
+MODELS = (("selective", CALM_S), ("selective", RUSH_S), ("all", RUSH_S))
 VARIANTS = (  # interpretation of the paths, remedy
     ("tested", "none"), ("around", "none"), ("free", "none"), ("around", "retry"),
     ("around", "bare path"), ("tested", "both"), ("around", "both"),
@@ -117,7 +118,7 @@ def figure_6(_scale: Scale) -> list[Point]:
         for events in EVENT_COUNTS
         for interest, window in MODELS
     ]
-    queued += [(EVENTS, interest, RUSH_S, "underlay") for interest in ("selective", "everybody")]
+    queued += [(EVENTS, interest, RUSH_S, "underlay") for interest in INTERESTS]
     return [
         point
         for remedy in SYSTEM_REMEDIES
@@ -132,7 +133,7 @@ def figure_7(_scale: Scale) -> list[Point]:
         point
         for remedy in SYSTEM_REMEDIES
         for events in EVENT_COUNTS
-        for interest in ("selective", "everybody")
+        for interest in INTERESTS
         for point in _balanced(events, interest, RUSH_S, "overlay", remedy)
     ]
 
@@ -152,5 +153,5 @@ def load_point(
     given = {**_OVERLAY, **_CONTENT, "events": events, "interest": interest}
     given |= {"window_s": window_s, "queueing": queueing, "system": system, "balance": balance}
     given["remedy"] = remedy
-    each_ms = 0.03 if interest == "everybody" else 0.01
+    each_ms = 0.03 if interest == "all" else 0.01
     return Point(f"{_ROOM}:loads", given, NETWORK, 40.0 + events * each_ms)

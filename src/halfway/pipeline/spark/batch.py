@@ -75,7 +75,8 @@ def named_jobs(spark: SparkSession, name: str) -> Iterator[None]:
         yield
     finally:
         if context is not None:
-            context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
+            nothing: Any = None  # removes the property, but PySpark's type has only str
+            context.setLocalProperty("spark.job.description", nothing)
 
 
 def _log_file(context: SparkContext | None) -> Path | None:
@@ -105,11 +106,12 @@ def _progress_of(spark: SparkSession, group: str) -> Iterator[Callable[[], float
         if len(found) > 1 and found[-1].num_tasks:
             latest[0] = found[-1].num_completed_tasks / found[-1].num_tasks
 
-    spark.registerProgressHandler(listen)  # type: ignore[arg-type]
+    handler: Any = listen  # any callable is one, but PySpark's type is a class that needs grpc
+    spark.registerProgressHandler(handler)
     try:
         yield lambda: latest[0]
     finally:
-        spark.removeProgressHandler(listen)  # type: ignore[arg-type]
+        spark.removeProgressHandler(handler)
 
 
 def _share(context: SparkContext, group: str) -> float:

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from halfway.core.filters import Filters, filters, matching
 from halfway.problem import Problem
 
-# "selective": a filter matches about one event in a hundred; "everybody": all events.
-Interest = Literal["selective", "everybody"]
+# "selective": a filter matches about one event in a hundred; "all": all events.
+Interest = Literal["selective", "all"]
 ATTRIBUTES = 4
 _CONSTRAINED = 2  # attributes of a selective filter
 _WIDTH = 0.1  # share of an attribute's range that it matches
@@ -45,7 +45,7 @@ def content(brokers: int, clients: int, events: int, interest: Interest, seed: i
     at = np.sort(random.random(events))
     subscriptions = [
         {}
-        if interest == "everybody"
+        if interest == "all"
         else {int(a): (float(low), float(low + _WIDTH)) for a, low in zip(some, lows, strict=True)}
         for some, lows in zip(chosen, corner, strict=True)
     ]
