@@ -144,7 +144,9 @@ def _figure(name: str, sizes: int) -> Figure:
 
 
 def test_reproduce_judges_each_figure_over_its_own_replicates(spark, store):
-    paper = Paper("toys", "Toys", "A. Author", 2024, (_figure("small", 3), _figure("large", 6)))
+    drawn = Figure("drawn", "A picture", lambda _: [], {"quick": 1}, lambda _: [], ())  # no runs
+    figures = (_figure("small", 3), _figure("large", 6), drawn)
+    paper = Paper("toys", "Toys", "A. Author", 2024, figures)
     found = reproduce([(paper, figure) for figure in paper.figures], "quick", store)
     assert spark.range(3).count() == 3  # an active session is not stopped
     assert found.report.made == 24

@@ -46,7 +46,7 @@ def mobility(run: Run) -> Observations:
     simulation = Simulation(
         "georendezvous", motion=Motion(legs, radius), workload=demand, seconds=SECONDS,
         seed=run.random_seed, stretch=False,
-        options={"points": run["points"], "tried": run["tried"]},
+        options={"points": run["points"], "tried": run["tried"], "bridges": 0, "home_memory_s": 0},
     )  # fmt: skip
     ends = np.array([[int(a[0]), int(b[0])] for a, b in zip(
         simulation.demand.publishers, simulation.demand.subscribers, strict=True)])  # fmt: skip

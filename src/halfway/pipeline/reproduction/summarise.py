@@ -26,6 +26,7 @@ _SCHEMA = pa.schema(
     + [(name, pa.float64()) for name in _REALS]
     + [(name, pa.list_(pa.float64())) for name in ("boot_mean", "boot_median")]
 )
+_CHOSEN = pa.schema([("key", pa.string()), ("replicates", pa.int32())])  # a count may have no key
 _MOST_BYTES = 256 << 20  # of a folder's files, uncompressed, for one process
 
 
@@ -67,11 +68,8 @@ def summaries(spark: "SparkSession", store: Store, wanted: Wanted) -> dict[Named
 
     from halfway.pipeline.spark.batch import named_jobs
 
-    tables = [
-        pa.table({"key": list(keys), "replicates": pa.array([count] * len(keys), pa.int32())})
-        for count, keys in wanted.items()
-    ]
-    chosen = broadcast(spark.createDataFrame(pa.concat_tables(tables)))
+    each = [{"key": key, "replicates": count} for count, keys in wanted.items() for key in keys]
+    chosen = broadcast(spark.createDataFrame(pa.Table.from_pylist(each, _CHOSEN)))
     runs = frame_of_runs(spark, store).join(chosen, "key")
     with named_jobs(spark, "summaries"):
         return _by_name(summarised(runs).toArrow().to_pylist())
