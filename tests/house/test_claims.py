@@ -10,6 +10,7 @@ from halfway.papers import PAPERS
 from halfway.papers.claims.declared import Claim, claims
 from halfway.papers.claims.page import StudyVerdicts
 from halfway.pipeline.reproduction.verdict import Verdict
+from halfway.report.wording import NOTHING
 from tests.house.sources import REPOSITORY
 from tests.house.test_judges import FIGURES
 from tests.papers.made.rules import RULES
@@ -72,6 +73,14 @@ def test_the_page_has_every_declared_claim() -> None:
     """The page was written from these declarations; its verdicts come from a result folder."""
     written = _declared(PAGE.read_text("utf-8"))
     assert written == _declared(page([])), "run tools/claims_page.py with the result folders"
+
+
+def test_every_judged_claim_of_the_page_has_verdicts() -> None:
+    lines = [line.split(" | ") for line in PAGE.read_text("utf-8").splitlines()]
+    judged = [line for line in lines if len(line) == 8 and line[2] == "J"]
+    assert judged
+    for line in judged:
+        assert line[5] != NOTHING, f"{line[1]}: reproduce {line[3]}, run tools/claims_page.py"
 
 
 def _declared(text: str) -> list[str]:
