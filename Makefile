@@ -31,7 +31,7 @@ check: setup ## Style, types and the house tests
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@MYPYPATH=src:bench $(BIN)/mypy --config-file= --ignore-missing-imports --follow-imports=silent bench
+	@MYPYPATH=src:bench $(BIN)/mypy --config-file= --ignore-missing-imports --follow-imports=silent bench examples
 	@$(BIN)/pytest tests/house
 
 check-slow: setup ## The proofs that take minutes

@@ -33,9 +33,9 @@ def main() -> None:
     scenario = read_scenario(given.scenario, assignments(given.changes, "--set"))
     ready = prepared(scenario)
     if ready.motion is not None:
-        seconds = np.arange(0.0, scenario.seconds + given.step / 2, given.step)
-        head, rows = ("node", "t_s", "x_m", "y_m"), tracks(ready.motion, seconds)
-        written(Path(f"{given.name}-tracks.csv"), head, rows)
+        seconds = np.arange(0.0, scenario.seconds + given.step / 2, given.step).tolist()
+        columns, lines = ("node", "t_s", "x_m", "y_m"), tracks(ready.motion, seconds)
+        written(Path(f"{given.name}-tracks.csv"), columns, lines)
         return
     assert ready.network is not None
     written(Path(f"{given.name}-links.csv"), ("a", "b"), links(ready.network))

@@ -37,7 +37,7 @@ from halfway.world.workload.content import Content, Interest, content
 
 CLIENTS, EVENTS, RUSH_S, MESSAGE_BYTES = 1000, 10_000, 0.1, 50
 DELIVERIES = ("unmodified", "fails over", "repairs", "clients move")
-INTERESTS: tuple[Interest, ...] = ("selective", "everybody")
+INTERESTS: tuple[Interest, ...] = ("selective", "all")
 CARRIED = (
     "latency, ms",
     "load of overlay links, kB", "load of overlay links, deviation",

@@ -33,7 +33,7 @@ from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.protocols.broker_trees.decisions import DIRECT
 from halfway.protocols.broker_trees.paths.circuits import find, path_to
 from halfway.sim.simulation import Simulation
-from halfway.world.faults import Crash, Fault, LinkCut
+from halfway.world.faults import Crash, LinkCut
 from halfway.world.graphs.network import Network
 from halfway.world.importers.network_file import read_network
 from halfway.world.underlays.waxman import Waxman, waxman
@@ -69,7 +69,7 @@ class Tree:
 class Trial:
     """One fault, the nodes that it cuts off, and a node that it does not and that publishes."""
 
-    fault: Fault
+    fault: Crash | LinkCut
     cut_off: list[int]
     speaker: int
 
@@ -231,8 +231,8 @@ def measured(
         simulation(
             tree.network, chosen, seed, system, demand, faults=[trial.fault], trace=file
         ).run()
-        chosen = [("what", "=", "reported")]
-        delivered = pq.read_table(file, columns=["row", "event"], filters=chosen)
+        reported = [("what", "=", "reported")]
+        delivered = pq.read_table(file, columns=["row", "event"], filters=reported)
     row, event = (delivered[name].to_numpy() for name in ("row", "event"))
     fault = np.array([trial.fault.at])
     spans, later, served = [], 0, 0

@@ -60,6 +60,10 @@ def test_pub_sub_status_scout_and_ping(capsys: pytest.CaptureFixture[str]) -> No
     assert "1 neighbours: here-1" in capsys.readouterr().out
     assert main(["scout", "--json"]) == 0
     assert [one["name"] for one in lines(capsys)] == ["here-1"]
+    assert main(["scout", "--neighbours", "1", "--json"]) == 0
+    assert [one["name"] for one in lines(capsys)] == ["here-1"]
+    assert main(["scout", "--neighbours", "2", "--seconds", "0.2", "--json"]) == 1
+    assert [one["name"] for one in lines(capsys)] == ["here-1"]
     assert main(["ping", "here-1", "--count", "2", "--json"]) == 0
     assert all(one["seconds"] is not None for one in lines(capsys))
     assert main(["ping", "stranger"]) == 2

@@ -11,20 +11,28 @@ from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
 _SHOWN = ("counts", "drops", "datagrams_refused", "records_refused", "datagrams", "tables")
+_PERIOD_S = 0.1  # between two questions to a node
 
 
 def scout(
-    seconds: options.ForSeconds = 3.0, node: options.AtNode = "", as_json: AsJson = False
+    seconds: options.ForSeconds = 3.0,
+    neighbours: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Wait for N neighbours, at most --seconds.")
+    ] = 0,
+    node: options.AtNode = "",
+    as_json: AsJson = False,
 ) -> None:
     """Print who is there: neighbours, and nodes that are heard and are no neighbours, with the
-    reason.
+    reason. Exit status 1 if there are fewer than --neighbours.
 
     \b
-    The node of this machine answers at once. If no node runs here, this command
-    listens as a node of its own for some seconds.
+    The node of this machine answers at once, or with --neighbours when it has
+    them. If no node runs here, this command listens as a node of its own for
+    some seconds.
 
     \b
     halfway scout
+    halfway scout --neighbours 2 --seconds 30
     halfway scout --json | jq -r .name
     """
     import time
@@ -34,9 +42,13 @@ def scout(
 
     runs = chosen(node) is not None
     with at(node) as place:
-        if not runs:
+        until = time.monotonic() + seconds
+        if not runs and not neighbours:
             time.sleep(seconds)
         status = _status(place)
+        while len(status["neighbours"]) < neighbours and time.monotonic() < until:
+            time.sleep(_PERIOD_S)
+            status = _status(place)
     for one in (*status["neighbours"], *status["heard"]):
         if as_json:
             typer.echo(json.dumps(one))
@@ -46,6 +58,8 @@ def scout(
             )
     if not as_json and not status["neighbours"] and not status["heard"]:
         typer.echo(f"{status['node']} hears no other node (network {status['network']})")
+    if len(status["neighbours"]) < neighbours:
+        raise typer.Exit(RUNS_FAILED)
 
 
 def status(node: options.AtNode = "", as_json: AsJson = False) -> None:
