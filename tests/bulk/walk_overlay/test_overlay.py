@@ -153,3 +153,24 @@ def test_invalid_arguments_are_refused(initiators: list[int], given: Any) -> Non
 def test_a_network_with_an_isolated_node_is_refused() -> None:
     with pytest.raises(Problem, match="without neighbours"):
         Overlays(from_links(3, [(0, 1)]))
+
+
+def test_the_walk_of_figure_5_chooses_the_neighbour_of_the_least_cost() -> None:
+    """[dwo Fig. 5] the costs of a, b, c, d and z are 3, 2, 3, 2 and 1; z has the minimum."""
+    x, y, a, b, c, d, z, left, right = range(9)
+    tail = [(z, 9), (9, 10), (10, 11), (11, 12)]  # to the other initiator
+    around_x = [(x, y), (x, left), (x, right)]
+    around_y = [(y, v) for v in (a, b, c, d, z)]
+    marked = [(a, left), (a, right), (b, left), (c, left), (c, right), (d, right)]
+    network = from_links(13, [*around_x, *around_y, *marked, *tail])
+    of_x = set(network.neighbours(x).tolist())
+    costs = [len(of_x & set(network.neighbours(v).tolist())) for v in (a, b, c, d, z)]
+    assert costs == [3, 2, 3, 2, 1]
+    overlays, third = Overlays(network), []
+    for seed in range(60):  # the first step is random [dwo Alg. 2, line 11]
+        overlay = overlays.build([x, 12], seed=seed)
+        nodes = overlay.rows[overlay.walk == 0].tolist()
+        if nodes[1:2] == [y] and len(nodes) > 2:
+            third.append(nodes[2])
+    assert len(third) > 10
+    assert set(third) == {z}

@@ -155,6 +155,10 @@ def _drip(metric: str, point: Parameters) -> float:
     return {"drip": 1.0, "sf": 3.0, "random": 2.0}[str(point["system"])] * (5 + 0.1 * k) / m**0.5
 
 
+def _uninvolved(metric: str, _point: Parameters) -> float:
+    return 0.5 if metric.endswith("outside") else 1.0
+
+
 def _packets(metric: str, point: Parameters) -> float:
     known = {"subscription": 30.0, "event": 40.0, "repeats": 0.5}
     if metric == "local":
@@ -225,6 +229,7 @@ RULES: dict[str, Rule] = {
     "directional-walks/section-3": lambda _metric, _point: 1.0,
     "directional-walks/section-4": _walk_networks,
     "directional-walks/figure-5": _walk_steps,
+    "directional-walks/step-lengths": lambda _metric, point: 1500.0 / int(point["n"]),
     "directional-walks/figure-6": _walk_table,
     "directional-walks/figure-6-stepped-on": _walk_table,
     "directional-walks/figure-7": _walk_loads,
@@ -243,6 +248,7 @@ RULES: dict[str, Rule] = {
     "walk-overlay/figure-10": _uncorrelated,
     "walk-overlay/bloom": _bloom,
     "walk-overlay/stopping-rule": _stopping,
+    "walk-overlay/uninvolved": _uninvolved,
     "georendezvous/figure-3a": _detours,
     "georendezvous/figure-3a-toured": _detours,
     "georendezvous/figure-3b": _detours,

@@ -10,6 +10,7 @@ from scipy import optimize, stats
 
 from halfway.pipeline.reproduction.estimates import (
     around,
+    bounded,
     difference,
     estimate,
     mean_interval,
@@ -149,6 +150,29 @@ def test_an_interval_of_a_mean_moves_turns_and_scales_with_its_values(values, sc
     assert mean_interval(-scale * own + 3.0) == pytest.approx(
         (3.0 - scale * mean, 3.0 - scale * high, 3.0 - scale * low), **near
     )
+
+
+@given(VALUES.map(lambda some: np.abs(np.array(some)) / 150.0))
+def test_bounded_intervals_stay_between_the_bounds_and_keep_their_estimate(values):
+    shares = np.minimum(values, 1.0)
+    row = Summary({}, "share", **estimate(shares, np.arange(len(shares))))
+    inside = bounded(row, (0.0, 1.0))
+    for name in ("mean", "median"):
+        low, value, high = (getattr(inside, name + end) for end in ("_low", "", "_high"))
+        assert 0.0 <= low <= value <= high <= 1.0
+        assert value == getattr(row, name)
+        wide = getattr(row, f"{name}_high") - getattr(row, f"{name}_low")
+        assert high - low <= wide + 1e-12
+
+
+def test_bounds_hardly_change_an_interval_far_from_them():
+    row = Summary({}, "share", **estimate(np.array([0.49, 0.5, 0.51] * 4), np.arange(12)))
+    inside = bounded(row, (0.0, 1.0))
+    assert (inside.mean_low, inside.mean_high) == pytest.approx(
+        (row.mean_low, row.mean_high), abs=1e-5
+    )
+    alone = Summary({}, "share", **estimate([0.2, 0.4], [0, 0]))
+    assert math.isnan(bounded(alone, (0.0, 1.0)).mean_low)
 
 
 def test_the_longer_side_of_an_interval_is_the_skewed_one():

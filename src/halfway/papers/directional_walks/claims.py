@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise, product
 from pathlib import Path
 
 from halfway.papers.claims.thresholds import (
@@ -19,7 +20,13 @@ from halfway.papers.claims.thresholds import (
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
-from halfway.pipeline.reproduction.judge import Judged, judge_number, judge_order, judge_range
+from halfway.pipeline.reproduction.judge import (
+    Judged,
+    judge_number,
+    judge_order,
+    judge_range,
+    judge_ratio,
+)
 from halfway.pipeline.reproduction.published import Published, published
 from halfway.pipeline.reproduction.verdict import Verdict
 
@@ -116,6 +123,17 @@ def _concentrated(found: Summaries, n: int) -> Iterator[Verdict]:
             "much more concentrated", *share, at(system=WALKS[0]).networks,
             f"heard; of the pairs of a network, {meaning}; much: a factor of {MUCH:g}",
             *judge_order(*share, equal=1 / MUCH),
+        )  # fmt: skip
+
+
+def judge_step_lengths(found: Summaries) -> Iterator[Verdict]:
+    """Judge the explanation of Figure 5 for walks that meet at a constant time: shorter steps."""
+    for system, (less, more) in product(WALKS, pairwise(SIZES_BOXES)):
+        before, after = (found.find("length / radius", n=n, system=system) for n in (less, more))
+        yield judge_ratio(
+            "directional-walks", "step-lengths", {"n": f"{more} / {less}", "system": system},
+            "mean length of a step, more / less dense", "the length of the steps decreases",
+            after, before, "of all steps of both walks until they meet",
         )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, 
 from halfway.pipeline.reproduction.published import published
 
 MEETINGS = "halfway.papers.directional_walks.measurements:meetings"
+STEP_LENGTHS = "halfway.papers.directional_walks.measurements:step_lengths"
 VISITS = "halfway.papers.directional_walks.measurements:visits"
 LOADS = "halfway.papers.directional_walks.measurements:loads"
 LOADS_READ = "halfway.papers.directional_walks.measurements:loads_read"
@@ -88,6 +89,12 @@ def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
         "reading": interpretation, "pairs": PAIRS,
     }  # fmt: skip
     return Point(MEETINGS, parameters, NETWORK, _meeting_cost_ms(n, system, k))
+
+
+def step_point(n: int, system: str) -> Point:
+    """Return the experiment point of the length of the steps of paper 1's walks on n nodes."""
+    parameters: dict[str, Scalar] = {"n": n, "radius": RADIUS, "system": system, "pairs": 20}
+    return Point(STEP_LENGTHS, parameters, NETWORK, 20.0)
 
 
 def visit_point(n: int) -> Point:
@@ -194,6 +201,7 @@ PAPER = Paper(
     "in Cooperative Large Scale Wireless Networks",
     authors="Pierre Leone, Cristina Muñoz",
     year=2013,
+    bounds=dict.fromkeys(("visited", "listed", "detected", "wrong"), (0.0, 1.0)),
     figures=(
         Figure(
             "section-2", "Failure detection over the walks, and by gossip (no published values)",
@@ -234,6 +242,11 @@ PAPER = Paper(
                     published=_printed("figure-6", "median steps", k=1),
                 ),
             ),
+        ),
+        Figure(
+            "step-lengths", "Length of the steps against the number of nodes",
+            lambda _scale: [step_point(n, system) for n in SIZES_BOXES for system in WALKS],
+            MANY, claims.judge_step_lengths, (UNIFORM, HEARD, INTERVALS),
         ),
         Figure(
             "figure-6", "Impact of asynchrony: one walk makes k steps while the other makes one",

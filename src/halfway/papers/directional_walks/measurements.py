@@ -45,6 +45,24 @@ def meetings(run: Run) -> Observations:
     }
 
 
+def step_lengths(run: Run) -> Observations:
+    """[drw §4.1] Measure the length of the steps of pairs of walks; a unit is a pair.
+
+    length / radius: the mean distance of a step of both walks until they meet, in radii.
+    """
+    with run.timed("network"):
+        position = kept_draw(run["n"], run["radius"], run.network_seed).network.position
+        walks = walkers(run["n"], run["radius"], run.network_seed, run["system"])
+    assert position is not None
+    found = []
+    for p, (a, b) in enumerate(distinct_pairs(run["n"], run["pairs"], run.workload_seed).tolist()):
+        with run.timed("run"):
+            trails = walks.pair(a, b, seed=run.random_seed, topic=p).trails
+        steps = np.concatenate([np.diff(position[rows], axis=0) for rows in trails])
+        found.append(np.hypot(*steps.T).mean())
+    return {"length / radius": np.array(found) / run["radius"]}
+
+
 def visits(run: Run) -> Observations:
     """[drw §3] Measure lone walks on networks; a unit is a walk.
 

@@ -201,6 +201,7 @@ PAPER = Paper(
     title="DRIP: A Dynamic VoRonoi RegIons-Based Publish/Subscribe Protocol in Mobile Networks",
     authors="Quan Yuan, Jie Wu",
     year=2009,
+    bounds=dict.fromkeys(("coverage", "union", "local", "delivered"), (0.0, 1.0)),
     figures=(
         Figure(
             "figure-3a", "Broker coverage against the number of brokers",

@@ -103,6 +103,9 @@ PAPER = Paper(
     "Networks",
     authors="Nuno Carvalho, Filipe Araújo, Luís Rodrigues",
     year=2006,
+    bounds=dict.fromkeys(
+        ("delivered", "share", "empty", "dropped", "best of all", "best of tried"), (0.0, 1.0)
+    ),
     figures=(
         _picture(
             "figure-1", "The route of a message through the cells to its home",

@@ -83,6 +83,12 @@ PAPER = Paper(
     title="Adding Underlay Aware Fault Tolerance to Hierarchical Event Broker Networks",
     authors="Madhu Kumar S. D., Umesh Bellur, Erusu Kranthi Kiran",
     year=2007,
+    bounds={
+        "delivered": (0.0, 100.0),
+        **dict.fromkeys(
+            ("premise", "guaranteed", "two links", *(f"level {k}" for k in range(4))), (0.0, 1.0)
+        ),
+    },
     figures=(
         Figure(
             "lemma", "Every single failure of a node or link but the root's node",

@@ -4,7 +4,13 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from halfway.papers.walk_overlay import claims_depth, claims_events, claims_path, claims_walks
+from halfway.papers.walk_overlay import (
+    claims_depth,
+    claims_events,
+    claims_path,
+    claims_uninvolved,
+    claims_walks,
+)
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 
@@ -41,6 +47,15 @@ FILTERED = (
     "50 initiators: half subscribe (four subscriptions each, 64 topics; by content with intervals "
     "of two attributes), half publish; one filter for each overlay neighbour; a subscription is "
     "inserted under its narrowest attribute, as at most four dyadic cells"
+)
+BY_MESSAGES = (
+    "by messages: 5 topics with a publisher and 4 subscribers each, 100 events in 100 s; walks of "
+    "the system walk-overlay with its defaults; a message to one neighbour costs only that "
+    "neighbour energy; outside the overlay: at the end"
+)
+JOULES = (
+    "energy: of sending and receiving, with a CC2420 at 3 V; all nodes draw the same idle energy "
+    "besides"
 )
 _CONSTRUCTION = (UNIFORM, BUILT, MARKED, PURE, SETS, ACTIVE, INTERVALS)
 
@@ -120,6 +135,14 @@ def _joining(_scale: Scale) -> list[Point]:
     ]
 
 
+def _simulated(_scale: Scale) -> list[Point]:
+    """Return the points of paper 2's nodes outside the overlay, by messages."""
+    return [
+        _point("uninvolved:uninvolved", 2000.0, n, hello=hello)
+        for n, hello in product(SIZES, claims_uninvolved.HELLO)
+    ]
+
+
 def _overlay_picture(count: int) -> str:
     from halfway.papers.walk_overlay.picture import picture  # draws: loads matplotlib
 
@@ -140,6 +163,13 @@ PAPER = Paper(
     "Directional Random Walks in an Ubiquitous Sensing Scenario",
     authors="Cristina Muñoz, Pierre Leone",
     year=2014,
+    bounds=dict.fromkeys(
+        (
+            "depth", "reach", "false", "predicted", "members", "delivered",
+            *(f"late after {count} means" for count in claims_walks.MULTIPLES),
+        ),
+        (0.0, 1.0),
+    ),
     figures=(
         Figure(
             "section-4",
@@ -221,6 +251,12 @@ PAPER = Paper(
                 Plot("boxplot", "steps", "initiators", "system", "initiators already present",
                      "steps until the walk meets another", colour="n", log=True),
             ),
+        ),
+        Figure(
+            "uninvolved",
+            "Energy and messages of the nodes outside the overlay",
+            _simulated, {"quick": 4, "paper": 20}, claims_uninvolved.judge_uninvolved,
+            (UNIFORM, BY_MESSAGES, JOULES, INTERVALS),
         ),
     ),
 )  # fmt: skip

@@ -10,6 +10,7 @@ import math
 from functools import lru_cache
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -101,7 +102,7 @@ def _shortened(side: float, room: float) -> float:
     """Return a side of an interval, within the room up to a bound;
     nearly unchanged if it is shorter."""
     # We take the tangent hyperbolic, because a logarithmic scale covers 1 to 2 % less (0029).
-    if math.isinf(room):
+    if math.isinf(room) or math.isnan(side):
         return side
     return room * math.tanh(side / room) if room > 0.0 else 0.0
 
@@ -184,6 +185,17 @@ def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, flo
     degrees = networks - 1
     half = stdtrit(degrees, 0.975) * math.sqrt(networks / degrees) * drawn.std(ddof=1)
     return float(value - half), float(value + half)
+
+
+def bounded(summary: Summary, bounds: tuple[float, float]) -> Summary:
+    """Return a summary whose intervals end before bounds that the metric's values cannot leave."""
+    ends = {}
+    for name in ("mean", "median"):
+        value = getattr(summary, name)
+        low, high = (getattr(summary, f"{name}_{end}") for end in ("low", "high"))
+        ends[f"{name}_low"] = value - _shortened(value - low, value - bounds[0])
+        ends[f"{name}_high"] = value + _shortened(high - value, bounds[1] - value)
+    return msgspec.structs.replace(summary, **ends)
 
 
 def ratio(above: Summary, below: Summary, statistic: Statistic) -> tuple[float, float, float]:

@@ -1,6 +1,6 @@
 """The declaration of a paper: its figures as points, plots and judgements. Names no paper."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -111,6 +111,8 @@ class Paper:
     authors: str
     year: int
     figures: tuple[Figure, ...]
+    # Least and largest value of each metric that has both; its intervals stay between them.
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def figure(self, name: str) -> Figure | None:
         """Return the paper's declared figure of that name, or None."""

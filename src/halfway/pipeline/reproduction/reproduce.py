@@ -1,12 +1,13 @@
 """The reproduction of declared figures: plan, simulate, summarise, judge. Prints nothing."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
+from halfway.pipeline.reproduction.estimates import bounded
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summaries
 from halfway.pipeline.reproduction.summarise import is_small, summaries, summaries_here
 from halfway.pipeline.reproduction.verdict import Verdict
@@ -19,6 +20,7 @@ from halfway.problem import Problem
 
 Studied = tuple[Paper, Figure]
 FigureName = tuple[str, str]  # of a paper and its figure
+Bounds = Mapping[str, tuple[float, float]]  # of metrics of a paper
 Planned = dict[FigureName, tuple[pa.Table, int]]  # and the number of replicates
 
 
@@ -66,7 +68,7 @@ def reproduce(
         report = sweep(
             spark, store, whole, progress, partitions=partitions, retry_errors=True, studies=studies
         )
-        found = _measured(spark, store, plans)
+        found = _measured(spark, store, plans, {paper.name: paper.bounds for paper, _ in figures})
     verdicts = [v for studied in figures for v in _judged(studied, found, report)]
     return Result(
         verdicts, found, interpretations, report, digest(store, set(whole["key"].to_pylist()))
@@ -89,7 +91,9 @@ def _planned(
     return plans, studies
 
 
-def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName, Summaries]:
+def _measured(
+    spark: OnDemand, store: Store, plans: Planned, bounds: dict[str, Bounds]
+) -> dict[FigureName, Summaries]:
     """Return summaries of each reproduced figure over its own points
     and replicates; shared ones once."""
     wanted = {
@@ -109,7 +113,10 @@ def _measured(spark: OnDemand, store: Store, plans: Planned) -> dict[FigureName,
         columns = (table[column].to_pylist() for column in ("measurement", "parameters"))
         points = dict.fromkeys(zip(*columns, strict=True))
         rows = [row for point in points for row in found.get((*point, count), [])]
-        measured[name] = Summaries(rows)
+        own = bounds[name[0]]
+        measured[name] = Summaries(
+            [bounded(row, own[row.metric]) if row.metric in own else row for row in rows]
+        )
     return measured
 
 
