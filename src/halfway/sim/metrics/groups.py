@@ -160,7 +160,8 @@ class GroupAccounting:
         )
         self._entries = []
         waiting = self._with_room(len(entries.t))
-        changes = room_for(waiting + len(entries.t))
+        # An entry changes a view at most once, and what it announces may expire in the same call.
+        changes = room_for(waiting + 2 * len(entries.t))
         changed = advance(
             self._tally, self.views, entries, until, self._groups.start_s, self._seconds,
             self._groups.lifetime_s, changes,
