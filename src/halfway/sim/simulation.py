@@ -29,6 +29,7 @@ from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import (
     CLOCKS,
+    LIES,
     RADIO,
     check_run,
     environment_and_context,
@@ -296,6 +297,7 @@ class Simulation:
         engine = run_engine(
             self.environment, self.instance, window * self.demand.has_payloads, buffer,
             clocks=clocks_of(clock, self.environment.n, stream(self.seed, CLOCKS)), check=check,
+            seed=stream(self.seed, LIES),
         )  # fmt: skip
         self._sizes = PayloadSizes(engine.payload)
         return engine
