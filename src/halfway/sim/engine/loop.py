@@ -161,7 +161,8 @@ def post(
     It is lost if the node is down then. The pool must have a free slot.
     lend: a `Lender` of the caller, who posts often.
     """
-    _post(lend(engine), at, row, kind, topic, arg, event)
+    # Numbers of numpy would be other types, and each compiles the kernel once more.
+    _post(lend(engine), float(at), int(row), int(kind), int(topic), int(arg), int(event))
 
 
 @kernel
