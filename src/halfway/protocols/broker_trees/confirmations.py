@@ -3,7 +3,8 @@
 [uas §4.1] "The overlay link failure can be detected by a child while it tries to send subscription
 to its parent or by a parent while it tries to send a notification to its child." The sender keeps
 the record. Without a confirmation in time the path counts as dead, and the record leaves again, on
-the path that then is the next one. A record that finds no room in the table is not confirmed.
+the path that then is the next one. Where hops are acknowledged, the path counts as dead only after
+several timeouts. A record that finds no room in the table is not confirmed.
 """
 
 from typing import NamedTuple
@@ -158,13 +159,16 @@ def restart_timers(state, rules, sender, out):
 
 @apart
 def on_timeout(state, rules, sender, message, out):
-    """Consider the path of an unconfirmed record dead, and send the record again on the next."""
+    """Send an unconfirmed record again; first consider its path dead, unless it may be late."""
     kept, b = state.unconfirmed, sender.broker
     place = place_of_number(kept, b, message.args[NUMBER])
     if place < 0:
         return
     record = kept.record[b, place]
-    lose_path(state, rules, sender, record, message.at, out)
+    # Over lossy links a confirmation may only be late: hops are then retransmitted on the way. So
+    # the record leaves again on its path as often as a ping may be missed.
+    if rules.retries == 0 or kept.tries[b, place] >= rules.missed_pings:
+        lose_path(state, rules, sender, record, message.at, out)
     if kept.upwards[b, place] == 1:
         to = state.parent[b]
     else:

@@ -4,6 +4,7 @@
 with a bridge, unvisited. A sweep steps onto a neighbour that it has not visited, and back where
 there is none. A visited node reports this to its neighbours (SWEPT). A sweep of n nodes takes
 2 (n - 1) steps and n such records; a neighbour that heard no SWEPT costs two more steps.
+2(n - 1) steps and n such records; a neighbour that heard no SWEPT costs two more steps.
 """
 
 import numpy as np
@@ -83,6 +84,7 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
 def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
     """Enter the first visit of a sweep to row i, on its trail at a place, and report it to the
     neighbours.
+    """Enter the first visit of a sweep to row i, on its trail at a place, and report it.
 
     The news of a meeting goes back by the neighbour with the fewest hops to the sweep's initiator,
     because the way of the sweep itself is long. hops: by way of the source.

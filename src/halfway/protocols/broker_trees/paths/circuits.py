@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
+from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.prng import mixed
@@ -25,6 +26,13 @@ from halfway.protocols.broker_trees.records.messages import (
     NO_PATH,
     ORIGIN,
     ROUTE,
+from halfway.protocols.broker_trees.decisions import DIRECT, UPPER
+from halfway.protocols.broker_trees.messages import AWAY, BACK, DIRECTION, NO_PATH, ORIGIN, ROUTE
+from halfway.protocols.broker_trees.paths.floods import (
+    hear_flood,
+    is_flood,
+    repeat_flood,
+    track_flood,
 )
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use
@@ -221,7 +229,14 @@ def handle_hop(hops, lost, rules, i, message, out):
     """
     if message.kind == reliable_hop.ACK:
         reliable_hop.complete(hops, i, message)
+    elif is_flood(message):
+        hear_flood(hops, i, message)
+        return False
     elif message.kind == reliable_hop.ACK_TIMEOUT:
+        place = reliable_hop.place_of_hop(hops, i, message.sequence)
+        if place != NO_PLACE and hops.record[i, place].next == EVERYONE:
+            repeat_flood(hops, rules, i, place, message, out)
+            return True
         place = reliable_hop.overdue(hops, rules, i, message, out)
         if place != NO_PLACE:
             lost[i] += 1
@@ -238,6 +253,8 @@ def track_new(hops, rules, i, message, before, out):
     """Track all records on circuits emitted since the outbox had `before` free slots."""
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
+        if record.next == EVERYONE and is_flood(record):
+            track_flood(hops, rules, i, message.source, record, out)
         leaves = record.next >= 0 and record.next != hops.node_id[i]
         if leaves and record.kind != reliable_hop.ACK:
             record.hops = message.hops
