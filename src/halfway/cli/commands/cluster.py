@@ -41,7 +41,7 @@ cluster = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
 @cluster.callback()
 def _cluster() -> None:
-    """Run a standalone Spark cluster on this machine: a master, workers, a Connect server if asked.
+    """Run a standalone Spark cluster on this machine: a master, workers and a Connect server.
 
     \b
     halfway cluster start --connect

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from halfway.live.keys.network import MemberRow
 
 NetworkFolder = Annotated[
-    Path, typer.Argument(metavar="NETWORK", help="Folder of the network's books.")
+    Path,
+    typer.Argument(
+        metavar="NETWORK", help="Folder of the network: its root key and the list of its members."
+    ),
 ]
 KeyFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="File for the private keys, such as kitchen.key.")
@@ -25,17 +28,22 @@ SecretFile = Annotated[
 RequestFile = Annotated[
     Path, typer.Argument(metavar="NODE.pub", help="The request that `halfway net key` wrote.")
 ]
-Name = Annotated[str, typer.Option(metavar="N", help="Name of the node. Default: of the file.")]
+Name = Annotated[
+    str, typer.Option(metavar="N", help="Name of the node. Default: the name of its file.")
+]
 Publish = Annotated[
     list[str] | None,
-    typer.Option(metavar="P", help="Topics that the node may publish. Repeat it for several."),
+    typer.Option(metavar="P", help="Topics that the node may publish. Repeatable."),
 ]
 Subscribe = Annotated[
     list[str] | None,
-    typer.Option(metavar="P", help="Topics that the node may subscribe to. Repeat it."),
+    typer.Option(metavar="P", help="Topics that the node may subscribe to. Repeatable."),
 ]
 Days = Annotated[
-    float, typer.Option(metavar="N", min=1 / 1440, max=36_500.0, help="Life of the certificate.")
+    float,
+    typer.Option(
+        metavar="N", min=1 / 1440, max=36_500.0, help="Days until the certificate expires."
+    ),
 ]
 MemberName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the node.")]
 Shown = Annotated[
@@ -51,14 +59,15 @@ def _net() -> None:
 
     \b
     halfway net key kitchen.key                     on the node: its keys, and kitchen.pub
-    halfway net new home                            at the owner: the network, offline
-    halfway net admit home kitchen.pub --days 365   at the owner: a certificate
+    halfway net new home                            on the owner's machine: the network
+    halfway net admit home kitchen.pub --days 365   on the owner's machine: a certificate
     halfway net show home                           who is admitted, and until when
-    halfway net revoke home kitchen                 the node is out
+    halfway net revoke home kitchen                 the node is no longer a member
 
     \b
     Private keys never leave the node. The folder of the network has its root key:
-    keep it offline, and keep a backup. Without it, no node can be admitted or revoked.
+    keep the folder offline, and keep a backup. Without the root key, no node can be
+    admitted or revoked.
     """
 
 
@@ -78,16 +87,15 @@ def key(file: KeyFile) -> None:
     new_identity(file)
     request = file.with_suffix(".pub")
     typer.echo(f"wrote {file} (private, stays here) and {request}")
-    typer.echo(f"next, at the owner of the network: halfway net admit NETWORK {request}")
+    typer.echo(f"next, on the machine of the owner: halfway net admit NETWORK {request}")
 
 
 @net.command()
 def new(folder: NetworkFolder) -> None:
-    """Make a network: a root key, a secret that all members share, and empty books.
+    """Make a network: a root key, a secret that all members share, and an empty list of members.
 
     \b
-    The last part of the folder's name is the name of the network. A folder that is not
-    empty is never used.
+    The network has the name of the folder. The folder must be empty or new.
 
     \b
     halfway net new home
@@ -96,7 +104,7 @@ def new(folder: NetworkFolder) -> None:
 
     network = new_network(folder)
     typer.echo(f"wrote {folder}/root.key and {folder}/network.json: network {network.name}")
-    typer.echo("keep the folder offline, and keep a backup: who has it can admit any node")
+    typer.echo("keep the folder offline, and keep a backup: its root key admits any node")
     typer.echo(f"next, for each node: halfway net admit {folder} NODE.pub")
 
 
@@ -109,10 +117,10 @@ def admit(
     subscribe: Subscribe = None,
     days: Days = 365.0,
 ) -> None:
-    """Sign a certificate for a node: its name, its topics, and until when.
+    """Sign a certificate for a node: its name, its topics and its last day.
 
     \b
-    Patterns have levels between slashes, + for one level and # for the rest. Without
+    A pattern is a topic, with + for one level and # for all further levels. Without
     --publish or --subscribe, the node may use all topics (#).
 
     \b
@@ -125,7 +133,9 @@ def admit(
     path, certificate = admit(folder, request, wanted)
     until = _day(certificate.not_after)
     typer.echo(f"wrote {path}: node {certificate.node_id}, serial {certificate.serial}, to {until}")
-    typer.echo("give the file to the node over a safe way: it has the secret of the network")
+    typer.echo(
+        "copy the file to the node by a safe way, such as scp: it has the secret of the network"
+    )
 
 
 @net.command()
@@ -133,9 +143,9 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
     """Revoke the certificates of a node, and write the signed revocation list.
 
     \b
-    Give the list to any node that runs: the nodes pass it on, and end their sessions
-    with the revoked node. The secret of the network stays known to the revoked node. It
-    is no key: alone it neither opens a datagram nor finishes a handshake.
+    Give the list to any running node with --revoked. The nodes pass the list on, and end
+    their sessions with the revoked node. The revoked node still knows the secret of the
+    network, but the secret alone neither opens a datagram nor finishes a handshake.
 
     \b
     halfway net revoke home kitchen
@@ -144,7 +154,7 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
 
     path, serials = revoke(folder, name)
     typer.echo(f"revoked {name}: serial {', '.join(map(str, serials))}")
-    typer.echo(f"wrote {path}: copy it into the state folder of any node of the network")
+    typer.echo(f"wrote {path}: copy it to any node that runs with --revoked")
 
 
 @net.command()
@@ -152,8 +162,8 @@ def secret(file: SecretFile) -> None:
     """Make the secret of a small network without a root key, for all nodes. This is weaker.
 
     \b
-    A person with the file is a member, under any free name and with all topics, and no node
-    can be revoked. Strangers are kept out as well as with certificates.
+    Any node with the file is a member, under any free name and with all topics. No node
+    can be revoked. The protection against strangers is that of certificates.
 
     \b
     halfway net secret shed.secret
@@ -161,7 +171,9 @@ def secret(file: SecretFile) -> None:
     from halfway.live.keys.files import new_secret
 
     new_secret(file)
-    typer.echo(f"wrote {file}: copy it over a safe way to each node of network {file.stem}")
+    typer.echo(
+        f"wrote {file}: copy it by a safe way, such as scp, to each node of network {file.stem}"
+    )
 
 
 @net.command()

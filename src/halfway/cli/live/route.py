@@ -24,8 +24,10 @@ def route(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show how an event travels, or the way to a node: every hop, its time there and back, and
-    why an event does not arrive.
+    """Show how an event travels, or the way to a node: every hop with its time there and back.
+
+    \b
+    If an event does not arrive, the command prints why.
 
     \b
     A topic is probed with an event that the system carries as any other and that no

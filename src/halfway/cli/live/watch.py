@@ -22,13 +22,12 @@ def scout(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print who is there: neighbours, and nodes that are heard and are no neighbours, with the
-    reason. Exit status 1 if there are fewer than --neighbours.
+    """Print the neighbours, and the other nodes that are heard, with the reason.
 
     \b
-    The node of this machine answers at once, or with --neighbours when it has
-    them. If no node runs here, this command listens as a node of its own for
-    some seconds.
+    The node of this machine answers at once; with --neighbours N it answers when it
+    has N neighbours. If no node runs on this machine, the command listens as a node
+    of its own for --seconds. Exit status 1 if there are fewer than N neighbours.
 
     \b
     halfway scout

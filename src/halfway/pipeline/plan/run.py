@@ -82,4 +82,5 @@ def measurement(path: str) -> Measurement:
     """Return the measurement function that a point of a sweep names as
     "package.module:function"."""
     module, _, function = path.partition(":")
-    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
+    found: Measurement = getattr(importlib.import_module(module), function)
+    return found

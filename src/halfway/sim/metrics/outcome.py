@@ -102,7 +102,8 @@ class Outcome:
         for part in ("lifetime", "detection", "groups"):
             if found[part] is None:
                 del found[part]
-        return _plain(found)  # type: ignore[no-any-return]
+        plain: dict[str, Any] = _plain(found)
+        return plain
 
 
 def _plain(value: Any) -> Any:

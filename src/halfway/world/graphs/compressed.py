@@ -65,7 +65,8 @@ def near_order(network: Network) -> npt.NDArray[np.int64]:
     if network.position is None:
         rows = np.ones(len(network.who), np.int8), network.who, network.start.astype(np.int32)
         graph = csr_array(rows, shape=(network.n, network.n))
-        return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)  # type: ignore[no-any-return]
+        order: npt.NDArray[np.int64] = reverse_cuthill_mckee(graph, symmetric_mode=True)
+        return order.astype(np.int64)
     x, y = network.position.T
     wide, high = np.ptp(x), np.ptp(y)
     thin = max(wide, high) * 1e-9 or 1.0  # all points on one line or at one point

@@ -38,7 +38,8 @@ def connected(network: Network) -> bool:
 
 def components(network: Network) -> npt.NDArray[np.int32]:
     """Return a network's component of each row [n], from 0 in order of their lowest rows."""
-    return _components(network.start, network.who)  # type: ignore[no-any-return]
+    found: npt.NDArray[np.int32] = _components(network.start, network.who)
+    return found
 
 
 def largest_component(network: Network) -> Network:

@@ -47,7 +47,8 @@ def breadth_first_tree(network: Network, root: int, seed: int) -> Rows:
     The root is its own parent; -1 where the root cannot be reached.
     """
     hops = distances(network, root)
-    return _parents(network.start, network.who, hops, np.uint64(seed))  # type: ignore[no-any-return]
+    parents: Rows = _parents(network.start, network.who, hops, np.uint64(seed))
+    return parents
 
 
 def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

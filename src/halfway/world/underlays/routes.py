@@ -92,7 +92,8 @@ def route(
     check_end(network, target, shut)
     found = _room(network)
     _from_one(network.start, network.who, weight, shut, source, target, *found, _heap(network))
-    return _walked_back(found[1], target)  # type: ignore[no-any-return]
+    rows: Rows = _walked_back(found[1], target)
+    return rows
 
 
 def path(tree: Tree, target: int) -> Rows:
@@ -100,18 +101,19 @@ def path(tree: Tree, target: int) -> Rows:
     `target`, both included; [0]: none."""
     if not 0 <= target < len(tree.parent):
         raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")
-    return _walked_back(tree.parent, target)  # type: ignore[no-any-return]
+    rows: Rows = _walked_back(tree.parent, target)
+    return rows
 
 
 def places_on(network: Network, rows: Rows) -> Rows:
     """Return [hops]: the places of `network.who` on a route, in order;
     Problem for rows without a link."""
-    places = _places_on(network.start, network.who, rows)
+    places: Rows = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))
         what = f"no link joins row {rows[k]} and row {rows[k + 1]}: expected neighbours"
         raise Problem(what, where=network.name)
-    return places  # type: ignore[no-any-return]
+    return places
 
 
 def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
