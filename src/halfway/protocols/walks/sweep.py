@@ -4,7 +4,6 @@
 with a bridge, unvisited. A sweep steps onto a neighbour that it has not visited, and back where
 there is none. A visited node reports this to its neighbours (SWEPT). A sweep of n nodes takes
 2 (n - 1) steps and n such records; a neighbour that heard no SWEPT costs two more steps.
-2(n - 1) steps and n such records; a neighbour that heard no SWEPT costs two more steps.
 """
 
 import numpy as np

@@ -19,6 +19,12 @@ from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.prng import mixed
 from halfway.protocols import reliable_hop
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, UPPER
+from halfway.protocols.broker_trees.paths.floods import (
+    hear_flood,
+    is_flood,
+    repeat_flood,
+    track_flood,
+)
 from halfway.protocols.broker_trees.records.messages import (
     AWAY,
     BACK,
@@ -26,13 +32,6 @@ from halfway.protocols.broker_trees.records.messages import (
     NO_PATH,
     ORIGIN,
     ROUTE,
-from halfway.protocols.broker_trees.decisions import DIRECT, UPPER
-from halfway.protocols.broker_trees.messages import AWAY, BACK, DIRECTION, NO_PATH, ORIGIN, ROUTE
-from halfway.protocols.broker_trees.paths.floods import (
-    hear_flood,
-    is_flood,
-    repeat_flood,
-    track_flood,
 )
 from halfway.protocols.event_window import copy_event_id
 from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use

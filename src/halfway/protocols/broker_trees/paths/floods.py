@@ -10,7 +10,7 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE
 from halfway.protocols import reliable_hop
-from halfway.protocols.broker_trees.messages import ANNOUNCE, ORIGIN, ROUTE, SEARCH, VERSION
+from halfway.protocols.broker_trees.records.messages import ANNOUNCE, ORIGIN, ROUTE, SEARCH, VERSION
 
 
 @inlined
