@@ -81,8 +81,6 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
 
 @apart
 def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
-    """Enter the first visit of a sweep to row i, on its trail at a place, and report it to the
-    neighbours.
     """Enter the first visit of a sweep to row i, on its trail at a place, and report it.
 
     The news of a meeting goes back by the neighbour with the fewest hops to the sweep's initiator,
