@@ -259,6 +259,7 @@ RULES: dict[str, Rule] = {
     "drip/figure-4": _drip,
     "drip/components": _drip,
     "drip/figures-802.11": _drip,
+    "drip/readings": _drip,
     "drip/limited": _drip,
     "drip/contended": _drip,
     "drip/packets": _packets,
