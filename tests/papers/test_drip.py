@@ -242,7 +242,7 @@ def test_the_first_copy_of_an_event_counts_whoever_detected_it() -> None:
 def test_a_reading_changes_what_is_measured(reading: str) -> None:
     """Each reading of the figure `readings` is another run of the same network."""
     usual, other = (
-        broking(run(**SMALL, system="drip", **given)) for given in ({}, READINGS[reading][0])
+        broking(run(**{**SMALL, "system": "drip", **given})) for given in ({}, READINGS[reading][0])
     )
     assert usual["delivered"] > 0
     assert other["delivered"] > 0

@@ -4,7 +4,7 @@
 detecting abilities".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -25,7 +25,8 @@ class IndependentDetection(NumberIntervals):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        happened = super().take(np.inf, _MOST)
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        happened = NumberIntervals(**given).take(np.inf, _MOST)
         drawn = np.random.default_rng(self.seed).random((len(happened.t), self.n))
         which, row = np.nonzero(drawn < self.capability)
         self._all = Publications(
