@@ -17,6 +17,7 @@ from halfway.protocols.broker_trees import parent_search, parents
 from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
+from halfway.protocols.broker_trees.entering import renew_leave
 from halfway.protocols.broker_trees.messages import (
     DIGEST,
     DIGEST_BIT,
@@ -92,6 +93,8 @@ def on_tick(state, rules, sender, now, out):
     """Check a broker's parent and children for failures once a ping interval."""
     if now + rules.ping_interval_s <= rules.until_s:
         emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
+    if renew_leave(state, rules, sender, out):
+        return
     age(state.children, sender.broker, rules.missed_pings + 2)
     up = state.parent[sender.broker]
     if up == NONE:

@@ -1,7 +1,13 @@
 """The records that keep the underlay-aware tree and its tables consistent, at a broker."""
 
 from halfway.core.compiled import apart
-from halfway.protocols.broker_trees import clients, confirmations, messages, parent_search
+from halfway.protocols.broker_trees import (
+    clients,
+    confirmations,
+    entering,
+    messages,
+    parent_search,
+)
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees import underlay_messages as kinds
@@ -24,6 +30,22 @@ def receive_common(state, rules, sender, message, out):
 
 
 @apart
+def receive_leave(state, rules, sender, message, out):
+    """Handle a record of a broker that leaves the underlay-aware tree, or is about to."""
+    kind, source = message.kind, message.args[messages.ORIGIN]
+    if kind == messages.LEAVE:
+        entering.ask_to_leave(state, sender, out)
+    elif kind == kinds.ASK_LEAVE:
+        entering.on_ask_leave(state, sender, message, out)
+    elif kind == kinds.GRANT_LEAVE:
+        entering.on_grant_leave(state, sender, message, out)
+    elif source == state.parent[sender.broker]:
+        parent_search.follow_leaving(state, rules, sender, message, out)
+    else:
+        tree.adopt(state, sender, source, source, out)
+
+
+@apart
 def receive(state, rules, sender, message, out):
     """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
@@ -41,13 +63,9 @@ def receive(state, rules, sender, message, out):
         tree.on_accept(state, rules, sender, message, out)
     elif kind == kinds.QUIT:
         tree.lose_child(state, sender, source, out)
-    elif kind == messages.LEAVING and source == state.parent[sender.broker]:
-        parent_search.follow_leaving(state, rules, sender, message, out)
-    elif kind == messages.LEAVING:
-        tree.adopt(state, sender, source, source, out)
+    elif kind in (messages.LEAVE, messages.LEAVING, kinds.ASK_LEAVE, kinds.GRANT_LEAVE):
+        receive_leave(state, rules, sender, message, out)
     elif kind == kinds.CONFIRM or kind == kinds.CONFIRM_TIMEOUT:
         confirmations.receive(state, rules, sender, message, out)
-    elif kind == messages.LEAVE:
-        tree.leave_tree(state, sender, out)
     else:
         receive_common(state, rules, sender, message, out)

@@ -16,8 +16,7 @@ from halfway.protocols.broker_trees.decisions import (
     UPPER,
     next_hop_up,
 )
-from halfway.protocols.broker_trees.entering import withdraw
-from halfway.protocols.broker_trees.messages import LEAVING, ORIGIN, PARENT
+from halfway.protocols.broker_trees.messages import ORIGIN, PARENT
 from halfway.protocols.broker_trees.paths.ancestors import (
     SEEKING,
     is_ancestor,
@@ -138,7 +137,9 @@ def on_join(state, rules, sender, message, out):
     # The successor asks the next child of the root, which may detect the root's death a little
     # later; the answer to the last PING may be in flight.
     cut_off = is_cut_off(state, rules, sender) or is_silent(state, sender, 1)
-    if cut_off or is_above(state, b, child):
+    # [uas §4] "Any new broker trying to contact this node, will find another": a broker that waits
+    # to leave does not answer.
+    if cut_off or is_above(state, b, child) or state.leaves.waits[b] > 0:
         return
     s = add_child(state.children, b, child)
     if s >= 0:
@@ -224,6 +225,8 @@ def reset_watch(state, b):
 def lose_child(state, sender, child, out):
     """Remove a parent's child and its subscriptions, and withdraw them from the parent above."""
     b = sender.broker
+    if state.leaves.granted[b] == child:
+        state.leaves.granted[b] = NONE
     if remove_child(state.children, b, child):
         forget_peer(sender, child)
         remove(state.table, sender, FREE, child, NONE, max(state.parent[b], NONE), out)
@@ -242,17 +245,3 @@ def adopt(state, sender, failed, replaced, out):
             accept(state, sender, child, NO_PLACE, replaced, out)
     if state.parent[b] == NONE and first_child(children, b, NONE) == NONE:
         state.asked[b] = 1  # a root without children may be the one that is cut off
-
-
-@apart
-def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Leave the parent and the tree, as the application asks; the root stays."""
-    up = state.parent[sender.broker]
-    if up >= 0:
-        send(sender, LEAVING, up, out)[PARENT] = up
-        children = state.children.child
-        for s in range(children.shape[1]):
-            if children[sender.broker, s] != NONE:
-                send(sender, LEAVING, children[sender.broker, s], out)[PARENT] = up
-    if up >= 0 or up == SEEKING:
-        withdraw(state, sender, out)

@@ -70,6 +70,14 @@ CONFIRM = KINDS.network(
     25, "confirm", "the broker confirms a subscription or an event of another broker", TO_END,
     args={**ROUTED, "number": NUMBER},
 )  # fmt: skip
+ASK_LEAVE = KINDS.network(
+    35, "ask-leave", "the sender is about to leave the tree, and asks its parent to adopt its "
+    "children", TO_END, args=ROUTED,
+)  # fmt: skip
+GRANT_LEAVE = KINDS.network(
+    36, "grant-leave", "the parent adopts the children of the receiver, which may leave the tree",
+    TO_END, args=ROUTED,
+)  # fmt: skip
 CONFIRM_TIMEOUT = KINDS.timer(
     26, "confirm-timeout", "a subscription or an event is not confirmed in time",
     args={"number": NUMBER},

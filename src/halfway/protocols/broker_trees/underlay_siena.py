@@ -43,9 +43,11 @@ from halfway.protocols.broker_trees.client_state import (
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.entering import (
+    Leaves,
     enter,
     is_for_broker,
     is_outside,
+    no_leaves,
     remember_own,
 )
 from halfway.protocols.broker_trees.messages import parts_of
@@ -148,6 +150,7 @@ class UnderlaySienaState(NamedTuple):
     asked: Int32s  # [brokers] ticks spent asking for another parent; 0: none is asked for
     moves: Int32s  # [brokers] changes of parent so far, its first one included
     moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
+    leaves: Leaves
     children: Children
     table: SubscriptionTable
     paths: peer_paths.PeerPaths
@@ -191,6 +194,7 @@ def state(
         missed=np.zeros((here, 2), np.int32), pings=np.zeros((here, 2), np.int32),
         pinged_s=np.zeros((here, 2)), dead_since_s=np.full(here, np.inf),
         asked=each(0), moves=each(0), moved_s=np.full(here, -1.0),
+        leaves=no_leaves(here),
         children=no_children(here, child_slots), table=empty_table(here, slots, attributes),
         paths=peer_paths.direct_paths(here, child_slots + 1),
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, known),
