@@ -50,6 +50,7 @@ from halfway.protocols.broker_trees.tables.children import (
     first_child,
     reset_silence,
 )
+from halfway.protocols.broker_trees.tables.replicas import drop_replicas
 from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
@@ -96,6 +97,7 @@ def on_tick(state, rules, sender, now, out):
     if renew_leave(state, rules, sender, out):
         return
     age(state.children, sender.broker, rules.missed_pings + 2)
+    drop_replicas(state.replicas, state.children.grandchild, sender.broker)
     up = state.parent[sender.broker]
     if up == NONE:
         act_as_root(state, rules, sender, out)
@@ -177,6 +179,7 @@ def check_parent(state, rules, sender, now, out):
     if above != NONE and direct_path(sender, above) != NO_PLACE:
         o = send(sender, kinds.GRANDCHILD, above, out)
         o[PARENT] = up
+        o.args[kinds.REPLICA_DIGEST] = filters_digest(state.table, b, NONE)
 
 
 @apart

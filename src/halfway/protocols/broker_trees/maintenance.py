@@ -11,7 +11,7 @@ from halfway.protocols.broker_trees import (
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees import underlay_messages as kinds
-from halfway.protocols.broker_trees.tables import table_repair
+from halfway.protocols.broker_trees.tables import replicas, table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
 
 
@@ -27,6 +27,19 @@ def receive_common(state, rules, sender, message, out):
         table_repair.on_held(state.table, sender, state.parent[sender.broker], message, out)
     elif kind == messages.KEEP_ALIVE:
         clients.answer_keep_alive(state.clients, state.table, sender, message, out)
+
+
+@apart
+def receive_replica(state, sender, message, out):
+    """Handle a record between a broker and its grandchild."""
+    kind, source = message.kind, message.args[messages.ORIGIN]
+    if kind == kinds.GRANDCHILD:
+        add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
+        replicas.compare_replica(state.replicas, sender, message, out)
+    elif kind == kinds.REPLICA:
+        replicas.on_replica(state.replicas, state.children.grandchild, sender, message, out)
+    elif source == state.grandparent[sender.broker]:
+        replicas.send_replica(state.table, sender, source, out)
 
 
 @apart
@@ -55,8 +68,8 @@ def receive(state, rules, sender, message, out):
         detector.on_ping(state, sender, message, out)
     elif kind == kinds.PONG:
         detector.on_pong(state, sender, message, out)
-    elif kind == kinds.GRANDCHILD:
-        add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
+    elif kind in (kinds.GRANDCHILD, kinds.ASK_REPLICA, kinds.REPLICA):
+        receive_replica(state, sender, message, out)
     elif kind == messages.JOIN:
         tree.on_join(state, rules, sender, message, out)
     elif kind == kinds.ACCEPT:

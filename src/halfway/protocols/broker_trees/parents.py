@@ -39,6 +39,7 @@ from halfway.protocols.broker_trees.tables.children import (
     remove_child,
     reset_silence,
 )
+from halfway.protocols.broker_trees.tables.replicas import use_replica
 from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 
@@ -113,6 +114,8 @@ def accept(state, sender, child, r, replaced, out):
     forget_peer(sender, child)
     if add_child(state.children, sender.broker, child) < 0:
         return
+    up = max(state.parent[sender.broker], NONE)
+    use_replica(state.table, state.replicas, sender, child, up, out)
     usual = active_path(sender, child)
     path = usual if r == NO_PLACE else r
     o = send_along(sender.circuits, sender.row, path, kinds.ACCEPT, sender.own, out)
@@ -237,6 +240,11 @@ def adopt(state, sender, failed, replaced, out):
     """[uas §4.1] Return the parent's Leave of a dead child: its
     children become this broker's own."""
     b, children = sender.broker, state.children
+    for s in range(children.grandchild.shape[1]):
+        if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
+            # Before the filters of the failed child are withdrawn, so that no event is missed.
+            child, up = children.grandchild[b, s], max(state.parent[b], NONE)
+            use_replica(state.table, state.replicas, sender, child, up, out)
     lose_child(state, sender, failed, out)
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
