@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from halfway.papers.drip import analysis, contacts, grid_walks
-from halfway.papers.drip.measurements import pairwise, simulation
+from halfway.papers.drip.claims_readings import READINGS
+from halfway.papers.drip.detections import by_event
+from halfway.papers.drip.measurements import broking, pairwise, simulation
 from halfway.papers.drip.packets import packets
 from halfway.pipeline.plan.run import Run
+from halfway.world.workload.demand import Publications
+from halfway.world.workload.independent_detection import IndependentDetection
 from halfway.world.workload.number_intervals import NumberIntervals
 
 
@@ -196,3 +200,50 @@ def test_packets_have_the_sizes_and_the_repeats_of_their_kinds() -> None:
     assert near["subscription"] > nearer["subscription"] > 0  # the list of nearest brokers
     assert near["event"] > 0
     assert near["local"] > random["local"][0]
+
+
+def test_each_node_detects_an_event_with_its_ability_as_probability() -> None:
+    """[drip §VI-A] "based on its detecting abilities"; the detections of an event are at once."""
+    one, each = NumberIntervals(60, 4.0, seed=3), IndependentDetection(60, 4.0, seed=3)
+    happened, seen = one.take(np.inf, 10_000), each.take(np.inf, 10_000)
+    assert each.next_at() == np.inf
+    at, first = np.unique(seen.t, return_index=True)
+    assert (at == happened.t).all()  # the most capable node detects each event
+    assert (seen.topic[first] == happened.topic).all()
+    share = np.bincount(seen.row, minlength=60) / len(at)
+    assert np.allclose(share, each.capability, atol=4 * 0.5 / math.sqrt(len(at)))
+    again = each.begun_again()
+    assert again.next_at() == seen.t[0]
+    parts = [again.take(100.0, 7), again.take(100.0, 10_000), again.take(np.inf, 10_000)]
+    assert np.concatenate([part.event for part in parts]).tolist() == seen.event.tolist()
+    assert max(parts[1].t) < 100.0 <= min(parts[2].t)
+
+
+def test_the_first_copy_of_an_event_counts_whoever_detected_it() -> None:
+    """Nodes 1 and 2 detect an event that 1, 4 and 5 want, and node 3 another one."""
+    published = Publications(
+        np.array([1.0, 1.0, 2.0]), np.array([1, 2, 3], np.int32), np.zeros(3, np.int32),
+        np.arange(3, dtype=np.int32),
+    )  # fmt: skip
+    came_at = np.array([[np.inf, 3.0, 2.5], [4.0, 2.0, np.inf]])
+    deliveries = np.array([[0, 4, 0.9], [1, 4, 0.4], [1, 1, 0.2], [2, 5, 0.1]]).T
+    event, row = deliveries[:2].astype(np.int64)
+    found = by_event(published, [np.array([1, 4, 5], np.int32)], came_at, event, row, deliveries[2])
+    assert found.at.tolist() == [1.0, 2.0]
+    assert found.came_at.tolist() == [[3.0, 2.5], [2.0, np.inf]]
+    assert list(zip(found.event.tolist(), found.delay.tolist(), strict=True)) == [
+        (0, 0.4),
+        (1, 0.1),
+    ]
+    assert found.expected == 2 + 3
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_reading_changes_what_is_measured(reading: str) -> None:
+    """Each reading of the figure `readings` is another run of the same network."""
+    usual, other = (
+        broking(run(**{**SMALL, "system": "drip", **given})) for given in ({}, READINGS[reading][0])
+    )
+    assert usual["delivered"] > 0
+    assert other["delivered"] > 0
+    assert usual["delay"].tolist() != other["delay"].tolist()

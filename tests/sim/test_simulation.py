@@ -96,9 +96,6 @@ def test_delays_by_distance_add_up_along_the_path() -> None:
     assert outcome.latency_s.mean == pytest.approx(3 * 0.25 + 6.0 / 2.0)
     with pytest.raises(Problem, match="positions"):
         flooded(line(4), demand, radio=radio)
-    four = Motion(still([[0, 0], [1, 1], [2, 2], [3, 3]]), 2.0)
-    with pytest.raises(Problem, match="expected a static network"):
-        flooded(None, demand, radio=radio, motion=four)
 
 
 def test_a_partition_divides_and_heals() -> None:

@@ -171,7 +171,8 @@ def checked_environment(
         seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
         window=scenario.window,
     )  # fmt: skip
-    scenario.radio.made(environment.start, ready.motion is not None, scenario.seed)
+    course = None if ready.motion is None else ready.motion.course_of(scenario.seconds)
+    scenario.radio.made(environment.start, course, scenario.seed)
     return environment, context
 
 

@@ -189,7 +189,7 @@ def _ratios(
     else:
         try:
             radio = IdealRadio(ratios=str(path), ratio_columns=columns, ratio_scale=scale)
-            radio.made(network, False, 1)
+            radio.made(network, None, 1)
         except Problem as problem:
             why = problem.what
     if why:

@@ -287,8 +287,9 @@ class Simulation:
 
     def _new_radio(self, number: int) -> Any:
         """Return a radio of the simulation, by the number of its random stream."""
-        moving = not self.environment.is_static
-        return self.declared.made(self.environment.start, moving, stream(self.seed, number))
+        environment, seconds = self.environment, self.seconds
+        course = None if environment.motion is None else environment.motion.course_of(seconds)
+        return self.declared.made(environment.start, course, stream(self.seed, number))
 
     def _new_engine(
         self, window: int, buffer: int, clock: ClockErrors | None, check: bool | None

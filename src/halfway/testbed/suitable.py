@@ -61,8 +61,10 @@ def delay_of(scenario: Scenario, network: Network | None, seed: int) -> Delay:
     """Return the delay of the scenario's radio: the same on all links, or one a link."""
     radio = scenario.radio
     if isinstance(radio, DistanceRadio):
-        assert network is not None
-        made = radio.made(network, moving=False, seed=seed)
+        if network is None:
+            what = 'radio.kind = "distance": expected a static network on the air'
+            raise Problem(what, remedy='use radio kind "ideal"')
+        made = radio.made(network, None, seed)
         seconds = getattr(made, "radio", made).delay.tolist()
         start = network.start.tolist()
         return Delay(radio.delay_s, pairs_s={

@@ -190,6 +190,10 @@ def _delivered(_metric: str, point: Parameters) -> float:
     return 100 - lost * int(point["faults"])
 
 
+def _disturbed(metric: str, point: Parameters) -> float:
+    return _delivered(metric, point) if metric == "delivered" else _loads(metric, point)
+
+
 def _work(power: float) -> Rule:
     """The steps of all joins grow with the number of brokers to this power."""
     return lambda metric, point: 5.0 if metric == "degree" else float(point["brokers"]) ** power
@@ -265,6 +269,7 @@ RULES: dict[str, Rule] = {
     "drip/figure-4": _drip,
     "drip/components": _drip,
     "drip/figures-802.11": _drip,
+    "drip/readings": _drip,
     "drip/limited": _drip,
     "drip/contended": _drip,
     "drip/packets": _packets,
@@ -274,6 +279,7 @@ RULES: dict[str, Rule] = {
     "underlay-siena/figure-5-readings": _delivered,
     "underlay-siena/linear-time": _work(1.0),
     "underlay-siena/figure-6": _loads,
+    "underlay-siena/figures-5-6-network": _disturbed,
     "underlay-siena/figure-7": _loads,
     "underlay-siena/figure-8": _loads,
 }

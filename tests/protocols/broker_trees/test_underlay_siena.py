@@ -46,7 +46,7 @@ from tests.protocols.lone import (
 NODES, BROKERS, SLOTS, CHILDREN, HOP = 24, 9, 60, 12, 1e-3
 CLIENTS = np.arange(BROKERS, BROKERS + 5, dtype=np.int32)  # nodes; a broker's row is its number
 HERE = BROKERS + len(CLIENTS)  # nodes with an application
-MOST = 2 * SLOTS + CHILDREN + 12
+MOST = 4 * SLOTS + CHILDREN + 12
 LONG = 40.0  # seconds in which all failures are detected and repaired
 WORLDS = 4
 JOIN_EVERY = 2.0  # seconds between the starts of brokers that learn everything by messages

@@ -200,6 +200,31 @@ def test_nothing_is_sent_straight_back() -> None:
         assert (sent["kind"], sent["next"], sent["target"]) == (kind, to, 7)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_bridge_node_may_carry_between_its_two_nearest_brokers_only(strict: bool) -> None:
+    """[drip §V-B] "they are the top two nearest broker nodes of the bridge node"."""
+    made = lone_node(5)
+    made.node.local_broker[0] = 7
+    for place, (broker, border) in enumerate(((9, 4), (7, -1), (8, 3))):
+        entry = made.nearest[0, place]
+        entry.node_id, entry.border_neighbour, entry.border_at = broker, border, 1.0
+        entry.delay = broker
+    neighbourhood = Neighbourhood(
+        np.zeros(1, np.uint32), np.full(1, 2, np.uint32), np.array([3, 4], np.int32),
+        np.zeros(2, np.int32), np.zeros(0), np.zeros(0),
+    )  # fmt: skip
+    given = rules(two_nearest_bridges=strict)
+    for broker, kind, to in (
+        (8, messages.EVENT, 3),
+        (9, messages.DEFERRED, 5) if strict else (9, messages.EVENT, 4),
+    ):
+        out = outbox(4)
+        hop = (np.uint32(0), np.int64(messages.EVENT), np.int32(broker), np.int32(-1))
+        send(made, given, neighbourhood, *hop, 1.0, out)
+        sent = out.pool[out.free[3]]
+        assert (sent["kind"], sent["next"]) == (kind, to)
+
+
 # Copies
 
 
@@ -263,6 +288,34 @@ def test_a_relay_of_the_source_is_one_whichever_broker_sends_its_copy(
     first = [5, 7] if role == states.SOURCE else [7, -1]
     known = first if not chosen else [8, 7 if role == states.SOURCE else -1]
     assert given == [(want, known)]
+
+
+@pytest.mark.parametrize("role", [states.RELAY, states.SOURCE])
+def test_a_source_may_give_copies_to_its_relays_only(role: int) -> None:
+    """[drip §V-B] "to its m nearby broker nodes": m = 2 of three; relays still serve all three."""
+    state, sent = lone_broker(), list[tuple[int, int]]()
+    record = registration(1)
+    record.args[messages.NEAREST : messages.NEAREST + 3] = [6, 7, 8]
+    on_subscription(state, 0, record)
+    place = store_event(state, rules(), 0, event_of(3, 0, topic=4), np.int64(role), outbox(16))
+    assert place >= 0
+    digest = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    digest.at = 1.0
+    alone = Neighbourhood(
+        np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(0, np.int32),
+        np.zeros(0, np.int32), np.zeros(0), np.zeros(0),
+    )  # fmt: skip
+    given = rules(relays_only=True)
+    for broker in (6, 7, 8):
+        out = outbox(16)
+        before = int(out.tally[0])
+        met = np.int32(broker), np.int32(4)
+        transfer_events(state, given, alone, np.uint32(0), *met, digest, out)
+        some = [out.pool[out.free[slot]] for slot in range(int(out.tally[0]), before)]
+        sent += [(int(o.target), int(o.args[messages.ROLE])) for o in some]
+    relays = [(6, states.RELAY), (7, states.RELAY)]
+    served = [(broker, states.DESTINATION) for broker in (6, 7, 8)]
+    assert sent == (relays if role == states.SOURCE else served)
 
 
 @settings(max_examples=30)

@@ -1,5 +1,7 @@
 """Losses of the CSMA radio without collisions: per link, for frames and for acknowledgements."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,12 +9,14 @@ from halfway.problem import Problem
 from halfway.sim.engine.records import RECEIVED, SENT
 from halfway.sim.radio.csma import WIFI_B, csma
 from halfway.sim.radio.declarations import CsmaRadio
+from halfway.world.mobility.motion import still
 from tests.networks import from_links
 from tests.sim.radio.loads import Command, play
 
 PAIR = from_links(2, [(0, 1)])
 THERE, BACK = 0.7, 0.4
 COUNT = 4000
+RESTING = partial(still, [[0, 0], [1, 0]])
 SUCCESS = np.array([THERE, BACK], np.float32)  # by place: 0 to 1, 1 to 0
 
 
@@ -46,10 +50,10 @@ def test_perfect_links_draw_nothing() -> None:
 
 
 def test_the_declaration_takes_one_ratio_or_a_table() -> None:
-    assert CsmaRadio(success=0.5).made(PAIR, True, 1).success.tolist() == [0.5]
+    assert CsmaRadio(success=0.5).made(PAIR, RESTING, 1).success.tolist() == [0.5]
     with pytest.raises(Problem, match=r"radio.success = 2: expected a number from 0 to 1"):
-        CsmaRadio(success=2.0).made(PAIR, False, 1)
+        CsmaRadio(success=2.0).made(PAIR, None, 1)
     with pytest.raises(Problem, match=r"radio.ratios: expected a static network"):
-        CsmaRadio(ratios="links.csv", ratio_columns=("pdr",)).made(PAIR, True, 1)
+        CsmaRadio(ratios="links.csv", ratio_columns=("pdr",)).made(PAIR, RESTING, 1)
     with pytest.raises(Problem, match=r"radio.ratio_scale = 0: expected a positive"):
-        CsmaRadio(ratios="x.csv", ratio_columns=("pdr",), ratio_scale=0.0).made(PAIR, False, 1)
+        CsmaRadio(ratios="x.csv", ratio_columns=("pdr",), ratio_scale=0.0).made(PAIR, None, 1)

@@ -17,6 +17,7 @@ from halfway.bulk.broker_trees.overlay import (
     check_known,
     connected,
     next_hop_up,
+    next_hops_up,
     tops,
 )
 from halfway.bulk.broker_trees.repair import repair
@@ -73,6 +74,7 @@ def _used(overlay: Overlay, root: int) -> npt.NDArray[np.int64]:
 def delivered_share(
     overlay: Overlay, system: TreeSystem, content: Content, faults: list[Element], *,
     tau: float = 0.01, repairs: bool = True, clients: ClientPolicy = "stay", detection: float = 0.0,
+    loss: float = 0.0,
 ) -> float:  # fmt: skip
     """Return the delivered share of notifications, of all that brute force would deliver.
 
@@ -80,8 +82,9 @@ def delivered_share(
     changes; the other system fails over a time `detection` (a share of the run) after each fault,
     loses what it sends on dead paths before, and, with `repairs`, repairs the overlay a time `tau`
     after the fault. Events in flight at a fault do not count as lost. Clients of a dead broker stay
-    there, so that both systems lose their notifications, or move with the next repair. The overlay
-    is changed. Raises Problem for an unknown system and an impossible detection.
+    there, so that both systems lose their notifications, or move with the next repair. `loss`:
+    probability that a link of the underlay loses a message; the share is then that expected. The
+    overlay is changed. Raises Problem for an unknown system and an impossible detection.
     """
     check_known("system", system, get_args(TreeSystem))
     total = int(content.wanted.sum())
@@ -91,10 +94,10 @@ def delivered_share(
     moments = _moments(faults, tau if repairs else None, detection, aware)
     rows = {number: broker.row for number, broker in overlay.brokers.items()}
     chosen: dict[int, NextHop] | None = None
-    arrived, begun = 0, 0
+    arrived, begun = 0.0, 0
     for at, what, fault in [*moments, (np.inf, END, None)]:
         ended = int(np.searchsorted(content.at, at))
-        arrived += _arrived(overlay, system, content, slice(begun, ended), chosen)
+        arrived += _arrived(overlay, system, content, slice(begun, ended), chosen, loss)
         begun = ended
         if fault is not None:
             chosen = _next_hops(overlay) if detection else None
@@ -165,12 +168,42 @@ def fail_element(overlay: Overlay, fault: Element) -> None:
 
 def _arrived(
     overlay: Overlay, system: TreeSystem, content: Content, events: slice,
-    chosen: dict[int, NextHop] | None,
-) -> int:  # fmt: skip
+    chosen: dict[int, NextHop] | None, loss: float,
+) -> float:  # fmt: skip
     if events.start >= events.stop:
-        return 0
+        return 0.0
     top = np.full(content.wanted.shape[1], NO_BROKER)
     highest = tops(overlay, aware=system == "underlay-siena", chosen=chosen)
     top[list(highest)] = list(highest.values())
     together = (top[:, None] == top[None, :]) & (top[:, None] != NO_BROKER)
-    return int((content.wanted[events] * together[content.publisher[events]]).sum())
+    arrives = together * _survival(overlay, system, content.wanted.shape[1], chosen, loss)
+    return float((content.wanted[events] * arrives[content.publisher[events]]).sum())
+
+
+def _survival(
+    overlay: Overlay, system: TreeSystem, brokers: int, chosen: dict[int, NextHop] | None,
+    loss: float,
+) -> npt.NDArray[np.float64] | float:  # fmt: skip
+    """Return the probability [brokers, brokers] that no link of the tree between two live brokers
+    loses a message of theirs, up to the first broker above both and down again."""
+    if loss == 0.0:
+        return 1.0
+    aware = system == "underlay-siena"
+    kept = np.zeros((brokers, brokers))
+    for number, (above, hops) in _downwards(next_hops_up(overlay, aware=aware, chosen=chosen)):
+        if above != NO_BROKER:
+            kept[number] = kept[:, number] = kept[above] * (1.0 - loss) ** hops
+        kept[number, number] = 1.0
+    return kept
+
+
+def _downwards(up: dict[int, tuple[int, int]]) -> list[tuple[int, tuple[int, int]]]:
+    """Return brokers with what is above them, in an order in which no broker is before that."""
+    order = list[int]()
+    for number in up:
+        chain, at = list[int](), number
+        while at != NO_BROKER and at not in chain and at not in order:
+            chain.append(at)
+            at = up[at][0]
+        order += chain[::-1]
+    return [(number, up[number]) for number in order]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.bulk.broker_trees.disturbances import Disturbances, comes_through, disturbances
 from halfway.bulk.broker_trees.overlay import check_known
 from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Indices, QueuedPaths, Stress
 from halfway.core.borrowed import borrowed
@@ -48,11 +49,15 @@ class _Flight(NamedTuple):
     free: npt.NDArray[np.int32]  # [slots] a stack of the free ones
 
 
-def passage(paths: QueuedPaths, content: Content, balance: str, window_s: float) -> Passage:
+def passage(
+    paths: QueuedPaths, content: Content, balance: str, window_s: float,
+    disturbed: Disturbances | None = None,
+) -> Passage:  # fmt: skip
     """Send every event of a workload through the loaded broker tree within `window_s` seconds.
 
     [Carzaniga et al. 2001, §4.2] an event goes up to the root, and down to brokers with matching
-    clients below. Brokers forward without delay. Raises Problem for an unknown balance and a
+    clients below. Brokers forward without delay. disturbed: control messages and losses; a message
+    that is lost reaches no client behind it. Raises Problem for an unknown balance and a
     window that is not positive.
     """
     check_known("balance", balance, BALANCES)
@@ -62,15 +67,19 @@ def passage(paths: QueuedPaths, content: Content, balance: str, window_s: float)
     child = np.argsort(paths.parent, kind="stable")
     first_child = np.searchsorted(paths.parent[child], np.arange(len(child) + 1))
     slots = 1 << 12
+    disturbed = disturbances(paths, window_s) if disturbed is None else disturbed
+    disturbed = disturbed._replace(at=np.append(disturbed.at, np.inf))
+    times, first_state = np.append(content.at * window_s, np.inf), disturbed.random_state.copy()
     while True:
+        disturbed.random_state[:] = first_state
         uses = np.zeros(len(paths.unloaded_s), np.int64)
         flight = _Flight(
             np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(slots, np.int64),
             np.empty(slots + 1), np.empty(slots + 1, np.int32), np.arange(slots, dtype=np.int32),
         )  # fmt: skip
         total, count, full = _drive(
-            paths, first_child, child, content.at * window_s, content.publisher, content.wanted,
-            below, BALANCES.index(balance), flight, uses,
+            paths, first_child, child, times, content.publisher, content.wanted,
+            below, BALANCES.index(balance), flight, uses, disturbed,
         )  # fmt: skip
         if not full:
             return Passage(total / max(count, 1), int(count), uses)
@@ -141,52 +150,90 @@ def _enqueued(paths, flight, free_at, slot, now, count):
     return count + 1
 
 
+@inlined
+def _launched(paths, flight, free_at, e, route, now, count, free):
+    # A message begins its route; it takes a free slot.
+    slot = np.int64(flight.free[free - 1])
+    flight.event[slot], flight.route[slot], flight.stage[slot] = e, route, 0
+    return _enqueued(paths, flight, free_at, slot, now, count), free - 1
+
+
+@inlined
+def _ends(paths, flight, disturbed, slot):
+    # Whether a message that leaves a queue is at its end, or lost; its event is then -1.
+    place = paths.first[flight.route[slot]] + flight.stage[slot]
+    if not comes_through(disturbed, paths.queue[place - 1]):
+        flight.event[slot] = -1
+        return True
+    return place == paths.first[flight.route[slot] + 1]
+
+
+@inlined
+def _arrived(parent, flight, slot):
+    # The event of a message at the end of its route, the broker that it reaches, and its sender.
+    broker = flight.route[slot] // ROUTES
+    if flight.route[slot] % 2 == UP:
+        return flight.event[slot], parent[broker], broker
+    return flight.event[slot], broker, parent[broker]
+
+
+@inlined
+def _target(parent, first_child, child, below, e, here, source, c):
+    # The broker whose link an event takes from here, -1 if it does not, and the direction; c:
+    # before the first child it is the link to the parent.
+    if c < first_child[here]:
+        return (here if parent[here] >= 0 and parent[here] != source else np.int64(-1)), UP
+    to = np.int64(child[c])
+    return (to if to != source and below[e, to] else np.int64(-1)), DOWN
+
+
 @kernel
-def _drive(paths, first_child, child, at, publisher, wanted, below, balance, flight, uses):
-    # Returns the sum of latencies, the notifications, and whether the slots were too few.
-    paths, flight = borrowed(paths), borrowed(flight)
+def _drive(
+    paths, first_child, child, at, publisher, wanted, below, balance, flight, uses, disturbed
+):
+    # Returns the sum of latencies, the notifications, and whether the slots were too few. The times
+    # of events and of control messages end with inf.
+    paths, flight, disturbed = borrowed(paths), borrowed(flight), borrowed(disturbed)
     parent = paths.parent
     slots = flight.free.shape[0]
     free_at = np.zeros(paths.service_s.shape[0])
     turn = np.zeros(uses.shape[0], np.uint8)
-    total, notified, count, free, event = 0.0, 0, 0, slots, 0
-    while event < at.shape[0] or count > 0:
+    total, notified, count, free, event, control = 0.0, 0, 0, slots, 0, 0
+    while True:
         # A broker is reached: by an event of its own, or by a message that leaves a queue.
-        if count == 0 or (event < at.shape[0] and at[event] <= flight.key[0]):
+        due, control_at = flight.key[0] if count > 0 else np.inf, disturbed.at[control]
+        if at[event] <= due and at[event] <= control_at:
+            if at[event] == np.inf:
+                return total, notified, False
             now, e, here, source = at[event], event, publisher[event], -1
             event += 1
+        elif control_at <= due:
+            if free == 0:
+                return total, notified, True
+            route = disturbed.route[control]
+            count, free = _launched(paths, flight, free_at, -1, route, control_at, count, free)
+            control += 1
+            continue
         else:
             now, slot = flight.key[0], np.int64(flight.slot[0])
             count -= 1
             popped(flight.key, flight.slot, _u4(count))
-            route = flight.route[slot]
-            if paths.first[route] + flight.stage[slot] < paths.first[route + 1]:
+            if not _ends(paths, flight, disturbed, slot):
                 count = _enqueued(paths, flight, free_at, slot, now, count)
                 continue
-            e, broker = flight.event[slot], route // ROUTES
-            goes_up = route % 2 == UP
-            here = parent[broker] if goes_up else broker
-            source = broker if goes_up else parent[broker]
             flight.free[free] = slot
             free += 1
+            if flight.event[slot] < 0:
+                continue
+            e, here, source = _arrived(parent, flight, slot)
         total += wanted[e, here] * (now - at[e])
         notified += wanted[e, here]
         if free <= first_child[here + 1] - first_child[here]:
             return total, notified, True
         for c in range(first_child[here] - 1, first_child[here + 1]):
-            if c < first_child[here]:
-                to, direction = here, UP
-                if parent[here] < 0 or parent[here] == source:
-                    continue
-            else:
-                to, direction = child[c], DOWN
-                if to == source or not below[e, to]:
-                    continue
-            free -= 1
-            slot = np.int64(flight.free[free])
-            flight.event[slot] = e
-            flight.route[slot] = _chosen(paths, to, direction, balance, turn, free_at, now)
-            flight.stage[slot] = 0
-            uses[flight.route[slot]] += 1
-            count = _enqueued(paths, flight, free_at, slot, now, count)
-    return total, notified, False
+            to, direction = _target(parent, first_child, child, below, e, here, source, c)
+            if to < 0:
+                continue
+            route = _chosen(paths, to, direction, balance, turn, free_at, now)
+            uses[route] += 1
+            count, free = _launched(paths, flight, free_at, e, route, now, count, free)

@@ -211,6 +211,26 @@ def is_served(overlay: Overlay, broker: Broker) -> bool:
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
 
+def next_hops_up(
+    overlay: Overlay, *, aware: bool, chosen: Mapping[int, NextHop] | None = None
+) -> dict[int, tuple[int, int]]:
+    """Return the overlay's next broker from each live one up to the root, NO_BROKER if none is
+    reached, and the links of the underlay on the path to it. Arguments as of `tops`."""
+    found: dict[int, tuple[int, int]] = {}
+    for number, broker in overlay.brokers.items():
+        if not overlay.is_up(number):
+            continue
+        hop: NextHop = None
+        if aware:
+            hop = next_hop_up(overlay, broker) if chosen is None else chosen[number]
+            works = hop is not None and overlay.is_up(hop[0]) and hop[1].is_open(overlay.closed)
+            hop = hop if works else None
+        elif is_served(overlay, broker) and broker.direct is not None:
+            hop = broker.parent, broker.direct
+        found[number] = (NO_BROKER, 0) if hop is None else (hop[0], hop[1].hops)
+    return found
+
+
 def tops(
     overlay: Overlay, *, aware: bool = True, chosen: Mapping[int, NextHop] | None = None
 ) -> dict[int, int]:
@@ -219,14 +239,8 @@ def tops(
     Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
     chosen: the next hops of brokers that have not detected the latest failure.
     """
-    next_up: dict[int, int] = {}
-    for number, broker in overlay.brokers.items():
-        if overlay.is_up(number) and aware:
-            hop = next_hop_up(overlay, broker) if chosen is None else chosen[number]
-            works = hop is not None and overlay.is_up(hop[0]) and hop[1].is_open(overlay.closed)
-            next_up[number] = hop[0] if hop is not None and works else NO_BROKER
-        elif overlay.is_up(number):
-            next_up[number] = broker.parent if is_served(overlay, broker) else NO_BROKER
+    hops = next_hops_up(overlay, aware=aware, chosen=chosen)
+    next_up = {number: above for number, (above, _) in hops.items()}
     found: dict[int, int] = {}
     for number in next_up:
         chain, here = [number], number

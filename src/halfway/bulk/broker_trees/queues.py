@@ -27,6 +27,7 @@ class QueuedPaths(NamedTuple):
     queue: Indices
     service_s: Doubles  # [queues] seconds that a message occupies the queue
     delay_s: Doubles  # [queues] seconds of travel after the queue
+    hops: Indices  # [queues] links of the underlay that a message passes with it
     unloaded_s: Doubles  # [4 brokers] of a route whose queues are all empty
 
 
@@ -61,6 +62,7 @@ def queued_paths(
     known: dict[bytes, int] = {}
     service: list[float] = []
     delay: list[float] = []
+    hops: list[int] = []
 
     def queue_before(rows: Rows) -> int:
         """Return the number of the queue before a path; a known path keeps its number."""
@@ -70,6 +72,7 @@ def queued_paths(
             known[key] = len(service)
             service.append(message_bits / float(underlay.bandwidth_bps[places].min()))
             delay.append(float(underlay.delay_s[places].sum()))
+            hops.append(len(places))
         return known[key]
 
     routes = [
@@ -81,7 +84,8 @@ def queued_paths(
     service_s, delay_s = np.array(service), np.array(delay)
     unloaded = np.array([sum(service_s[q] + delay_s[q] for q in some) for some in routes])
     parent = np.array([index.get(overlay[number].parent, -1) for number in numbers], np.int64)
-    return QueuedPaths(parent, first, queue, service_s, delay_s, unloaded)
+    passed = np.array(hops, np.int64)
+    return QueuedPaths(parent, first, queue, service_s, delay_s, passed, unloaded)
 
 
 def stress(overlay: Overlay, *, aware: bool) -> Stress:

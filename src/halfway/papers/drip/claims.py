@@ -19,6 +19,7 @@ COMPONENT_COPIES = (1, 4)  # m where each component elects its own brokers
 _NAME_SF = "mean {}, DRIP / SF"
 LESS_THAN_SF = "our scheme costs less time than the SF scheme"
 LESS_WITH_M = "delivery delay decreases"
+MORE_WITH_K = "delivery delay goes up with k"
 _GROWS = "as m increases, broker coverage is growing too"
 _FALLS = "the broker coverage is generally reduced"
 _BOUND = "only m+l brokers are required to have a copy"
@@ -28,7 +29,7 @@ _COMPLETE = (
     "until each broker that ever gets a copy has it; SF: until all brokers have it, 60 s if one "
     "never has"
 )
-_DELAYS = (
+DELAYS = (
     ("waited", "lost events count as 60 s"),
     ("delay", "of delivered events only, which favours systems that lose many"),
 )
@@ -46,7 +47,7 @@ _MODEL = {
 def judge_coverage(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's coverage: [drip §VI-B] "as m increases, broker coverage is growing too"; it
     falls as k grows; m + l copies suffice."""
-    yield from _coverage(found, "figure-3a", "ideal", NEAREST_3A, BROKERS, COPIES)
+    yield from coverage_rows(found, "figure-3a", _MODEL["ideal"], NEAREST_3A, BROKERS, COPIES, {})
     for k in BROKERS:
         for m in COPIES:
             cell: dict[str, Scalar] = {"k": k, "m": m}
@@ -59,24 +60,25 @@ def judge_coverage(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
 
 
-def _coverage(
-    found: Summaries, figure: str, radio: str, nearest: int, brokers: tuple[int, ...],
-    copies: tuple[int, ...],
+def coverage_rows(
+    found: Summaries, figure: str, model: str, nearest: int, brokers: tuple[int, ...],
+    copies: tuple[int, ...], given: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
+    """Yield the rows of DRIP's coverage in a figure, by m and by k, at the given parameters."""
     for metric, interpretation in (
         ("coverage", "brokers with a copy when a subscriber gets it"),
         ("union", "brokers that ever had a copy, by event"),
     ):
-        at = partial(found.find, metric, system="drip", l=nearest)
-        words = f"{_MODEL[radio]}; {interpretation}"
+        at = partial(found.find, metric, system="drip", l=nearest, **given)
+        words = f"{model}; {interpretation}"
         for k in brokers:
             name = f"{metric}, m = 1 / m = {copies[-1]}"
             one, many = at(k=k, m=copies[0]), at(k=k, m=copies[-1])
-            yield _less(figure, {"k": k}, name, _GROWS, one, many, words)
+            yield _less(figure, {"k": k, **given}, name, _GROWS, one, many, words)
         for m in copies:
             name = f"{metric}, k = {brokers[-1]} / k = {brokers[0]}"
             few, many = at(k=brokers[0], m=m), at(k=brokers[-1], m=m)
-            yield _less(figure, {"m": m}, name, _FALLS, many, few, words)
+            yield _less(figure, {"m": m, **given}, name, _FALLS, many, few, words)
 
 
 def _bound(copies: Summary, cell: dict[str, Scalar], m: int) -> Verdict:
@@ -92,15 +94,14 @@ def _bound(copies: Summary, cell: dict[str, Scalar], m: int) -> Verdict:
 def judge_delay(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's delay: [drip §VI-B] "our scheme costs less time than the SF scheme"; less with
     m, more with k."""
-    for metric, interpretation in _DELAYS:
+    for metric, interpretation in DELAYS:
         at = partial(found.find, metric, l=NEAREST_3B)
         words = f"{_MODEL['ideal']}; {interpretation}"
-        yield from _against_sf(found, "figure-3b", metric, words, BROKERS, COPIES, {})
+        yield from rows_against_sf(found, "figure-3b", metric, words, BROKERS, COPIES, {})
         for m in COPIES:
             name = f"mean {metric}, k = {BROKERS[0]} / k = {BROKERS[-1]}"
             few, many = (at(system="drip", k=k, m=m) for k in (BROKERS[0], BROKERS[-1]))
-            claim = "delivery delay goes up with k"
-            yield _less("figure-3b", {"m": m}, name, claim, few, many, words)
+            yield _less("figure-3b", {"m": m}, name, MORE_WITH_K, few, many, words)
     yield from _traffic(found)
     yield from _ratios(found, "figure-3b", "ideal")
 
@@ -124,21 +125,21 @@ def _traffic(found: Summaries) -> Iterator[Verdict]:
 def judge_components(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of figure 3 where each component elects its own brokers."""
     figure, copies = "components", COMPONENT_COPIES
-    yield from _coverage(found, figure, "ideal", NEAREST_3B, BROKERS, copies)
-    for metric, interpretation in _DELAYS:
+    yield from coverage_rows(found, figure, _MODEL["ideal"], NEAREST_3B, BROKERS, copies, {})
+    for metric, interpretation in DELAYS:
         words = f"{_MODEL['ideal']}; {interpretation}"
-        yield from _against_sf(found, figure, metric, words, BROKERS, copies, {})
+        yield from rows_against_sf(found, figure, metric, words, BROKERS, copies, {})
 
 
 def judge_wifi(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims of figures 3 and 4 over the paper's MAC, for every k."""
     figure, copies = "figures-802.11", CONTENDED_COPIES
-    yield from _coverage(found, figure, "contention", NEAREST_3B, BROKERS, copies)
-    for metric, interpretation in _DELAYS:
+    yield from coverage_rows(found, figure, _MODEL["contention"], NEAREST_3B, BROKERS, copies, {})
+    for metric, interpretation in DELAYS:
         words = f"{_MODEL['contention']}; {interpretation}"
-        yield from _against_sf(found, figure, metric, words, BROKERS, copies, {})
+        yield from rows_against_sf(found, figure, metric, words, BROKERS, copies, {})
         for k in BROKERS:
-            yield _selection(found, figure, metric, words, {"k": k}, m=1)
+            yield selection_row(found, figure, metric, words, {"k": k}, m=1)
 
 
 def judge_limited(found: Summaries) -> Iterator[Verdict]:
@@ -149,7 +150,7 @@ def judge_limited(found: Summaries) -> Iterator[Verdict]:
     for share, rate in LOADS:
         at = partial(found.find, share=share, rate=rate)
         for m in LIMITED_COPIES:
-            for metric, interpretation in _DELAYS:
+            for metric, interpretation in DELAYS:
                 cell: dict[str, Scalar] = {"share": share, "rate": rate, "m": m}
                 drip, sf = at(metric, system="drip", m=m), at(metric, system="sf")
                 words = f"{_MODEL['limited']}; {interpretation}"
@@ -162,21 +163,21 @@ def judge_contended(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's claims on coverage and delay with a contended radio, at two loads."""
     for share, rate in CONTENDED_LOADS:
         load: dict[str, Scalar] = {"share": share, "rate": rate}
-        for metric, interpretation in _DELAYS:
+        for metric, interpretation in DELAYS:
             words = f"{_MODEL['contention']}; {interpretation}"
-            yield from _against_sf(
+            yield from rows_against_sf(
                 found, "contended", metric, words, (CONTENDED,), CONTENDED_COPIES, load
             )
-            yield _selection(found, "contended", metric, words, {"k": CONTENDED, **load}, m=1)
+            yield selection_row(found, "contended", metric, words, {"k": CONTENDED, **load}, m=1)
     yield from _ratios(found, "contended", "contention")
 
 
 def judge_selection(found: Summaries) -> Iterator[Verdict]:
     """Judge DRIP's selection of brokers: [drip §VI-B] "DRIP incurs less delivery delay" than
     brokers drawn at random."""
-    for metric, interpretation in _DELAYS:
+    for metric, interpretation in DELAYS:
         for k in BROKERS:
-            yield _selection(
+            yield selection_row(
                 found, "figure-4", metric, f"{_MODEL['ideal']}; {interpretation}", {"k": k}
             )
     for k in BROKERS:
@@ -185,19 +186,21 @@ def judge_selection(found: Summaries) -> Iterator[Verdict]:
         yield _less("figure-4", {"k": k}, name, _THROUGHPUT, capable, drawn, _MODEL["ideal"])
 
 
-def _selection(
+def selection_row(
     found: Summaries, figure: str, metric: str, words: str, cell: dict[str, Scalar], **where: Scalar
 ) -> Verdict:
+    """Return the row of a delay with DRIP's most capable brokers, against random ones."""
     name = f"mean {metric}, most capable / random"
     capable, drawn = (found.find(metric, system=s, **cell, **where) for s in ("drip", "random"))
     claim = "DRIP incurs less delivery delay in the network"
     return _less(figure, cell, name, claim, capable, drawn, words)
 
 
-def _against_sf(
+def rows_against_sf(
     found: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], load: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
+    """Yield the rows of a delay in a figure against SF, and of more copies against one."""
     at = partial(found.find, metric, l=NEAREST_3B, **load)
     for k in brokers:
         sf = at(system="sf", k=k)

@@ -1,6 +1,6 @@
 """Paper 4 (DRIP): the points of each figure, their scales and interpretations."""
 
-from halfway.papers.drip import claims, claims_analysis, claims_packets
+from halfway.papers.drip import claims, claims_analysis, claims_packets, claims_readings
 from halfway.papers.drip.claims import BROKERS, COPIES, NEAREST_3A, NEAREST_3B
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Figure, Paper, Plot, Scale
@@ -49,6 +49,12 @@ FEW = (
     "limited contacts (our interpretation): a broker transfers one event to one other broker, then "
     "none for 5 s; beacons, reports and subscriptions are not limited; an event has one subscriber "
     "on average if a share of 0.1 of the nodes subscribes, and five with the paper's 0.5"
+)
+OTHERWISE = (
+    "readings, one at a time: a hop takes 1 ms for 120 m; a bridge node carries records between "
+    "its two nearest brokers only; a source gives copies to its m relays only; each node detects "
+    "an event with its ability 1/rank as probability, so that 5.9 nodes detect it on average, and "
+    "the first copy at a broker or a subscriber counts"
 )
 NETWORK = ("n", "seconds")
 
@@ -140,6 +146,16 @@ def _contended(scale: Scale) -> list[Point]:
         for share, rate in claims.CONTENDED_LOADS
         for system, m in systems
     ]  # fmt: skip
+
+
+def _readings(scale: Scale) -> list[Point]:
+    systems = [*(("drip", m) for m in claims_readings.COPIES), ("sf", 1), ("random", 1)]
+    return [
+        _point(scale, BROKING, system=system, k=k, m=m, l=NEAREST_3B, reading=reading, **given)
+        for reading, (given, _) in claims_readings.READINGS.items()
+        for k in claims_readings.BROKERS
+        for system, m in systems
+    ]
 
 
 def _packets(scale: Scale) -> list[Point]:
@@ -236,6 +252,11 @@ PAPER = Paper(
             _wifi, REPLICATES, claims.judge_wifi,
             (ENVIRONMENT, CAPABILITIES, CONTENTION, SF, AXES, INTERVALS),
             _curves("waited", "seconds, lost events 60"),
+        ),
+        Figure(
+            "readings", "Figures 3 and 4 under other readings of single sentences",
+            _readings, REPLICATES, claims_readings.judge_readings,
+            (ENVIRONMENT, CAPABILITIES, PARALLEL, OTHERWISE, SF, AXES, INTERVALS),
         ),
         Figure(
             "limited",

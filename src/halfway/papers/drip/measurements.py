@@ -1,30 +1,46 @@
 """Runs of paper 4 (DRIP): moving nodes, brokers that carry events, and every delivery."""
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.core.records.wire import fixed_sizes
+from halfway.papers.drip.detections import Happened, by_event
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.drip.state import NOTHING
 from halfway.sim.environment.mobility import Motion
-from halfway.sim.radio.declarations import CsmaRadio, IdealRadio
+from halfway.sim.radio.declarations import CsmaRadio, DistanceRadio, IdealRadio, Radio
 from halfway.sim.simulation import Simulation
 from halfway.sim.workload.event_numbers import codes, own_numbers
 from halfway.world.mobility.random_waypoint import random_waypoint
+from halfway.world.workload.independent_detection import IndependentDetection
 from halfway.world.workload.number_intervals import NumberIntervals
 
 SIDE_M, RANGE_M = 1000.0, 120.0  # [drip §VI-A]
 SPEED, PAUSE = (10.0, 20.0), (2.0, 4.0)
 BEGIN_S, DEADLINE_S = 20.0, 60.0  # the first event; the time in which an event may arrive
 EXCHANGE_S = 10.0  # between sending the same broker subscriptions
-WINDOW = 2048  # events in flight at most: all of a run
+WINDOW = 4096  # events in flight at most: all of a run
 # The paper states no length of its messages. In the figure `contended` all records have this one.
 RECORD_BYTES = 112
 LINKS_S = 5.0  # links are computed so far ahead, which only saves time
 # Parameters of a point -> options of DRIP.
-LIMITS = {"handed": "transfer_batch", "rest": "transfer_interval_s"}
+LIMITS = {
+    "handed": "transfer_batch", "rest": "transfer_interval_s", "two_nearest": "two_nearest_bridges",
+    "relays_only": "relays_only",
+}  # fmt: skip
+HOP_S = 0.001  # of the ideal radio; with delays by distance, of a hop of the longest range
+DETECTED_BY = {"one": NumberIntervals, "each": IndependentDetection}
+
+RADIOS: dict[str, Radio] = {
+    "ideal": IdealRadio(delay_s=HOP_S),
+    # [drip §III] "the delay of a message between two nodes is in direct ratio to their distance"
+    "distance": DistanceRadio(speed=RANGE_M / HOP_S),
+    # [drip §VI-A] "The IEEE 802.11 protocol": 1 Mb/s cannot carry the reports.
+    "contention": CsmaRadio(medium="wifi-a"),
+}
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,13 +50,16 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
     random waypoint, number intervals.
 
     elected: "network", k nodes of the network are candidates; "component", all nodes are.
-    share, rate: of subscribers, and of events a second; handed, rest: limits of a contact.
+    share, rate: of subscribers, and of events a second; handed, rest: limits of a contact;
+    two_nearest, relays_only: options of DRIP; detection: "one" node detects an event, or "each"
+    node does on its own.
     """
     seconds, given = float(run["seconds"]), run.parameters
     legs = random_waypoint(
         run["n"], SIDE_M, SIDE_M, speed=SPEED, pause=PAUSE, seconds=seconds, seed=run.network_seed
     )
-    demand = NumberIntervals(
+    each = given.get("detection", "one") == "each"
+    demand = DETECTED_BY["each" if each else "one"](
         run["n"], float(given.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - DEADLINE_S,
         share=float(given.get("share", 0.5)), seed=run.workload_seed,
     )  # fmt: skip
@@ -53,16 +72,15 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
     }  # fmt: skip
     # A power of two, at least 1.5 times the expected number of events.
     events = int(1.5 * (demand.rate * (demand.end_s - demand.start_s)))
-    # [drip §VI-A] "The IEEE 802.11 protocol": 1 Mb/s cannot carry the reports.
-    contended = run["radio"] == "contention"
-    radio = CsmaRadio(medium="wifi-a") if contended else IdealRadio(delay_s=0.001)
+    events *= math.ceil(demand.capability.sum()) if each else 1
     made = Simulation(
         "drip", motion=Motion(legs, RANGE_M, window_s=LINKS_S), workload=demand,
         # One seed for all points of a network: the same phases, so that only copies differ.
         seed=run.network_seed, seconds=seconds, discovery_delay_s=run["hello_s"],
-        window=min(1 << events.bit_length(), WINDOW), options=options, radio=radio, stretch=False,
+        window=min(1 << events.bit_length(), WINDOW), options=options, stretch=False,
+        radio=RADIOS[str(run["radio"])],
     )  # fmt: skip
-    if contended:
+    if run["radio"] == "contention":
         made.engine = made.engine._replace(sizes=fixed_sizes(RECORD_BYTES))
     if by_network:
         drawn = np.random.default_rng(run.random_seed).random(run["n"])
@@ -95,11 +113,9 @@ def broking(run: Run) -> Observations:
     with run.timed("run"):
         made = simulation(run, run["system"], run["m"])
         out = made.run()
-    event, _, delay = delivered(made)
     brokers = made.instance.state.node.is_broker == 1
-    lost = np.full(out.expected - out.delivered, DEADLINE_S)
-    published = made.demand.begun_again().take(np.inf, WINDOW).t  # [events] seconds
-    came_at = copied_at(made)[brokers]
+    published, came_at, event, delay, expected = _happened(run, made, brokers, out.expected)
+    lost = np.full(expected - len(delay), DEADLINE_S)
     ever = np.isfinite(came_at)
     copied = ever.any(axis=0)
     needs = ever if run["system"] != "sf" else np.ones_like(ever)
@@ -111,12 +127,24 @@ def broking(run: Run) -> Observations:
         "union": ever[:, np.unique(event)].mean(axis=0),
         "copies": ever.sum(axis=0)[copied].astype(np.float64),
         "complete": complete[copied],
-        "delivered": np.array([out.delivery_ratio]),
+        "delivered": np.array([len(delay) / expected if expected else 1.0]),
         "brokers": np.array([float(brokers.sum())]),
         "sent": np.array([float(sum(out.sent.values()))]),
         "handed": np.array([float(out.sent.get("event", 0))]),
         "energy": np.array([out.energy_j]),
     }
+
+
+def _happened(
+    run: Run, made: Simulation, brokers: npt.NDArray[np.bool_], expected: int
+) -> Happened:
+    """Return the events of a DRIP run and their deliveries, by publication or by event."""
+    event, row, delay = delivered(made)
+    published = made.demand.begun_again().take(np.inf, WINDOW)
+    came_at = copied_at(made)[brokers]
+    if run.parameters.get("detection", "one") == "one":
+        return Happened(published.t, came_at, event, delay, expected)
+    return by_event(published, made.demand.subscribers, came_at, event, row, delay)
 
 
 def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:

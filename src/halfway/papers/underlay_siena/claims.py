@@ -34,7 +34,7 @@ DENOMINATORS = {
 }  # fmt: skip
 
 
-def _claimed(
+def claimed(
     figure: str, cell: dict[str, Scalar], metric: str, clause: str,
     estimate: tuple[float | None, float | None, float | None], networks: int,
     interpretation: str, judged: Judged,
@@ -94,7 +94,7 @@ def judge_figure_5(found: Summaries) -> Iterator[Verdict]:
         for where in points.WHERE:
             for repair in points.repairs(where):
                 cell: dict[str, Scalar] = {"remedy": remedy, "where": where, "repair": repair}
-                rows = _deliveries(found, "figure-5", cell, repair)
+                rows = delivery_rows(found, "figure-5", cell, repair)
                 yield from list(rows)[-1:] if repair == "fails over only" else rows
 
 
@@ -103,11 +103,11 @@ def judge_readings(found: Summaries) -> Iterator[Verdict]:
     for words in points.OPEN:
         for where in points.BROKERS_FAIL:
             cell: dict[str, Scalar] = {"remedy": "none", "where": where, "open": words}
-            yield from _deliveries(found, "figure-5-readings", cell, words)
+            yield from delivery_rows(found, "figure-5-readings", cell, words)
 
 
-def _deliveries(
-    found: Summaries, figure: str, cell: dict[str, Scalar], words: str
+def delivery_rows(
+    found: Summaries, figure: str, cell: dict[str, Scalar], words: str, **shared: Scalar
 ) -> Iterator[Verdict]:
     """Yield the rows of Figure 5 for the runs of a cell: one for each
     number of faults, and the gap."""
@@ -115,19 +115,19 @@ def _deliveries(
     words = f"faults on {cell['where']}; {words}"
     for faults in FAULTS:
         at = partial(found.find, "delivered", faults=faults)
-        plain = at(system="siena", remedy=cell["remedy"], where=cell["where"])
+        plain = at(system="siena", remedy=cell["remedy"], where=cell["where"], **shared)
         aware = at(system="underlay-siena", **cell)
         gaps.append((plain, aware))
         gap = difference(plain, aware, "mean")
         opinion, reason = judge_order(*gap, equal=0.0)
         shown = f"{aware.mean:.2f} % against {plain.mean:.2f} %; {reason}"
-        yield _claimed(
+        yield claimed(
             figure, {**cell, "faults": faults}, "delivered, unmodified − underlay-aware %",
             "delivery percentage is higher in underlay aware SIENA", gap, plain.networks, words,
             (opinion, shown),
         )  # fmt: skip
     fall = _widening(gaps[0], gaps[-1])
-    yield _claimed(
+    yield claimed(
         figure, cell, f"gap at {FAULTS[0]} − gap at {FAULTS[-1]} faults %",
         "the difference between them increases", fall, gaps[0][0].networks, words,
         judge_order(*fall, equal=0.0),
@@ -171,7 +171,7 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
             found.find, "latency", interest=interest, window_s=window, queueing="overlay",
             remedy="none",
         )  # fmt: skip
-        name = f"{_pace(window)}, {interest}, a queue for each overlay link"
+        name = f"{pace(window)}, {interest}, a queue for each overlay link"
         few, many = (at(events=n, balance="direct") for n in (EVENT_COUNTS[0], EVENTS))
         growth = ratio(few, many, "mean")
         yield _row(
@@ -183,33 +183,36 @@ def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
     for remedy in points.SYSTEM_REMEDIES:
         for interest, window in points.MODELS:
             for events in EVENT_COUNTS:
-                yield from _latencies(found, remedy, events, interest, window, "overlay")
+                model: dict[str, Scalar] = {"interest": interest, "window_s": window}
+                cell = {"remedy": remedy, "events": events, **model, "queueing": "overlay"}
+                yield from latency_rows(found, "figure-6", cell)
         for interest in INTERESTS:
-            yield from _latencies(found, remedy, EVENTS, interest, RUSH_S, "underlay")
+            model = {"interest": interest, "window_s": RUSH_S}
+            cell = {"remedy": remedy, "events": EVENTS, **model, "queueing": "underlay"}
+            yield from latency_rows(found, "figure-6", cell)
 
 
-def _latencies(
-    found: Summaries, remedy: str, events: int, interest: str, window: float, queueing: str
+def latency_rows(
+    found: Summaries, figure: str, cell: dict[str, Scalar], more: str = ""
 ) -> Iterator[Verdict]:
-    cell: dict[str, Scalar] = {
-        "remedy": remedy, "events": events, "interest": interest, "window_s": window,
-        "queueing": queueing,
-    }  # fmt: skip
+    """Yield the rows of Figure 6 [uas] for the runs of a cell: one for each balance."""
     at = partial(found.find, "latency", **cell)
-    where = "overlay link" if queueing == "overlay" else "link of the underlay"
+    where = "overlay link" if cell["queueing"] == "overlay" else "link of the underlay"
+    model = f"{pace(float(cell['window_s']))}, {cell['interest']}, a queue for each {where}{more}"
     plain = at(balance="direct")
     for balance in BALANCES:
         share = ratio(at(balance=balance), plain, "mean")
         opinion, reason = judge_order(*share)
-        yield _claimed(
-            "figure-6", {**cell, "balance": balance}, "mean latency, underlay-aware / unmodified",
+        yield claimed(
+            figure, {**cell, "balance": balance}, "mean latency, underlay-aware / unmodified",
             "a reduction in the message delivery latencies", share, plain.networks,
-            f"{balance}; {_pace(window)}, {interest}, a queue for each {where}",
+            f"{balance}; {model}",
             (opinion, f"unmodified {plain.mean:.2f} ms; {reason}"),
         )  # fmt: skip
 
 
-def _pace(window: float) -> str:
+def pace(window: float) -> str:
+    """Return the words for the time in which Figure 6's events [uas] are published."""
     return f"all events within {window:g} s"
 
 
@@ -218,7 +221,7 @@ def judge_figure_7(found: Summaries) -> Iterator[Verdict]:
     for cell, name, plain, aware in _stressed(found, "load"):
         share = ratio(aware, plain, "mean")
         opinion, reason = judge_order(*share)
-        yield _claimed(
+        yield claimed(
             "figure-7", cell, "mean load of a link, underlay-aware / unmodified",
             "average link loads are less in underlay aware Siena", share, plain.networks, name,
             (opinion, f"unmodified {plain.mean:.2f} kB; {reason}"),
@@ -236,7 +239,7 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
             reason = f"every link of SIENA carries every event once; here {aware.mean:.0f} kB"
             share = (math.nan, math.nan, math.nan)
         value, low, high = (None if math.isnan(each) else each for each in share)
-        yield _claimed(
+        yield claimed(
             "figure-8", cell, "deviation of link loads, underlay-aware / unmodified",
             "standard deviation of the loads on different links is comparable",
             (value, low, high), plain.networks, f"{name}; comparable: within {percent(NEAR)}",

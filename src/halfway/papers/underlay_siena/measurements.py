@@ -6,6 +6,7 @@ from typing import get_args
 import numpy as np
 
 from halfway.bulk.broker_trees.delivery import delivered_share, draw_faults
+from halfway.bulk.broker_trees.disturbances import disturbances
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import loads as loads_of
 from halfway.bulk.broker_trees.load import passage
@@ -109,6 +110,7 @@ def deliveries(run: Run) -> Observations:
             repairs=run["repair"] != "fails over only",
             clients="move" if run["repair"] == "clients move" else "stay",
             detection=float(run.parameters.get("detection", 0.0)),
+            loss=float(run.parameters.get("loss", 0.0)),
         )  # fmt: skip
     return {"delivered": np.array([100.0 * share])}
 
@@ -139,22 +141,31 @@ def growth(run: Run) -> Observations:
 
 
 def loads(run: Run) -> Observations:
-    """Measure Figures 6-8 [uas]: latency in milliseconds, loads in kilobytes; a unit is a run."""
+    """Measure Figures 6-8 [uas]: latency in milliseconds, loads in kilobytes; a unit is a run.
+
+    control: control messages of one size with an event, over messages with events. arrived:
+    percentage of the notifications.
+    """
     made, drawn = _overlay(run), _workload(run)
     aware = run["system"] == "underlay-siena"
     with run.timed("run"):
         paths = queued_paths(
             made, aware=aware, queueing=run["queueing"], message_bits=8 * MESSAGE_BYTES
         )
-        passed = passage(paths, drawn, run["balance"], run["window_s"])
+        given = {k: float(run.parameters[k]) for k in ("ping_s", "loss") if k in run.parameters}
+        disturbed = disturbances(paths, run["window_s"], **given, seed=run.workload_seed)
+        passed = passage(paths, drawn, run["balance"], run["window_s"], disturbed)
         on = stress(made, aware=aware)
         found = loads_of(passed, on, MESSAGE_BYTES)
+    sizes = np.array([disturbed.at.size, passed.uses.sum()], np.float64)
     # The links of no route, to grandparents, carry nothing: they only lower the mean.
     idle = on.links / len(np.unique(on.link))
     carrying = found.overlay_mean * idle
     square = (found.overlay_deviation**2 + found.overlay_mean**2) * idle
     observed = {
         "latency": 1e3 * passed.latency_s,
+        "control": sizes[0] / sizes[1],
+        "arrived": 100.0 * passed.notifications / drawn.wanted.sum(),
         "carrying load": carrying,
         "carrying deviation": np.sqrt(max(square - carrying**2, 0.0)),
         "overlay load": found.overlay_mean,

@@ -6,6 +6,8 @@ from halfway.pipeline.reproduction.figures import Scale
 _ROOM = "halfway.papers.underlay_siena.measurements"
 NETWORK = ("n", "brokers")
 
+LOSSES = (0.001, 0.01)  # of a message on a link of the underlay; the paper prints none
+PING_S = 1.0  # between two PINGs of a broker, as by messages
 NODES, BROKERS, CLIENTS, EVENTS = 10_000, 100, 1000, 10_000  # [uas §5, Table 2]
 FAULTS = (5, 10, 20, 40)  # the figure's axis is not in the text
 WHERE = ("links", "nodes", "used", "brokers")
@@ -100,6 +102,46 @@ def open_point(where: str, faults: int, words: str) -> Point:
     if late:
         given["detection"] = DETECTION
     return Point(point.measurement, given, NETWORK, point.cost_ms)
+
+
+def network(_scale: Scale) -> list[Point]:
+    """Return the points of Figures 5 and 6 [uas] with losses and control messages."""
+    return _lossy_deliveries() + _lossy_loads()
+
+
+def _lossy_deliveries() -> list[Point]:
+    points = [
+        delivery_point(where, faults, system, repair, "none")
+        for where in BROKERS_FAIL
+        for faults in FAULTS
+        for system, repair in (("siena", "unmodified"), ("underlay-siena", REPAIRS[0]))
+    ]
+    found = []
+    for point in points:
+        late = {"detection": DETECTION} if point.parameters["system"] != "siena" else {}
+        for loss in LOSSES:
+            given: dict[str, Scalar] = {**point.parameters, **late, "loss": loss}
+            found.append(Point(point.measurement, given, NETWORK, point.cost_ms))
+    return found
+
+
+def _lossy_loads() -> list[Point]:
+    points = [
+        point
+        for interest, window in MODELS
+        for events in (EVENT_COUNTS[0], EVENTS)
+        for point in _balanced(events, interest, window, "overlay", "none")
+    ]
+    return [
+        Point(
+            point.measurement,
+            {**point.parameters, "loss": LOSSES[0],
+             "ping_s": PING_S if point.parameters["system"] != "siena" else 0.0},
+            NETWORK,
+            2 * point.cost_ms,
+        )
+        for point in points
+    ]  # fmt: skip
 
 
 def growth(_scale: Scale) -> list[Point]:

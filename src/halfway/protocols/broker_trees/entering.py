@@ -4,7 +4,17 @@
 in a LEAVING to its children; in the underlay-aware tree the parent itself accepts them, because it
 knows them. Its WITHDRAW frees its place at the nodes around, which then hear of other brokers: the
 paper leaves the clients of such a broker open. The root stays.
+
+[uas §4] "priority based deadlock avoidance mechanism which allows nodes lower in the hierarchy to
+leave" first: in the underlay-aware tree a broker asks its parent for the leave. A parent grants one
+leave at a time, and does not leave itself before this one is over. A child never waits for its
+parent's own leave, so brokers do not wait for each other in a cycle. We let a broker that waits
+pass on events and subscriptions, because its clients would miss them.
 """
+
+from typing import NamedTuple
+
+import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
@@ -13,10 +23,11 @@ from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import clients as client_nodes
 from halfway.protocols.broker_trees.client_state import forget, remember
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
-from halfway.protocols.broker_trees.paths.circuits import send_copy
+from halfway.protocols.broker_trees.paths.circuits import Int32s, send_copy
 from halfway.protocols.broker_trees.paths.nearby import announce_nearest
-from halfway.protocols.broker_trees.paths.peer_paths import send
+from halfway.protocols.broker_trees.paths.peer_paths import reply, send
 from halfway.protocols.broker_trees.paths.rows import place_in_row
+from halfway.protocols.broker_trees.records import underlay_messages as kinds
 from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DETACH,
@@ -35,6 +46,21 @@ from halfway.protocols.broker_trees.records.messages import (
     is_command,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
+
+_GRANT_WAITS = 4  # times the detection of a dead path, after which a broker leaves without a grant
+
+
+class Leaves(NamedTuple):
+    """The leaves of brokers of the underlay-aware tree; `trans` of the paper is waits > 0."""
+
+    waits: Int32s  # [brokers] ticks since the broker asked to leave, from 1 on; 0: it stays
+    granted: Int32s  # [brokers] the child that may leave now; NONE: none
+    silent: Int32s  # [brokers] ticks since that child asked
+
+
+def no_leaves(brokers: int) -> Leaves:
+    """Return the leaves of brokers that stay."""
+    return Leaves(np.zeros(brokers, np.int32), np.full(brokers, NONE), np.zeros(brokers, np.int32))
 
 
 @apart
@@ -96,6 +122,75 @@ def withdraw(state, sender, out):
     c = state.clients.client_index[sender.row]
     if c != NONE:
         client_nodes.attach_to_nearer(state, sender.row, c, out)
+
+
+@apart
+def ask_to_leave(state, sender, out):
+    """Begin to leave the underlay-aware tree, as the application asks; the root stays."""
+    b, leaves = sender.broker, state.leaves
+    if state.parent[b] == SEEKING:
+        withdraw(state, sender, out)
+    elif state.parent[b] >= 0 and leaves.waits[b] == 0:
+        leaves.waits[b] = 1
+        if leaves.granted[b] == NONE:
+            send(sender, kinds.ASK_LEAVE, state.parent[b], out)
+
+
+@apart
+def renew_leave(state, rules, sender, out):
+    """Ask the parent again in each tick of a broker that waits to leave; True if it left.
+
+    A child that was granted its leave and is silent does not count. A broker whose parent never
+    answers leaves without its grant.
+    """
+    b, leaves, most = sender.broker, state.leaves, rules.missed_pings + 1
+    leaves.silent[b] += 1
+    if leaves.silent[b] > most:
+        leaves.granted[b] = NONE
+    if leaves.waits[b] == 0:
+        return False
+    leaves.waits[b] += 1
+    if state.parent[b] < 0:
+        leaves.waits[b] = 0  # it became the root
+    elif leaves.waits[b] > _GRANT_WAITS * most:
+        leave_tree(state, sender, out)
+        return True
+    elif leaves.granted[b] == NONE:
+        send(sender, kinds.ASK_LEAVE, state.parent[b], out)
+    return False
+
+
+@apart
+def on_ask_leave(state, sender, message, out):
+    """Grant a child its leave, unless another child's leave is not over: that one waits."""
+    b, leaves, child = sender.broker, state.leaves, message.args[ORIGIN]
+    if place_in_row(state.children.child, b, child) < 0:
+        return
+    if leaves.granted[b] == NONE or leaves.granted[b] == child:
+        leaves.granted[b], leaves.silent[b] = child, 0
+        reply(sender, message, kinds.GRANT_LEAVE, out)
+
+
+@apart
+def on_grant_leave(state, sender, message, out):
+    """Leave, unless a child was granted its leave in the meantime: the lower one goes first."""
+    b, leaves = sender.broker, state.leaves
+    asked = leaves.waits[b] > 0 and message.args[ORIGIN] == state.parent[b]
+    if asked and leaves.granted[b] == NONE:
+        leave_tree(state, sender, out)
+
+
+@apart
+def leave_tree(state, sender, out):
+    """[uas Algorithm 2] Leave the parent and the tree, which both learn it from LEAVING."""
+    b, up = sender.broker, state.parent[sender.broker]
+    send(sender, LEAVING, up, out)[PARENT] = up
+    children = state.children.child
+    for s in range(children.shape[1]):
+        if children[b, s] != NONE:
+            send(sender, LEAVING, children[b, s], out)[PARENT] = up
+    state.leaves.waits[b], state.leaves.granted[b] = 0, NONE
+    withdraw(state, sender, out)
 
 
 @apart

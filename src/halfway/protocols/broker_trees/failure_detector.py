@@ -15,6 +15,7 @@ from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import parent_search, parents
 from halfway.protocols.broker_trees.client_state import expire
+from halfway.protocols.broker_trees.entering import renew_leave
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
@@ -50,6 +51,7 @@ from halfway.protocols.broker_trees.tables.children import (
     first_child,
     reset_silence,
 )
+from halfway.protocols.broker_trees.tables.replicas import drop_replicas
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,
@@ -92,7 +94,10 @@ def on_tick(state, rules, sender, now, out):
     """Check a broker's parent and children for failures once a ping interval."""
     if now + rules.ping_interval_s <= rules.until_s:
         emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
+    if renew_leave(state, rules, sender, out):
+        return
     age(state.children, sender.broker, rules.missed_pings + 2)
+    drop_replicas(state.replicas, state.children.grandchild, sender.broker)
     up = state.parent[sender.broker]
     if up == NONE:
         act_as_root(state, rules, sender, out)
@@ -174,6 +179,7 @@ def check_parent(state, rules, sender, now, out):
     if above != NONE and direct_path(sender, above) != NO_PLACE:
         o = send(sender, kinds.GRANDCHILD, above, out)
         o[PARENT] = up
+        o.args[kinds.REPLICA_DIGEST] = filters_digest(state.table, b, NONE)
 
 
 @apart

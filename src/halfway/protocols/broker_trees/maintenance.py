@@ -1,12 +1,12 @@
 """The records that keep the underlay-aware tree and its tables consistent, at a broker."""
 
 from halfway.core.compiled import apart
-from halfway.protocols.broker_trees import clients, confirmations, parent_search
+from halfway.protocols.broker_trees import clients, confirmations, entering, parent_search
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records import underlay_messages as kinds
-from halfway.protocols.broker_trees.tables import table_repair
+from halfway.protocols.broker_trees.tables import replicas, table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
 
 
@@ -25,6 +25,35 @@ def receive_common(state, rules, sender, message, out):
 
 
 @apart
+def receive_replica(state, sender, message, out):
+    """Handle a record between a broker and its grandchild."""
+    kind, source = message.kind, message.args[messages.ORIGIN]
+    if kind == kinds.GRANDCHILD:
+        add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
+        replicas.compare_replica(state.replicas, sender, message, out)
+    elif kind == kinds.REPLICA:
+        replicas.on_replica(state.replicas, state.children.grandchild, sender, message, out)
+    elif source == state.grandparent[sender.broker]:
+        replicas.send_replica(state.table, sender, source, out)
+
+
+@apart
+def receive_leave(state, rules, sender, message, out):
+    """Handle a record of a broker that leaves the underlay-aware tree, or is about to."""
+    kind, source = message.kind, message.args[messages.ORIGIN]
+    if kind == messages.LEAVE:
+        entering.ask_to_leave(state, sender, out)
+    elif kind == kinds.ASK_LEAVE:
+        entering.on_ask_leave(state, sender, message, out)
+    elif kind == kinds.GRANT_LEAVE:
+        entering.on_grant_leave(state, sender, message, out)
+    elif source == state.parent[sender.broker]:
+        parent_search.follow_leaving(state, rules, sender, message, out)
+    else:
+        tree.adopt(state, sender, source, source, out)
+
+
+@apart
 def receive(state, rules, sender, message, out):
     """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
@@ -34,21 +63,17 @@ def receive(state, rules, sender, message, out):
         detector.on_ping(state, sender, message, out)
     elif kind == kinds.PONG:
         detector.on_pong(state, sender, message, out)
-    elif kind == kinds.GRANDCHILD:
-        add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
+    elif kind in (kinds.GRANDCHILD, kinds.ASK_REPLICA, kinds.REPLICA):
+        receive_replica(state, sender, message, out)
     elif kind == messages.JOIN:
         tree.on_join(state, rules, sender, message, out)
     elif kind == kinds.ACCEPT:
         tree.on_accept(state, rules, sender, message, out)
     elif kind == kinds.QUIT:
         tree.lose_child(state, sender, source, out)
-    elif kind == messages.LEAVING and source == state.parent[sender.broker]:
-        parent_search.follow_leaving(state, rules, sender, message, out)
-    elif kind == messages.LEAVING:
-        tree.adopt(state, sender, source, source, out)
+    elif kind in (messages.LEAVE, messages.LEAVING, kinds.ASK_LEAVE, kinds.GRANT_LEAVE):
+        receive_leave(state, rules, sender, message, out)
     elif kind == kinds.CONFIRM or kind == kinds.CONFIRM_TIMEOUT:
         confirmations.receive(state, rules, sender, message, out)
-    elif kind == messages.LEAVE:
-        tree.leave_tree(state, sender, out)
     else:
         receive_common(state, rules, sender, message, out)

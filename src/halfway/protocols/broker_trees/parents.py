@@ -9,7 +9,6 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.entering import withdraw
 from halfway.protocols.broker_trees.paths.ancestors import (
     SEEKING,
     is_ancestor,
@@ -33,7 +32,7 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
 from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
 from halfway.protocols.broker_trees.records import underlay_messages as kinds
-from halfway.protocols.broker_trees.records.messages import LEAVING, ORIGIN, PARENT
+from halfway.protocols.broker_trees.records.messages import ORIGIN, PARENT
 from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
@@ -41,6 +40,7 @@ from halfway.protocols.broker_trees.tables.children import (
     remove_child,
     reset_silence,
 )
+from halfway.protocols.broker_trees.tables.replicas import use_replica
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 
 _DEEPER = 4  # brokers that a parent's news may add above a broker that is not on a cycle
@@ -114,6 +114,8 @@ def accept(state, sender, child, r, replaced, out):
     forget_peer(sender, child)
     if add_child(state.children, sender.broker, child) < 0:
         return
+    up = max(state.parent[sender.broker], NONE)
+    use_replica(state.table, state.replicas, sender, child, up, out)
     usual = active_path(sender, child)
     path = usual if r == NO_PLACE else r
     o = send_along(sender.circuits, sender.row, path, kinds.ACCEPT, sender.own, out)
@@ -138,7 +140,9 @@ def on_join(state, rules, sender, message, out):
     # The successor asks the next child of the root, which may detect the root's death a little
     # later; the answer to the last PING may be in flight.
     cut_off = is_cut_off(state, rules, sender) or is_silent(state, sender, 1)
-    if cut_off or is_above(state, b, child):
+    # [uas §4] "Any new broker trying to contact this node, will find another": a broker that waits
+    # to leave does not answer.
+    if cut_off or is_above(state, b, child) or state.leaves.waits[b] > 0:
         return
     s = add_child(state.children, b, child)
     if s >= 0:
@@ -224,6 +228,8 @@ def reset_watch(state, b):
 def lose_child(state, sender, child, out):
     """Remove a parent's child and its subscriptions, and withdraw them from the parent above."""
     b = sender.broker
+    if state.leaves.granted[b] == child:
+        state.leaves.granted[b] = NONE
     if remove_child(state.children, b, child):
         forget_peer(sender, child)
         remove(state.table, sender, FREE, child, NONE, max(state.parent[b], NONE), out)
@@ -234,6 +240,11 @@ def adopt(state, sender, failed, replaced, out):
     """[uas §4.1] Return the parent's Leave of a dead child: its children become this broker's
     own."""
     b, children = sender.broker, state.children
+    for s in range(children.grandchild.shape[1]):
+        if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
+            # Before the filters of the failed child are withdrawn, so that no event is missed.
+            child, up = children.grandchild[b, s], max(state.parent[b], NONE)
+            use_replica(state.table, state.replicas, sender, child, up, out)
     lose_child(state, sender, failed, out)
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:
@@ -242,17 +253,3 @@ def adopt(state, sender, failed, replaced, out):
             accept(state, sender, child, NO_PLACE, replaced, out)
     if state.parent[b] == NONE and first_child(children, b, NONE) == NONE:
         state.asked[b] = 1  # a root without children may be the one that is cut off
-
-
-@apart
-def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Leave the parent and the tree, as the application asks; the root stays."""
-    up = state.parent[sender.broker]
-    if up >= 0:
-        send(sender, LEAVING, up, out)[PARENT] = up
-        children = state.children.child
-        for s in range(children.shape[1]):
-            if children[sender.broker, s] != NONE:
-                send(sender, LEAVING, children[sender.broker, s], out)[PARENT] = up
-    if up >= 0 or up == SEEKING:
-        withdraw(state, sender, out)

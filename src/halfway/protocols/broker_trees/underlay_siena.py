@@ -40,9 +40,11 @@ from halfway.protocols.broker_trees.client_state import (
 )
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
 from halfway.protocols.broker_trees.entering import (
+    Leaves,
     enter,
     is_for_broker,
     is_outside,
+    no_leaves,
     remember_own,
 )
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
@@ -148,8 +150,10 @@ class UnderlaySienaState(NamedTuple):
     asked: Int32s  # [brokers] ticks spent asking for another parent; 0: none is asked for
     moves: Int32s  # [brokers] changes of parent so far, its first one included
     moved_s: npt.NDArray[np.float64]  # [brokers] time of the last change
+    leaves: Leaves
     children: Children
     table: SubscriptionTable
+    replicas: SubscriptionTable  # of what a broker's children hold for its grandchildren
     paths: peer_paths.PeerPaths
     circuits: Circuits
     nearby: Nearby
@@ -171,11 +175,10 @@ def state(
 ) -> UnderlaySienaState:  # fmt: skip
     """Return the state of nodes before the underlay-aware tree exists.
 
-    brokers: ids of those nodes that are brokers; root: the id of the broker that founds the tree,
-    which only brokers know; slots: room for subscriptions at a broker; child_slots: room for
-    children, and for grandchildren; room: for circuits at a node; known: brokers that a node keeps
-    a way to; confirm: whether brokers confirm records; attributes: of an event;
-    later: see `siena.parents_at_first`.
+    brokers: ids of the brokers' nodes; root: the id of the broker that founds the tree, which only
+    brokers know; slots: room for subscriptions; child_slots: for children, and for grandchildren;
+    room: for circuits at a node; known: brokers that a node keeps a way to; confirm: whether they
+    confirm records; attributes: of an event; later: see `siena.parents_at_first`.
     """
     up = siena.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -191,7 +194,8 @@ def state(
         missed=np.zeros((here, 2), np.int32), pings=np.zeros((here, 2), np.int32),
         pinged_s=np.zeros((here, 2)), dead_since_s=np.full(here, np.inf),
         asked=each(0), moves=each(0), moved_s=np.full(here, -1.0),
-        children=no_children(here, child_slots), table=empty_table(here, slots, attributes),
+        leaves=no_leaves(here), table=empty_table(here, slots, attributes),
+        children=no_children(here, child_slots), replicas=empty_table(here, slots, attributes),
         paths=peer_paths.direct_paths(here, child_slots + 1),
         circuits=circuits.no_circuits(n, room), nearby=none_nearby(n, known),
         searches=no_searches(here), unconfirmed=no_records(here, confirm),
@@ -204,7 +208,7 @@ def state(
 def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
     """Return the most records that one call of `handle` emits at a node of the underlay-aware
     tree."""
-    at_broker = siena.most_of_table(state.table) + int(state.children.child.shape[1])
+    at_broker = 2 * siena.most_of_table(state.table) + int(state.children.child.shape[1])
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(at_broker, at_client) + 12
     if rules.confirm_timeout_s > 0.0:

@@ -129,6 +129,10 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
             if known and (role != SOURCE or left == 0):
                 continue
             requested, interested = interest(state, i, state.events[i, place].topic, broker)
+            if role == SOURCE and rules.relays_only:
+                # [drip §V-B] "the source broker node spreads the requested events to its m nearby
+                # broker nodes", whichever they are; these "transfer the events" to the interested.
+                interested = False
             given = role_for(False, role, left, requested, interested, known)
             chosen = not known and is_relay(state, i, place, broker)
             if chosen and (given != NOTHING or role == SOURCE):

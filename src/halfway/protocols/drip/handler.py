@@ -72,6 +72,14 @@ OPTIONS = {
     "transfer_interval_s": seconds(
         0.0, "that a broker waits from one transfer of events to the next"
     ),
+    "two_nearest_bridges": switch(
+        False, "true means that a bridge node carries records between its two nearest brokers only"
+    ),
+    "relays_only": switch(
+        False,
+        "true means that the source of an event gives copies to relay brokers only, and "
+        "false that it gives one to each interested broker as well",
+    ),
 }
 
 
@@ -96,6 +104,8 @@ class Rules(NamedTuple):
     batch: int
     transfer_batch: int
     transfer_interval_s: float
+    two_nearest_bridges: bool = False  # [drip §V-B]
+    relays_only: bool = False  # [drip §V-B]
 
 
 KINDS, State, state = kinds.KINDS, DripState, blank_state

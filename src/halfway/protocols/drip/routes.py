@@ -60,6 +60,14 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
     )
 
 
+@inlined
+def is_one_of_two_nearest(state, i, s):
+    """Return whether the broker at place s is one of row i's two nearest: [drip §V-B] "they are the
+    top two nearest broker nodes of the bridge node"."""
+    first = nearest_but(state, i, -1)
+    return s == first or s == nearest_but(state, i, first)
+
+
 @apart
 def note_route(state, i, broker, via, now):
     """Keep a neighbour as the next hop to a DRIP broker's region, in place of the oldest route."""
@@ -103,6 +111,8 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
     known = (
         state.node[i].is_broker == 0 and s >= 0 and state.nearest[i, s].border_neighbour != excluded
     )
+    if rules.two_nearest_bridges:
+        known = known and is_one_of_two_nearest(state, i, s)
     if known and has_border_neighbour(state, rules, neighbourhood, i, s, now):
         return state.nearest[i, s].border_neighbour
     for r in range(ROUTES):

@@ -64,7 +64,7 @@ class Environment:
         self._moving_names = None if motion is None else motion.names
         self.discovery_delay_s, self.at = discovery_delay_s, 0.0
         self.varies = motion is not None or len(faults) > 0 or mortal
-        self.is_static = motion is None
+        self.motion, self.is_static = motion, motion is None
         self.pauses = any(isinstance(fault, Pause) for fault in faults)  # whether nodes may pause
         self.attacks = any(isinstance(fault, Attack) for fault in faults)
         # [m] 1 where a static link is broken; the engine writes it.

@@ -1,7 +1,8 @@
 """Mobility during a run: the links of moving nodes, window by window, less those that are cut."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,6 +41,10 @@ class Motion:
     def n(self) -> int:
         """The number of moving nodes of the motion."""
         return self.course.n
+
+    def course_of(self, seconds: float) -> Callable[[], Legs]:
+        """Return a function that computes the mobility legs of a whole run."""
+        return partial(self.legs, 0.0, seconds)
 
     def legs(self, t0: float, t1: float) -> Legs:
         """Return mobility legs that cover at least [t0, t1]."""

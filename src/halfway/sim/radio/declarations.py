@@ -1,5 +1,6 @@
 """The radios of a scenario file: one declaration each, from which a run makes its radio."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
@@ -12,19 +13,25 @@ from halfway.sim.engine.records import RECEIVED, SENT, Engine, volume_of
 from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Timing, csma
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.sim.radio.energy import Airtime, Power, air_seconds
+from halfway.sim.radio.moving_distances import moving_distances
 from halfway.sim.radio.wired import wired
 from halfway.world.graphs.network import Network
 from halfway.world.importers.link_quality import measured_success
+from halfway.world.mobility.motion import Legs
 
 _LONGEST_S = 1e6
+MotionOfRun = Callable[[], Legs]  # the legs of a whole run, computed where they are needed
 
 
 class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
                 tag_field="kind"):  # fmt: skip
     """The interface of a radio's declaration in a scenario file."""
 
-    def made(self, network: Network, moving: bool, seed: int) -> Any:
-        """Return the declared radio of one run. Raises Problem for values that do not fit."""
+    def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
+        """Return the declared radio of one run; course: None, the nodes do not move.
+
+        Raises Problem for values that do not fit.
+        """
         raise NotImplementedError
 
     def copies(self, max_degree: int) -> int:
@@ -52,13 +59,15 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
     ratio_columns: tuple[str, ...] = ()  # … and the column of it, or the two (there, back)
     ratio_scale: float = 1.0  # the value of a perfect link in the table
 
-    def success_of(self, network: Network, moving: bool) -> npt.NDArray[np.float32] | float:
+    def success_of(
+        self, network: Network, course: MotionOfRun | None
+    ) -> npt.NDArray[np.float32] | float:
         """Return the probability of a reception on a declared radio, one or one a link [m]."""
         if not 0.0 <= self.success <= 1.0:
             raise Problem(f"radio.success = {self.success:g}: expected a number from 0 to 1")
         if self.ratios is None:
             return self.success
-        if moving:
+        if course is not None:
             raise Problem("radio.ratios: expected a static network", remedy="use `success`")
         if not 0.0 < self.ratio_scale < np.inf:
             what = f"radio.ratio_scale = {self.ratio_scale:g}: expected a positive finite number"
@@ -66,12 +75,14 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
         found = measured_success(network, self.ratios, self.ratio_columns, self.ratio_scale)
         return found * np.float32(self.success)
 
-    def with_losses(self, radio: Any, network: Network, moving: bool, seed: int) -> Any:
+    def with_losses(
+        self, radio: Any, network: Network, course: MotionOfRun | None, seed: int
+    ) -> Any:
         """Return the radio without collisions, lossy where the declaration has losses."""
-        success = self.success_of(network, moving)
+        success = self.success_of(network, course)
         if isinstance(success, float | int) and success == 1.0:
             return radio
-        return lossy(radio, success, None if moving else network, seed)
+        return lossy(radio, success, network if course is None else None, seed)
 
 
 def _checked_delay(value: float) -> float:
@@ -80,15 +91,19 @@ def _checked_delay(value: float) -> float:
     return float(value)
 
 
+def _checked_speed(value: float) -> float:
+    if not 0.0 < value < np.inf:
+        raise Problem(f"radio.speed = {value:g}: expected a positive finite number")
+    return float(value)
+
+
 def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
     """Return seconds [m] at a declared speed. Raises Problem for unknown positions or no speed."""
     if network.position is None:
         raise Problem("delays by distance need a network with positions", where=network.name)
-    if not 0.0 < speed < np.inf:
-        raise Problem(f"radio.speed = {speed:g}: expected a positive finite number")
     rows = np.repeat(np.arange(network.n), network.degree)
     gap = network.position[rows] - network.position[network.who]
-    return np.asarray(np.hypot(*gap.T) / speed)
+    return np.asarray(np.hypot(*gap.T) / _checked_speed(speed))
 
 
 class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
@@ -96,10 +111,10 @@ class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
 
     delay_s: float = 0.004  # the longest frame of 802.15.4, 127 bytes, is 4.1 ms on the air
 
-    def made(self, network: Network, moving: bool, seed: int) -> Any:
+    def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
         """Return the declared ideal radio of one run."""
         delay_s = _checked_delay(self.delay_s)
-        return self.with_losses(Ideal(delay_s), network, moving, seed)
+        return self.with_losses(Ideal(delay_s), network, course, seed)
 
 
 class DistanceRadio(_WithLosses, frozen=True, kw_only=True, tag="distance"):
@@ -111,13 +126,14 @@ class DistanceRadio(_WithLosses, frozen=True, kw_only=True, tag="distance"):
     delay_s: float = 0.0
     speed: float
 
-    def made(self, network: Network, moving: bool, seed: int) -> Any:
-        """Return the declared distance radio. Raises Problem: moving nodes or unknown positions."""
-        if moving:
-            what = 'radio.kind = "distance": expected a static network'
-            raise Problem(what, remedy='use radio kind "ideal" or "contention"')
-        delay = _checked_delay(self.delay_s) + _travel_s(network, self.speed)
-        return self.with_losses(distances(network, delay), network, moving, seed)
+    def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
+        """Return the declared distance radio. Raises Problem for unknown positions."""
+        delay_s = _checked_delay(self.delay_s)
+        if course is not None:
+            success = float(self.success_of(network, course))  # `ratios` need a static network
+            return moving_distances(course(), delay_s, _checked_speed(self.speed), success, seed)
+        delay = delay_s + _travel_s(network, self.speed)
+        return self.with_losses(distances(network, delay), network, course, seed)
 
 
 class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
@@ -134,9 +150,9 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
     retries: int | None = None  # of frames to one neighbour
     queue_limit: int | None = None  # frames that a node queues
 
-    def made(self, network: Network, moving: bool, seed: int) -> Any:
+    def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
         """Return the declared CSMA radio of one run."""
-        return csma(network.n, seed, self.timing, self.success_of(network, moving))
+        return csma(network.n, seed, self.timing, self.success_of(network, course))
 
     @property
     def timing(self) -> Timing:
@@ -180,10 +196,10 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
     bandwidth: float = 1e7  # bit/s
     limit_s: float = float("inf")  # a record that would wait longer is dropped
 
-    def made(self, network: Network, moving: bool, seed: int) -> Any:
+    def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
         """Return the declared wired radio of one run. Raises Problem for moving nodes."""
         del seed
-        if moving:
+        if course is not None:
             what = 'radio.kind = "wired": expected a static network'
             raise Problem(what, remedy='use radio kind "ideal"')
         delay: Any = _checked_delay(self.delay_s)

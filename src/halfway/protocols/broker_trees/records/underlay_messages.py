@@ -9,6 +9,8 @@ from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import (
     DIGEST,
+    FILTER,
+    FIRST,
     NUMBER,
     PARENT,
     PATH,
@@ -23,6 +25,7 @@ SUCCESSOR = 2  # the broker that succeeds the root
 NEXT_SUCCESSOR = 4  # of a root: its child after the successor
 REPLACED = 6  # of an ACCEPT
 DEPTH = 7  # brokers from the sender up to the root
+REPLICA_DIGEST = 4  # of a GRANDCHILD: of the filters that its parent should hold for it
 # Places in `reals` of a PING: seconds of round trips on its path; 0: none yet.
 TRIP_S, LEAST_S = 0, 1
 _NEWS = {
@@ -60,7 +63,7 @@ GRANDCHILD = KINDS.network(
     "grandchild",
     "the sender is a grandchild of the receiver",
     TO_END,
-    args=ROUTED,
+    args={**ROUTED, "digest of the child's subscriptions": REPLICA_DIGEST},
     reused=_PARENT,
 )
 ACCEPT = KINDS.network(
@@ -76,6 +79,23 @@ QUIT = KINDS.network(21, "quit", "the sender is not a child of the receiver", TO
 CONFIRM = KINDS.network(
     25, "confirm", "the broker confirms a subscription or an event of another broker", TO_END,
     args={**ROUTED, "number": NUMBER},
+)  # fmt: skip
+ASK_LEAVE = KINDS.network(
+    35, "ask-leave", "the sender is about to leave the tree, and asks its parent to adopt its "
+    "children", TO_END, args=ROUTED,
+)  # fmt: skip
+GRANT_LEAVE = KINDS.network(
+    36, "grant-leave", "the parent adopts the children of the receiver, which may leave the tree",
+    TO_END, args=ROUTED,
+)  # fmt: skip
+ASK_REPLICA = KINDS.network(
+    37, "ask-replica", "the grandparent asks its grandchild for the filters that the parent holds",
+    TO_END, args=ROUTED,
+)  # fmt: skip
+REPLICA = KINDS.network(
+    38, "replica", "a grandchild sends a filter, which the grandparent uses if the parent dies",
+    TO_END, args={**ROUTED, "first attribute": FIRST}, reals={"intervals[k]": 0},
+    reused={FILTER: "digest of the filter"},
 )  # fmt: skip
 CONFIRM_TIMEOUT = KINDS.timer(
     26, "confirm-timeout", "a subscription or an event is not confirmed in time",

@@ -1,7 +1,8 @@
 """The children and grandchildren that a broker of the underlay-aware tree knows, by slot.
 
 [uas §4 "The Data Structures"] a broker keeps its children, and a replica of each child's own list,
-"updated periodically": it adopts the children of a child that dies.
+"updated periodically": it adopts the children of a child that dies. Their filters are in
+`replicas.py`.
 """
 
 from typing import NamedTuple

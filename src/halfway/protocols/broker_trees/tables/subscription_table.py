@@ -109,10 +109,16 @@ def covers(table, i, s, t):
 
 @apart
 def send_filter(table, sender, s, up, out):
-    """Send the filter of a table entry to the broker's parent, three attributes a record."""
+    """Send the filter of a table entry to the broker's parent."""
+    send_filter_as(table, sender, SUBSCRIBE_UP, s, up, out)
+
+
+@apart
+def send_filter_as(table, sender, kind, s, to, out):
+    """Send the filter of a table entry in records of a kind, three attributes a record."""
     i, attributes = sender.broker, table.low.shape[2]
     for first in range(0, attributes, EACH):
-        o = send(sender, SUBSCRIBE_UP, up, out)
+        o = send(sender, kind, to, out)
         o[FILTER], o.args[FIRST] = table.filter[i, s], first
         for a in range(first, min(first + EACH, attributes)):
             o.reals[2 * (a - first)] = table.low[i, s, a]

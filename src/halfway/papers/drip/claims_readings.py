@@ -1,0 +1,53 @@
+"""Verdicts on DRIP's claims under other readings of single sentences, one reading at a time."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from halfway.papers.drip import claims
+from halfway.papers.drip.claims import NEAREST_3B
+from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.judge import judge_ratio
+from halfway.pipeline.reproduction.verdict import Verdict
+
+FIGURE = "readings"
+BROKERS, COPIES = (10, 40), (1, 4)  # k and m
+# Name of a reading -> the parameters of its points, and its sentence.
+READINGS: dict[str, tuple[dict[str, Scalar], str]] = {
+    "delay by distance": (
+        {"radio": "distance"},
+        "a hop takes a time in direct ratio to its length, 1 ms for 120 m",
+    ),
+    "bridges between the two nearest": (
+        {"two_nearest": True},
+        "a bridge node carries records between its two nearest brokers only",
+    ),
+    "copies to relays only": (
+        {"relays_only": True},
+        "a source gives copies to its m relays only, and they give them to the interested",
+    ),
+    "each node detects": (
+        {"detection": "each"},
+        "a node detects an event with its ability as probability; the first copy counts",
+    ),
+}
+
+
+def judge_readings(found: Summaries) -> Iterator[Verdict]:
+    """Judge DRIP's claims of Figures 3 and 4 [drip §VI-B] under each reading."""
+    for reading, (_, sentence) in READINGS.items():
+        given: dict[str, Scalar] = {"reading": reading}
+        yield from claims.coverage_rows(found, FIGURE, sentence, NEAREST_3B, BROKERS, COPIES, given)
+        for metric, interpretation in claims.DELAYS:
+            words = f"{sentence}; {interpretation}"
+            yield from claims.rows_against_sf(found, FIGURE, metric, words, BROKERS, COPIES, given)
+            for k in BROKERS:
+                yield claims.selection_row(found, FIGURE, metric, words, {"k": k, **given}, m=1)
+            for m in COPIES:
+                at = partial(found.find, metric, system="drip", l=NEAREST_3B, m=m, **given)
+                few, many = (at(k=k) for k in BROKERS)
+                yield judge_ratio(
+                    "drip", FIGURE, {"m": m, **given},
+                    f"mean {metric}, k = {BROKERS[0]} / k = {BROKERS[1]}", claims.MORE_WITH_K, few,
+                    many, words,
+                )  # fmt: skip

@@ -1,0 +1,43 @@
+"""Verdicts on Figures 5 and 6 of paper 5 where links lose messages and control messages count."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from halfway.papers.underlay_siena import claims, points
+from halfway.pipeline.plan.run import Scalar
+from halfway.pipeline.reproduction.figures import Summaries
+from halfway.pipeline.reproduction.verdict import Verdict
+
+FIGURE = "figures-5-6-network"
+
+
+def judge_network(found: Summaries) -> Iterator[Verdict]:
+    """Judge Figures 5 and 6 [uas §5] with losses and control messages, Algorithm 1 as printed."""
+    for loss in points.LOSSES:
+        for where in points.BROKERS_FAIL:
+            cell: dict[str, Scalar] = {"remedy": "none", "where": where, "loss": loss}
+            words = f"a link loses {loss:g} of the messages; failures detected by PINGs"
+            yield from claims.delivery_rows(found, FIGURE, cell, words, loss=loss)
+    for interest, window in points.MODELS:
+        for events in (points.EVENT_COUNTS[0], points.EVENTS):
+            model: dict[str, Scalar] = {
+                "events": events, "interest": interest, "window_s": window, "queueing": "overlay",
+            }  # fmt: skip
+            more = f"; a link loses {points.LOSSES[0]:g} of the messages; brokers PING each second"
+            yield from claims.latency_rows(found, FIGURE, {"remedy": "none", **model}, more)
+            yield from _measured(found, model, more)
+
+
+def _measured(found: Summaries, model: dict[str, Scalar], more: str) -> Iterator[Verdict]:
+    """Yield the control messages and the deliveries of a model; the paper prints none."""
+    at = partial(found.find, system="underlay-siena", balance=points.BALANCES[-1])
+    for metric, name in (
+        ("control", "PINGs and their answers / messages with events"),
+        ("arrived", "notifications that arrive, %"),
+    ):
+        seen = at(metric, **model)
+        yield Verdict(
+            "underlay-siena", FIGURE, model, name, None, seen.mean, seen.mean_low, seen.mean_high,
+            seen.networks, f"{points.BALANCES[-1]}{more}", "ours open",
+            "the paper prints no control traffic and no losses",
+        )  # fmt: skip

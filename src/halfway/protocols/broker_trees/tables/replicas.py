@@ -1,0 +1,81 @@
+"""Replicas of the routing tables of a broker's children: what each child holds for its children.
+
+[uas §4 "The Data Structures"] "The replicas of the routing table and the topology data of all its
+children are also maintained and used to handle the node failure of its children", "updated
+periodically". We let a grandchild itself send what its parent holds for it, on its path past the
+parent, because it alone knows what it forwarded. It sends a digest in each interval, and filters
+only if the grandparent's differ.
+"""
+
+from halfway.core.compiled import apart
+from halfway.core.missing import NONE
+from halfway.protocols.broker_trees.paths.peer_paths import reply
+from halfway.protocols.broker_trees.paths.rows import place_in_row
+from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records.messages import ORIGIN
+from halfway.protocols.broker_trees.tables.subscription_table import (
+    FREE,
+    entry_of,
+    insert,
+    is_complete,
+    send_filter_as,
+    subscribe_upstream,
+)
+from halfway.protocols.broker_trees.tables.table_repair import filters_digest
+
+
+@apart
+def compare_replica(replicas, sender, message, out):
+    """Ask a grandchild for its filters if the digest of the replica differs."""
+    b, grandchild = sender.broker, message.args[ORIGIN]
+    if filters_digest(replicas, b, grandchild) == message.args[kinds.REPLICA_DIGEST]:
+        return
+    for s in range(replicas.filter.shape[1]):
+        if replicas.via[b, s] == grandchild:
+            replicas.filter[b, s] = FREE
+    reply(sender, message, kinds.ASK_REPLICA, out)
+
+
+@apart
+def send_replica(table, sender, above, out):
+    """Send the grandparent all filters that the parent should hold for this broker."""
+    for s in range(table.filter.shape[1]):
+        if table.forwarded[sender.broker, s] == 1:
+            send_filter_as(table, sender, kinds.REPLICA, s, above, out)
+
+
+@apart
+def on_replica(replicas, grandchildren, sender, message, out):
+    """Keep a part of a filter of a grandchild in its replica."""
+    grandchild = message.args[ORIGIN]
+    if place_in_row(grandchildren, sender.broker, grandchild) >= 0:
+        insert(replicas, sender, message, grandchild, NONE, NONE, out)
+
+
+@apart
+def use_replica(table, replicas, sender, child, up, out):
+    """Serve a grandchild as a child at once: its replica becomes part of the table."""
+    b = sender.broker
+    for r in range(replicas.filter.shape[1]):
+        if replicas.filter[b, r] == FREE or replicas.via[b, r] != child:
+            continue
+        f, whole = replicas.filter[b, r], is_complete(replicas, b, r)
+        replicas.filter[b, r] = FREE
+        s = entry_of(table, b, f, child, NONE) if whole else NONE
+        if s < 0 or is_complete(table, b, s):
+            continue
+        table.parts[b, s] = replicas.parts[b, r]
+        for a in range(table.low.shape[2]):
+            table.low[b, s, a] = replicas.low[b, r, a]
+            table.high[b, s, a] = replicas.high[b, r, a]
+        if up != NONE:
+            subscribe_upstream(table, sender, s, up, out)
+
+
+@apart
+def drop_replicas(replicas, grandchildren, b):
+    """Drop the replicas of brokers that are not grandchildren any more."""
+    for r in range(replicas.filter.shape[1]):
+        held = replicas.filter[b, r] != FREE
+        if held and place_in_row(grandchildren, b, replicas.via[b, r]) < 0:
+            replicas.filter[b, r] = FREE

@@ -1,0 +1,151 @@
+"""The distance radio of moving nodes: a hop takes a time in direct ratio to its length.
+
+The length is that at the departure of the transmission. The receivers of a broadcast are those in
+reach when it is due, the nearest one first; of equally near ones the one in the first row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined
+from halfway.core.message import EVERYONE
+from halfway.core.neighbourhood import place_of
+from halfway.core.prng import advanced, mixed, seeded, uniform
+from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, declare
+from halfway.sim.engine.queue import push, reserved
+from halfway.sim.engine.records import (
+    FLYING,
+    OVER,
+    SPREADING,
+    count_received,
+    count_sent,
+    is_up,
+    row_of,
+)
+from halfway.world.mobility.motion import Legs, place
+
+_LOSS = 0x1055  # the random stream of losses
+_NO_ROW = np.int64(-1)
+_NEXT = np.int64(0)  # a cursor: the nearest receivers have the record
+
+
+class MovingDistances(NamedTuple):
+    """The distance radio of moving nodes: delay_s + distance / speed, and independent losses."""
+
+    delay_s: float
+    speed: float  # units of the legs per second
+    legs: Legs  # of the whole run
+    success: float  # probability of a reception
+    random_state: npt.NDArray[np.uint64]  # [1] one stream, drawn in the total order of receptions
+
+
+def moving_distances(
+    legs: Legs, delay_s: float, speed: float, success: float, seed: int
+) -> MovingDistances:
+    """Return the distance radio of nodes that move on legs."""
+    state = seeded(np.uint64(seed), _LOSS)
+    return MovingDistances(delay_s, speed, legs, success, np.array([state], np.uint64))
+
+
+@inlined
+def position_at(legs, row, t):
+    """Return the position of a moving row at a time, by a binary search among its legs."""
+    first, last = legs.first[row], legs.first[row + 1] - 1
+    while first < last:
+        middle = (first + last + 1) >> 1
+        if legs.t0[middle] <= t:
+            first = middle
+        else:
+            last = middle - 1
+    return place(legs, first, t)
+
+
+@inlined
+def travel_s(radio, sender, row, departed):
+    """Return the seconds of a hop between two moving rows, by their distance at its departure."""
+    x, y = position_at(radio.legs, sender, departed)
+    to_x, to_y = position_at(radio.legs, row, departed)
+    return radio.delay_s + np.hypot(to_x - x, to_y - y) / radio.speed
+
+
+@inlined
+def receiver_after(radio, reach, sender, departed, last):
+    """Return the receiver that follows row `last` in the order of delays, the first one if that is
+    -1; -1 if none follows."""
+    found, found_s, last_s = _NO_ROW, np.inf, -1.0
+    if last >= 0:
+        last_s = travel_s(radio, sender, last, departed)
+    for at in range(np.int64(reach.first[sender]), np.int64(reach.last[sender])):
+        row = np.int64(reach.who[at])
+        seconds = travel_s(radio, sender, row, departed)
+        follows = seconds > last_s or (seconds == last_s and row > last)
+        if follows and seconds < found_s:
+            found, found_s = row, seconds
+    return found
+
+
+@inlined
+def enqueue(engine, radio, slot, row):
+    """Make a record due at its next receiver, now if there is none."""
+    message, departed = engine.out.pool[slot], engine.flight.departed[slot]
+    if row >= 0:
+        engine.flight.cursor[slot] = row
+        message.at = departed + travel_s(radio, engine.flight.row[slot], row, departed)
+    push(engine.queue, message.at, reserved(engine.queue, 1), slot)
+
+
+@inlined
+def depart(engine, radio, reach, slot):
+    """Transmit a record to the receiver, or to the nearest one of all in reach."""
+    message = engine.out.pool[slot]
+    sender = engine.flight.row[slot]
+    engine.flight.departed[slot] = message.at
+    count_sent(engine, sender, message)
+    if message.next == EVERYONE:
+        row = receiver_after(radio, reach, sender, message.at, _NO_ROW)
+        phase = SPREADING
+    else:
+        row = np.int64(row_of(engine, message.next))
+        if place_of(reach, sender, row) < 0:
+            row = _NO_ROW
+        phase = FLYING
+    engine.flight.phase[slot] = phase if row >= 0 else OVER
+    enqueue(engine, radio, slot, row)
+
+
+@inlined
+def receives(engine, radio, reach, sender, row, message):
+    """Return whether a row that is still in reach receives the record now; counted if so."""
+    if not is_up(engine, row) or place_of(reach, sender, row) < 0:
+        return False
+    if radio.success < 1.0:
+        radio.random_state[0] = advanced(radio.random_state[0])
+        if not uniform(mixed(radio.random_state[0])) < radio.success:
+            return False
+    count_received(engine, row, message)
+    return True
+
+
+@inlined
+def arrive(engine, radio, reach, slot, cursor):
+    """Return the row that receives the record now; then make it due at the next receiver."""
+    message, sender = engine.out.pool[slot], engine.flight.row[slot]
+    row, spreads = np.int64(engine.flight.cursor[slot]), engine.flight.phase[slot] == SPREADING
+    if cursor == FRESH and receives(engine, radio, reach, sender, np.uint32(row), message):
+        return row, _NEXT if spreads else LAST
+    if spreads:
+        row = receiver_after(radio, reach, sender, engine.flight.departed[slot], row)
+        if row >= 0:
+            enqueue(engine, radio, slot, row)
+            return QUEUED, LAST
+    return DONE, LAST
+
+
+@inlined
+def changed(engine, radio, reach, kind, a, b, at):
+    """Ignore a change of the world: receivers are looked up when a record is due."""
+
+
+declare(MovingDistances, depart, arrive, changed)
