@@ -29,7 +29,7 @@ def is_same_flood(kept, record):
 
 @apart
 def track_flood(hops, rules, i, source, record, out):
-    """Track a flood just emitted, in place of its earlier version. source: whom it came from."""
+    """Track a flood just emitted, in place of its earlier version. source: its sender."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence != 0 and kept.next == EVERYONE and is_same_flood(kept, record):
