@@ -8,7 +8,7 @@ from tests.house.sources import python_files
 FILE_LINES = 320  # 100 to 250 is the aim
 FUNCTION_LINES = 50
 FUNCTION_AIM = 40
-LONGER_THAN_AIM = 18  # functions between the aim and the limit; this number only falls
+LONGER_THAN_AIM = 17  # functions between the aim and the limit; this number only falls
 PARAMETERS = 8  # by position; names at the call explain the others
 COMPILED_PARAMETERS = 12  # compiled code has no parameters by name
 # Functions with more parameters by position -> the reason.

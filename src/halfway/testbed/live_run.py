@@ -196,7 +196,7 @@ class LiveRun:
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:
-        """Record every node, or write the growing folder of their traces, if asked for."""
+        """Record every node of the test bed, or write the folder of their traces, if asked for."""
         records, traces = self._keeping
         writers: list[Recorder | TraceFolder] = []
         if records is not None:

@@ -24,7 +24,7 @@ class Storage(Protocol):
         ...
 
     def append(self, name: str, data: bytes) -> None:
-        """Write at the end; a name that is new begins empty."""
+        """Write at the end of a segment of the journal; a new name begins an empty segment."""
         ...
 
     def sync(self, name: str) -> None:
@@ -61,7 +61,7 @@ class FolderStorage:
         return (self._folder / name).read_bytes()
 
     def append(self, name: str, data: bytes) -> None:
-        """Write at the end; a name that is new begins empty."""
+        """Write at the end of a segment of the journal; a new name begins an empty segment."""
         descriptor, rest = self._descriptor(name), memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]

@@ -72,7 +72,10 @@ class EventFlow:
             self._send(peer, whole)
 
     def take(self, peer: int, sort: int, content: bytes) -> bool:
-        """Take a frame of a neighbour; False if it is of another type. Raises ValueError."""
+        """Take a frame of events from a neighbour of the live node; False for another frame.
+
+        Raises ValueError.
+        """
         if sort == FrameType.RECORD:
             self.take_record(peer, content)
         elif sort == FrameType.BODY:

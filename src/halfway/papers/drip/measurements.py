@@ -46,8 +46,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def simulation(run: Run, system: str, copies: int) -> Simulation:
-    """Return the simulation that DRIP is measured in: 200 nodes, 1 km²,
-    random waypoint, number intervals.
+    """Return the simulation that DRIP is measured in: 200 nodes, 1 km², random waypoint, number
+    intervals.
 
     elected: "network", k nodes of the network are candidates; "component", all nodes are.
     share, rate: of subscribers, and of events a second; handed, rest: limits of a contact;
@@ -63,13 +63,6 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
         run["n"], float(given.get("rate", 0.8)), start_s=BEGIN_S, end_s=seconds - DEADLINE_S,
         share=float(given.get("share", 0.5)), seed=run.workload_seed,
     )  # fmt: skip
-    by_network = run["elected"] == "network"
-    options: dict[str, Any] = {
-        "brokers": run["k"], "nearest": run["l"], "copies": copies,
-        "exchange_interval_s": EXCHANGE_S, "epidemic": system == "sf",
-        "by_capability": by_network or system != "random",
-        **{option: given[name] for name, option in LIMITS.items() if name in given},
-    }  # fmt: skip
     # A power of two, at least 1.5 times the expected number of events.
     events = int(1.5 * (demand.rate * (demand.end_s - demand.start_s)))
     events *= math.ceil(demand.capability.sum()) if each else 1
@@ -77,17 +70,27 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
         "drip", motion=Motion(legs, RANGE_M, window_s=LINKS_S), workload=demand,
         # One seed for all points of a network: the same phases, so that only copies differ.
         seed=run.network_seed, seconds=seconds, discovery_delay_s=run["hello_s"],
-        window=min(1 << events.bit_length(), WINDOW), options=options, stretch=False,
-        radio=RADIOS[str(run["radio"])],
+        window=min(1 << events.bit_length(), WINDOW), options=_options(run, system, copies),
+        radio=RADIOS[str(run["radio"])], stretch=False,
     )  # fmt: skip
     if run["radio"] == "contention":
         made.engine = made.engine._replace(sizes=fixed_sizes(RECORD_BYTES))
-    if by_network:
+    if run["elected"] == "network":
         drawn = np.random.default_rng(run.random_seed).random(run["n"])
         ability = drawn if system == "random" else demand.capability
         made.instance.state.node["capability"] = _of_the_most_capable(ability, run["k"])
     made.deliveries.delivery_log = []
     return made
+
+
+def _options(run: Run, system: str, copies: int) -> dict[str, Any]:
+    """Return the options of DRIP for a run of one of the paper's systems."""
+    limits = {LIMITS[name]: run.parameters[name] for name in LIMITS if name in run.parameters}
+    return {
+        "brokers": run["k"], "nearest": run["l"], "copies": copies,
+        "exchange_interval_s": EXCHANGE_S, "epidemic": system == "sf",
+        "by_capability": run["elected"] == "network" or system != "random", **limits,
+    }  # fmt: skip
 
 
 def _of_the_most_capable(ability: Floats, k: int) -> Floats:
