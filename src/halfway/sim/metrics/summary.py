@@ -34,7 +34,11 @@ def outcome(
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
     """
-    counters, kinds, (detections, groups) = engine.counters, instance.kinds.names, observers
+    counters, kinds, (detections, groups, requests) = (
+        engine.counters,
+        instance.kinds.names,
+        observers,
+    )
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
@@ -72,6 +76,7 @@ def outcome(
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
         detection=None if detections is None else detections.detection(at),
         groups=None if groups is None else groups.quality(at),
+        requests=None if requests is None else requests.quality(),
     )
 
 
