@@ -125,10 +125,10 @@ class Simulation:
         self._batteries = None if batteries is None else Batteries(batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
-        kinds, names, self._lend = self.instance.kinds, self.environment.names(), Lender()
+        kinds, self._lend = self.instance.kinds, Lender()
         found = observers_of(kinds, self.environment.ids, self.demand, self.seconds)
         feed = PublicationFeed(self.demand, deliveries, self.environment, stretch, found.requests)
-        self._publications = feed
+        self._publications, names = feed, self.environment.names()
         self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal, found)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
