@@ -23,7 +23,6 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from halfway.live.mesh import Level
-from halfway.live.mqtt.limits import DoorLimits
 from halfway.live.mqtt.memory import MemoryNetwork
 from halfway.live.mqtt.packets.stream import PacketStream
 from halfway.live.mqtt.packets.types import (
@@ -33,6 +32,7 @@ from halfway.live.mqtt.packets.types import (
     SubscribePacket,
     TopicRequest,
 )
+from halfway.live.mqtt.policy.limits import DoorLimits
 from halfway.live.mqtt.server import MqttDoor
 from side_by_side import YARDSTICK, race, show
 

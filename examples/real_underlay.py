@@ -30,7 +30,7 @@ from halfway.cli.program import Parser, run, whole
 from halfway.comparison.evaluation.results import MeanInterval
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.problem import Problem
-from halfway.protocols.broker_trees.decisions import BALANCES
+from halfway.protocols.broker_trees.paths.decisions import BALANCES
 from halfway.world.importers.underlay_file import read_underlay, with_drawn_bandwidths
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.workload.content import Content, Interest, content

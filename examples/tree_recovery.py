@@ -30,8 +30,8 @@ from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import MeanInterval
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.pipeline.reproduction.estimates import mean_interval
-from halfway.protocols.broker_trees.decisions import DIRECT
 from halfway.protocols.broker_trees.paths.circuits import find, path_to
+from halfway.protocols.broker_trees.paths.decisions import DIRECT
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, LinkCut
 from halfway.world.graphs.network import Network

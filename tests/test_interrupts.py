@@ -29,6 +29,18 @@ sys.meta_path.insert(0, Swallowing())
 sys.argv = ["halfway", "simulate", {scenario!r}, "--system", "flooding", "--debug"]
 sys.exit(main.main())
 """
+BEGUN = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import halfway.__main__ as main
+from halfway.sim.simulation import Simulation
+advance = Simulation.advance
+def begun(run, *given, **more):
+    print("begun", flush=True)
+    advance(run, *given, **more)
+Simulation.advance = begun
+sys.exit(main.main())
+"""
 
 
 @pytest.mark.parametrize("raises", [True, False])
@@ -45,17 +57,16 @@ def test_an_interrupt_during_imports_ends_the_command(
 
 
 def test_an_interrupt_takes_effect_between_records(tmp_path: Path) -> None:
-    """An interpreted run of many seconds."""
+    """An interpreted run of many seconds, which says when it begins."""
     text = SMALL.replace("seconds = 20", "seconds = 4000").replace("events = 8", "events = 3000")
-    code = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "import halfway.__main__ as main; sys.exit(main.main())"
-    )
-    command = [sys.executable, "-c", code, "simulate", str(written(tmp_path, text)), "--debug"]
+    command = [sys.executable, "-c", BEGUN, "simulate", str(written(tmp_path, text)), "--debug"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as run:
-        time.sleep(4.0)
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+    ) as run:  # fmt: skip
+        assert run.stdout is not None
+        assert run.stdout.readline() == "begun\n"
+        time.sleep(0.2)
         assert run.poll() is None
         run.send_signal(signal.SIGINT)
         out, error = run.communicate(timeout=60)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.protocols.broker_trees.decisions import DIRECT, SECOND, UPPER
 from halfway.protocols.broker_trees.paths.circuits import SORTS
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, UPPER
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation

@@ -155,6 +155,17 @@ def test_counts_beside_the_metrics_are_named_by_system() -> None:
     )
 
 
+def test_a_shortfall_is_named_only_where_notifications_were_lost() -> None:
+    def run(replicate: int, delivered: float) -> FinishedRun:
+        observed = {"delivery-ratio": (delivered,), "shortfall: messages without a route": (3.0,)}
+        return FinishedRun(0, "siena", replicate, 1, "ok", "", "", observed)
+
+    systems = of("gossip")
+    assert notes_of([PLAIN], systems, [run(0, 1.0), run(1, 1.0)], [], 2) == ()
+    (note,) = notes_of([PLAIN], systems, [run(0, 1.0), run(1, 0.9)], [], 2)
+    assert note.startswith("siena: 3 messages without a route (counted by the protocol).")
+
+
 def test_metrics_in_which_rare_values_decide_are_named() -> None:
     cells = [
         cell("delivery-ratio", 1.0, 1.0, 1.0),  # a rare loss may have been missed

@@ -62,9 +62,10 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "walk_detectors": {".", "walks", "failure_detectors"},
     },
     "protocols/broker_trees": {
-        ".": {"paths", "tables"},
-        "paths": {".", "tables"},
-        "tables": {".", "paths"},
+        "records": set(),
+        "paths": {"records"},
+        "tables": {"records", "paths"},
+        ".": {"records", "paths", "tables"},
     },
     "world": {
         ".": {"graphs"},
@@ -118,7 +119,12 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         "air": {".", "step", "link", "runtime"},
         "doctor": {".", "air", "control", "keys", "link", "runtime"},
     },
-    "live/mqtt": {".": {"packets", "sessions"}, "packets": set(), "sessions": {".", "packets"}},
+    "live/mqtt": {
+        "packets": set(),
+        "policy": {"packets"},
+        "sessions": {"packets", "policy"},
+        ".": {"packets", "policy", "sessions"},
+    },
     "comparison": {"evaluation": set(), ".": {"evaluation"}, "replay": {"."}},
     "pipeline": {
         "plan": set(),
@@ -158,14 +164,6 @@ FOLDERS: dict[str, dict[str, set[str]]] = {
         ".": {"terminal"},
         "__init__": {"commands", "live", "terminal"},
     },
-}
-# Folders that import each other, in order of name -> the reason. No other folders may.
-FOLDER_CIRCLES = {
-    "live/mqtt: . sessions": "`server.py` is above the sessions, the other modules are below",
-    "protocols/broker_trees: . paths tables": (
-        "messages, decisions and roles are below, the handlers are above; the ids of rows are in "
-        "tables, and the circuits that tables name are in paths"
-    ),
 }
 # room -> the libraries it may use beside Python's own.
 LIBRARIES: dict[str, set[str]] = {

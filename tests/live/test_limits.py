@@ -25,7 +25,7 @@ from halfway.live.limits import DEFAULT
 from halfway.live.link import endpoint, links, waiting
 from halfway.live.monitoring import http
 from halfway.live.mqtt import server as door
-from halfway.live.mqtt.limits import DoorLimits
+from halfway.live.mqtt.policy.limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
 from halfway.live.runtime import delivery, node, routes
 from halfway.live.step import flow, stepper

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from halfway.core.compiled import kernel
 from halfway.protocols.event_window import (
-    FORGOTTEN,
     NONE,
     WINDOW,
     EventWindows,
@@ -16,6 +15,7 @@ from halfway.protocols.event_window import (
     place_of_event,
     record_if_new,
 )
+from halfway.protocols.hash_table import FORGOTTEN
 from tests.protocols.received import received
 
 LAST = 2**31 - 1

@@ -57,8 +57,8 @@ def _reliable_walks(protocol: Any) -> World:
     two neighbours never acknowledge, and walks are launched several times."""
     plain = _walks(protocol)
     rules = plain.rules._replace(
-        most_steps=30, retries=1, ack_timeout_s=0.0015, relaunch_s=8.0, launches=2, refresh_s=25.0,
-        until_s=40.0,
+        most_steps=30, retries=1, ack_timeout_s=0.0015, relaunch_s=8.0, launches=2, sweep_steps=80,
+        refresh_s=25.0, until_s=40.0,
     )  # fmt: skip
     commands = [command._replace(at=min(command.at, 60.0)) for command in plain.commands]
     early = [command._replace(at=0.1) for command in commands if command.kind == messages.PUBLISH]

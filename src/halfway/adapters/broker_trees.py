@@ -22,9 +22,10 @@ from halfway.core.filters import filters
 from halfway.core.missing import NONE
 from halfway.core.options import Value
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.messages import ENTER, LEAVE, SUBSCRIBE
-from halfway.protocols.broker_trees.paths.circuits import FORGOTTEN, Int32s
+from halfway.protocols.broker_trees.paths.circuits import Int32s
+from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from halfway.protocols.hash_table import FORGOTTEN
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
@@ -64,8 +65,8 @@ class SienaAdapter(Adapter):
         self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the broker tree cannot run there: moving nodes, or
-        fewer nodes than brokers."""
+        """Return why the broker tree cannot run there: moving nodes, or fewer nodes than
+        brokers."""
         if context.reach is not None:
             return "its paths lead over an underlay of fixed links, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -74,8 +75,8 @@ class SienaAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of the broker tree on a network; it
-        refreshes until the end of the run."""
+        """Return the instance of the broker tree on a network; it refreshes until the end of the
+        run."""
         module, demand = self.module, context.demand
         wanted = list(intervals(demand))
         distinct = list(dict.fromkeys((first, last) for _, first, last in wanted))
@@ -98,8 +99,8 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes of a broker tree, with room for
-        so many subscriptions a broker."""
+        """Return the state of all nodes of a broker tree, with room for so many subscriptions a
+        broker."""
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, **_room(self.values, context, nodes)
         )
@@ -130,8 +131,8 @@ class UnderlaySienaAdapter(SienaAdapter):
     """The adapter of the underlay broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of the monitored broker tree, with room for
-        as many children as brokers."""
+        """Return the state of the monitored broker tree, with room for as many children as
+        brokers."""
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, len(nodes.brokers),
             known=int(self.values["known_brokers"]),
@@ -140,8 +141,8 @@ class UnderlaySienaAdapter(SienaAdapter):
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return shortfalls of the monitored broker tree: children and
-        unconfirmed records as well."""
+        """Return shortfalls of the monitored broker tree: children and unconfirmed records as
+        well."""
         return {
             **super().shortfalls(state),
             "unconfirmed records without room": int(state.unconfirmed.refused.sum()),
@@ -199,8 +200,8 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
 
 
 def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) -> dict[str, Any]:
-    """Return the room of nodes for paths, hops and clients, as `state`
-    of both broker trees takes it."""
+    """Return the room of nodes for paths, hops and clients, as `state` of both broker trees takes
+    it."""
     per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)
     return {

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option, Value
 from halfway.problem import Problem
-from halfway.protocols.event_window import FORGOTTEN, EventWindows
+from halfway.protocols.event_window import EventWindows
+from halfway.protocols.hash_table import FORGOTTEN
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
 from halfway.world.workload.roles import Period, SubscribedPeriods
@@ -72,8 +73,8 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return an adapter's commands of the kinds `begins` and `ends`,
-    one for each publisher of each topic.
+    """Return an adapter's commands of the kinds `begins` and `ends`, one for each publisher of each
+    topic.
 
     at: seconds before which no role begins.
     """
@@ -141,8 +142,8 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits of the ranges in an instance's records:
-    `limits` of its protocol, if it has one.
+    """Return the limits of the ranges in an instance's records: `limits` of its protocol, if it has
+    one.
 
     Else the number of topics, where the state has one column of `subscribed` a topic.
     """
@@ -207,8 +208,7 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run there, as the end
-        of a sentence; "" where it can."""
+        """Return why the adapter's system cannot run there, to end a sentence; "" if it can."""
         del context
         return ""
 
@@ -217,9 +217,9 @@ class Adapter:
         raise NotImplementedError
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
-        """Return what nodes of the adapter's system read of their
-        neighbourhood: NEIGHBOUR_HOPS of its protocol, and NEIGHBOUR_POSITIONS.
-        A protocol of a user that states neither may read all."""
+        """Return what nodes of the adapter's system read of their neighbourhood: NEIGHBOUR_HOPS of
+        its protocol, and NEIGHBOUR_POSITIONS. A protocol of a user that states neither may read
+        all."""
         hops = getattr(self.module, "NEIGHBOUR_HOPS", None)
         positions = getattr(self.module, "NEIGHBOUR_POSITIONS", hops is None)
         return NeighbourKnowledge(2 if hops is None else hops, positions)
@@ -229,8 +229,7 @@ class Adapter:
         return False
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the adapter's commands: when a subscription begins
-        and, if the system can, ends."""
+        """Return the adapter's commands: a subscription begins and, if the system can, ends."""
         kinds: Kinds = self.module.KINDS
         begins = subscriptions(demand, kinds.number("subscribe"))
         if not self.ends_subscriptions():
@@ -289,8 +288,8 @@ class System:
         return found
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
-        """Return a system's adapter with those options; Problem naming
-        option, value and range for a bad one."""
+        """Return a system's adapter with those options; Problem naming option, value and range for
+        a bad one."""
         for name, value in given.items():
             check_option(self, name, value)
         values = {

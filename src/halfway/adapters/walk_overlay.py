@@ -126,11 +126,12 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return what the walk overlay nodes' tables had no room for."""
+    """Return what the walk overlay nodes' tables had no room for, and the links that broke."""
     members = state.members
     return {
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
         "overlay links without room (option links)": int(members.links_refused.sum()),
+        "overlay links that broke": int(members.links_broken.sum()),
         "subscriptions without room": int(members.refused.sum()),
         _UNSENT: int(members.overrun.sum()),
         "evicted trails of walks": int(members.trails_evicted.sum()),

@@ -22,6 +22,7 @@ from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
 from halfway.protocols.walks.messages import ADVERTISE, KINDS, WITHDRAW, Rules, rules_of
 from halfway.protocols.walks.state import (
     BRANCHES,
+    CUT_SHORT,
     DIED,
     EVICTED,
     KNOWN_HOPS,
@@ -121,6 +122,7 @@ def _shortfalls(state: Any) -> dict[str, int]:
     return {
         WITHOUT_ROUTE: int(counts[LOST]),
         "walks without a route": int(counts[DIED]),
+        "searches that ended early (option sweep_steps)": int(counts[CUT_SHORT]),
         "events evicted before a meeting": int(counts[EVICTED]),
         "trails, branches and paths without room (option trails)": int(counts[NO_ROOM]),
         UNACKNOWLEDGED: int(state.trails.hops.counts[:, TABLE_FULL].sum()),

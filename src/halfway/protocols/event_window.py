@@ -13,11 +13,17 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
+from halfway.protocols.hash_table import (
+    FORGOTTEN,
+    PROBES,
+    USES,
+    hash_table,
+    probed,
+    unused_for,
+    use,
+)
 
 WINDOW = 64  # the newest events of a publisher that a node distinguishes
-_PROBE = 32  # places that a search looks at: with half of them free it hardly ever ends without one
-# Columns of `counts`.
-RECORDED, FORGOTTEN = 0, 1
 
 PUBLISHER = np.dtype(
     [
@@ -48,26 +54,17 @@ class EventWindows(NamedTuple):
 def empty_windows(n: int, publishers: int) -> EventWindows:
     """Return the event windows of n nodes without events, with room for so many publishers.
 
-    There are twice as many places, rounded up to a power of two, so that a search is short. A node
-    that finds no place forgets the publisher, among those that it looked at, whose last new event
-    is the oldest: an event of that publisher that arrives again then counts as new.
+    A node that finds no place forgets the publisher, among those that it looked at, whose last new
+    event is the oldest: an event of that publisher that arrives again then counts as new.
     """
-    places = 1 << (2 * max(publishers, 1) - 2).bit_length()
-    of = np.zeros((n, places), PUBLISHER)
+    of = hash_table(n, publishers, PUBLISHER)
     of["publisher"] = of["newest"] = NONE
     return EventWindows(of.view(np.recarray), np.zeros((n, 2), np.int64))
 
 
 @inlined
-def _hashed(publisher):
-    return np.uint64(publisher) * np.uint64(0x9E3779B1)
-
-
-@inlined
-def _probed(publisher, hashed, k, places):
-    # Double hashing [Knuth, TAOCP 3, §6.4, algorithm D], from the place that the id itself gives.
-    step = (hashed >> np.uint64(20)) | np.uint64(1)
-    return (np.uint64(publisher) + np.uint64(k) * step) & np.uint64(places - 1)
+def _step_of(publisher):
+    return ((np.uint64(publisher) * np.uint64(0x9E3779B1)) >> np.uint64(20)) | np.uint64(1)
 
 
 @inlined
@@ -76,12 +73,13 @@ def place_of_publisher(windows, i, publisher):
     places = windows.of.shape[1]
     if publisher < 0:
         return NO_PLACE
-    hashed = _hashed(publisher)
-    for k in range(min(places, _PROBE)):
-        place = _probed(publisher, hashed, k, places)
+    # The search begins at the place that the id itself gives.
+    first, step = np.uint64(publisher), _step_of(publisher)
+    for k in range(min(places, PROBES)):
+        place = probed(first, step, k, places)
         there = windows.of[i, place].publisher
         if there == publisher:
-            return np.int64(place)
+            return place
         if there == NONE:
             break
     return NO_PLACE
@@ -90,17 +88,17 @@ def place_of_publisher(windows, i, publisher):
 @apart
 def claim_place(windows, i, publisher):
     """Return a new, empty event window of row i for a publisher that has none; its place."""
-    places, used = windows.of.shape[1], windows.counts[i, RECORDED]
-    hashed = _hashed(publisher)
+    places, used = windows.of.shape[1], windows.counts[i, USES]
+    first, step = np.uint64(publisher), _step_of(publisher)
     found, age = NO_PLACE, NO_PLACE
-    for k in range(min(places, _PROBE)):
-        place = _probed(publisher, hashed, k, places)
+    for k in range(min(places, PROBES)):
+        place = probed(first, step, k, places)
         if windows.of[i, place].publisher == NONE:
-            found = np.int64(place)
+            found = place
             break
-        unused = (used - np.int64(windows.of[i, place].used)) & np.int64(0xFFFFFFFF)
+        unused = unused_for(windows, i, place)
         if unused > age:
-            found, age = np.int64(place), unused
+            found, age = place, unused
     windows.counts[i, FORGOTTEN] += windows.of[i, found].publisher != NONE
     windows.of[i, found].publisher = publisher
     windows.of[i, found].used = np.uint32(used & np.int64(0xFFFFFFFF))
@@ -128,8 +126,8 @@ def know_of(windows, i, place, event):
 
 @inlined
 def has(windows, i, place, event):
-    """Return whether row i's event window at a place has an event, of
-    the newest 64, as received."""
+    """Return whether row i's event window at a place has an event, of the newest 64, as
+    received."""
     behind = np.int64(windows.of[i, place].newest) - event
     bit = (windows.of[i, place].bits >> np.uint64(behind & (WINDOW - 1))) & np.uint64(1)
     return 0 <= behind < WINDOW and bit == np.uint64(1)
@@ -156,7 +154,8 @@ def record_if_new(windows, i, message):
     """Record the event of a message in row i's event windows; True if it is new there."""
     # Most publishers are at the first place of their search, and most events are the newest one or
     # the next one. The other cases are one call.
-    first = windows.of[i, np.uint32(message.publisher) & np.uint32(windows.of.shape[1] - 1)]
+    place = np.uint32(message.publisher) & np.uint32(windows.of.shape[1] - 1)
+    first = windows.of[i, place]
     if first.publisher == message.publisher and first.epoch == message.epoch:
         ahead = np.int64(message.event) - np.int64(first.newest)
         if ahead == 0 and first.bits & np.uint64(1) != np.uint64(0):
@@ -164,8 +163,7 @@ def record_if_new(windows, i, message):
         if ahead == 1:
             first.newest = message.event
             first.bits = (first.bits << np.uint64(1)) | np.uint64(1)
-            windows.counts[i, RECORDED] += 1
-            first.used = np.uint32(windows.counts[i, RECORDED] & np.int64(0xFFFFFFFF))
+            use(windows, i, np.int64(place))
             return True
     return _record_if_new(windows, i, message)
 
@@ -181,15 +179,14 @@ def _record_if_new(windows, i, message):
     know_of(windows, i, place, message.event)
     behind = np.int64(windows.of[i, place].newest) - message.event
     windows.of[i, place].bits |= np.uint64(1) << np.uint64(behind)
-    windows.counts[i, RECORDED] += 1
-    windows.of[i, place].used = np.uint32(windows.counts[i, RECORDED] & np.int64(0xFFFFFFFF))
+    use(windows, i, place)
     return True
 
 
 @inlined
 def place_of_event(windows, i, message):
-    """Return the place of the publisher of a message's event in row i's event
-    windows; NO_PLACE unless the window there has the event as received."""
+    """Return the place of the publisher of a message's event in row i's event windows; NO_PLACE
+    unless the window there has the event as received."""
     place = place_of_publisher(windows, i, message.publisher)
     if (
         place != NO_PLACE
@@ -202,8 +199,8 @@ def place_of_event(windows, i, message):
 
 @inlined
 def event_id(message):
-    """Return the `EventId` of the event that a message carries, for
-    event windows and for records."""
+    """Return the `EventId` of the event that a message carries, for event windows and for
+    records."""
     return EventId(message.event, message.publisher, message.epoch)
 
 

@@ -14,9 +14,9 @@ from halfway.world.faults import Fault, loses_memory
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
-# Random streams of a run: of nodes, faults, the radio, the clocks, hellos, and the radio before
-# time 0.
-NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP = 1, 2, 3, 4, 5, 6
+# Random streams of a run: of nodes, faults, the radio, the clocks, hellos, the radio before time 0,
+# and what liars send.
+NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP, LIES = range(1, 8)
 
 
 def environment_and_context(

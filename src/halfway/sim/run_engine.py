@@ -5,6 +5,7 @@ import os
 from halfway.adapters.interface import Adapter, RunContext, SystemInstance, Unsupported
 from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
+from halfway.sim.engine.attacks import attackers_of
 from halfway.sim.engine.clocks import Clocks
 from halfway.sim.engine.records import Engine, new_engine
 from halfway.sim.environment.environment import Environment
@@ -27,13 +28,14 @@ def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInsta
 
 def run_engine(
     environment: Environment, instance: SystemInstance, payloads: int, journal: int, *,
-    clocks: Clocks, check: bool | None,
+    clocks: Clocks, check: bool | None, seed: int,
 ) -> Engine:  # fmt: skip
     """Return the engine of a run of that instance.
 
     payloads: events in flight that have bytes of their own. journal: room for received records
     that are kept. check: whether only records that fit the declarations of their
-    kinds reach a node; None: as the environment variable HALFWAY_CHECK_RECORDS says.
+    kinds reach a node; None: as the environment variable HALFWAY_CHECK_RECORDS says. seed: of what
+    liars send.
     """
     if check is None:
         check = os.environ.get(CHECK_RECORDS) == "1"
@@ -41,8 +43,10 @@ def run_engine(
         environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
         ids=environment.ids, clocks=clocks, age_place=instance.kinds.ages,
         sizes=record_sizes(instance.kinds),
-        payload=payload_of(instance.kinds, payloads) if payloads or environment.attacks else None,
+        payload=payload_of(instance.kinds, payloads) if payloads else None,
         checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
-        pauses=environment.pauses, attacks=environment.attacks,
+        pauses=environment.pauses,
+        attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, seed)
+        if environment.attacks else None,
     )  # fmt: skip
     return engine._replace(cut=environment.cut)

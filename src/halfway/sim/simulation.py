@@ -29,6 +29,7 @@ from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import (
     CLOCKS,
+    LIES,
     RADIO,
     check_run,
     environment_and_context,
@@ -158,8 +159,7 @@ class Simulation:
         if until is not None and not until >= 0.0:
             raise Problem(f"until = {until}: expected 0 s or more")
         target = self.seconds if until is None else min(float(until), self.seconds)
-        limit = engines.UNLIMITED if records is None else records
-        continues = True
+        limit, continues = engines.UNLIMITED if records is None else records, True
         while self.at < target and continues:
             if self.at >= self.environment.at:
                 if self._batteries is not None:
@@ -297,6 +297,7 @@ class Simulation:
         engine = run_engine(
             self.environment, self.instance, window * self.demand.has_payloads, buffer,
             clocks=clocks_of(clock, self.environment.n, stream(self.seed, CLOCKS)), check=check,
+            seed=stream(self.seed, LIES),
         )  # fmt: skip
         self._sizes = PayloadSizes(engine.payload)
         return engine

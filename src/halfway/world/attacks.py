@@ -16,9 +16,12 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     black-hole: the node handles and acknowledges all records, and announces what its system lets it
     announce, so that others send events over it. It transmits no event of another publisher.
     [Karlof & Wagner, Secure Routing in Wireless Sensor Networks, 2003, §5.2: selective forwarding]
+    liar: the node passes on events as any other node. All other records that it sends have random
+    values within the ranges of their fields: lists of neighbours, filters, walks, offers. The
+    addresses of a hop and its sequence number stay true. [ibid., §5.1: altered routing information]
     """
 
-    kind: Literal["black-hole"]
+    kind: Literal["black-hole", "liar"]
     node: int | str | None = None
     share: float | None = None
     at: float = 0.0

@@ -5,6 +5,7 @@ Overlapping faults nest: a node or link that two faults take down recovers when 
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -21,6 +22,7 @@ from halfway.world.outages import FaultEvents, Outages
 _LARGEST = 1e100
 _MOST_CUTS = 10_000_000  # pairs that a partition may cut where there is no network
 _MOST_OUTAGES = 10_000_000  # expected outages of a churn
+_ATTACKS = {"black-hole": outages.NODE_ATTACKS, "liar": outages.NODE_LIES}
 _FOR = {"for_": "for"}  # `for` is a Python keyword
 
 Memory = Literal["kept", "lost"]
@@ -119,7 +121,7 @@ def schedule(
         raise Problem(f"seed = {seed}: expected an integer from 0 to 2^64 - 1")
     if not 0.0 < seconds < _LARGEST:
         raise Problem(f"seconds = {seconds:g}: expected a positive, finite time")
-    found, pauses, attacks = list[Outages](), list[Outages](), list[Outages]()
+    found, conduct = list[Outages](), defaultdict[int, list[Outages]](list)
     for index, fault in enumerate(faults):
         where = f"fault {index} ({fault.__struct_config__.tag})"
         word = outages.random_state_of(seed, index)
@@ -130,17 +132,16 @@ def schedule(
                 drawn = _churn(fault, n, word, seconds, since, where)
                 found.append(_with_memory(fault, drawn))
             case Pause():
-                pauses.append(_pause(fault, network, word, (since, seconds), where))
+                paused = _pause(fault, network, word, (since, seconds), where)
+                conduct[outages.NODE_PAUSED].append(paused)
             case Attack():
-                attacks.append(_crash(fault, network, n, word, where))
+                conduct[_ATTACKS[fault.kind]].append(_crash(fault, network, n, word, where))
             case LinkCut():
                 found.append(_link_cut(fault, network, n, where))
             case Partition():
                 found.append(_partition(fault, network, n, where))
-    parts = [outages.events(found, seconds, since)]
-    for some, begins in ((pauses, outages.NODE_PAUSED), (attacks, outages.NODE_ATTACKS)):
-        parts += [outages.events(some, seconds, since, begins)] if some else []
-    return outages.in_order(*parts)
+    parts = [outages.events(some, seconds, since, begins) for begins, some in conduct.items()]
+    return outages.in_order(outages.events(found, seconds, since), *parts)
 
 
 def _nodes(network: Network | int) -> int:

@@ -16,7 +16,8 @@ from halfway.core.prng import advanced, mixed, seeded, uniform
 NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
 # A node that stands still, and goes on; 4 to 7 are changes of links in reach (`engine.changes`).
 NODE_PAUSED, NODE_RESUMED = 8, 9
-NODE_ATTACKS, NODE_HONEST = 10, 11  # a node that begins an attack, and ends it
+NODE_ATTACKS, NODE_HONEST = 10, 11  # a black hole, and its end
+NODE_LIES, NODE_TRUTHFUL = 12, 13  # a liar, and its end
 # In `b` of a NODE_UP: the node comes back with its memory, or without.
 KEPT, LOST = -1, -2
 
@@ -25,7 +26,7 @@ class FaultEvents(NamedTuple):
     """Outages as events (down or up) of nodes and links, by (t, kind, a, b); all up at first."""
 
     t: npt.NDArray[np.float64]  # [events] seconds
-    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED … NODE_HONEST
+    kind: npt.NDArray[np.uint8]  # NODE_DOWN … LINK_UP, NODE_PAUSED … NODE_TRUTHFUL
     a: npt.NDArray[np.int32]  # row
     b: npt.NDArray[np.int32]  # row at the other end of a link, a < b; for nodes KEPT or LOST
 

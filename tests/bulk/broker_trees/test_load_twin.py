@@ -14,8 +14,8 @@ from halfway.core.message import START
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.decisions import BALANCES
-from halfway.protocols.broker_trees.messages import DELIVERED, NOTIFY, PUBLISH, SUBSCRIBE
+from halfway.protocols.broker_trees.paths.decisions import BALANCES
+from halfway.protocols.broker_trees.records.messages import DELIVERED, NOTIFY, PUBLISH, SUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes

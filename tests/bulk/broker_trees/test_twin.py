@@ -15,8 +15,8 @@ from halfway.bulk.broker_trees.delivery import (
 )
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, has_second, tops
-from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
-from halfway.protocols.broker_trees.messages import SUBSCRIBE
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND
+from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
 from halfway.world.workload.content import Content
 from tests.bulk.broker_trees.test_overlay import wired
 from tests.networks import from_links

@@ -65,6 +65,28 @@ network = connected_unit_disk(60, 0.25, seed=1).network
 demand = Drawn(n=60, subscribers_each=5, events=5, seed=1)
 print(Simulation("gossip", network, workload=demand, seconds=20.0).run().digest)
 """
+# A node of gossip with nine neighbours, which handles records of twelve events.
+HANDLE = """
+import hashlib
+import numpy as np
+from halfway.core.door import Door, enter
+from halfway.core.message import MESSAGE
+from halfway.core.neighbourhood import Neighbourhood
+from halfway.core.outbox import outbox
+from halfway.core.values.digest import state_digest
+from halfway.protocols import gossip
+
+lists = ([0], "u4"), ([9], "u4"), (range(1, 10), "i4"), ([-1] * 9, "i4"), ([], "f8"), ([], "f8")
+around = Neighbourhood(*(np.array(one, form) for one, form in lists))
+state, out = gossip.state(np.zeros(1, np.int32), 2, 1, 5), outbox(256)
+door = Door(state, gossip.Rules(3, 3, 1.0, 0.5), around, out)
+message = np.zeros(1, MESSAGE).view(np.recarray)[0]
+for k in range(48):
+    message.kind = gossip.KINDS.number(("subscribe", "publish", "push", "round")[k % 4])
+    message.event, message.publisher, message.hops = k // 4, k % 2, k % 3
+    enter(door, np.uint32(0), message)
+print(256 - int(out.tally[0]), state_digest(state), hashlib.sha256(out.pool.tobytes()).hexdigest())
+"""
 OTHER_VERSION = "import numba\nnumba.__version__ = '0.1.0'\n"
 RESULT = ["12.0", "more-values-than-the-limit"]
 
@@ -112,14 +134,30 @@ def test_another_version_of_numba_has_the_same_results(folder: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_simulation_is_the_same_with_plain_numba(tmp_path: Path) -> None:
+def test_a_handler_is_the_same_with_plain_numba_and_interpreted(tmp_path: Path) -> None:
+    ours = run_program(tmp_path, HANDLE)
+    assert int(ours[0]) > 48
+    assert run_program(tmp_path, OTHER_VERSION + HANDLE) == ours
+    assert run_program(tmp_path, HANDLE, NUMBA_DISABLE_JIT="1") == ours
+
+
+def simulated() -> list[str]:
+    """The digest that SIMULATE prints, made in this process."""
     network = connected_unit_disk(60, 0.25, seed=1).network
     demand = Drawn(n=60, subscribers_each=5, events=5, seed=1)
-    ours = [Simulation("gossip", network, workload=demand, seconds=20.0).run().digest]
+    return [Simulation("gossip", network, workload=demand, seconds=20.0).run().digest]
+
+
+def test_a_simulation_is_the_same_interpreted(tmp_path: Path) -> None:
+    assert run_program(tmp_path, SIMULATE, NUMBA_DISABLE_JIT="1") == simulated()
+
+
+@pytest.mark.slow
+def test_a_simulation_is_the_same_with_plain_numba(tmp_path: Path) -> None:
+    """Plain numba makes an executable of each function below the engine."""
     # The cache of the tests keeps the machine code of plain numba under that other version.
     shared = {"XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
-    assert run_program(tmp_path, OTHER_VERSION + SIMULATE, **shared) == ours
-    assert run_program(tmp_path, SIMULATE, NUMBA_DISABLE_JIT="1") == ours
+    assert run_program(tmp_path, OTHER_VERSION + SIMULATE, **shared) == simulated()
 
 
 def test_an_error_of_typing_is_reported_again(folder: Path) -> None:

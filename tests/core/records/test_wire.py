@@ -3,6 +3,7 @@
 import importlib
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -191,3 +192,9 @@ def test_kinds_of_one_length_have_a_common_size() -> None:
     flood, rumor = (record_sizes(TABLES[name]) for name in ("flooding", "rumor-routing"))
     assert (flood.common, rumor.common) == (wire_bytes(TABLES["flooding"][2])[0], 0)
     assert (fixed_sizes(50).common, fixed_sizes(np.arange(256)).common) == (50, 0)
+
+
+def test_the_sizes_of_all_systems_have_one_type() -> None:
+    """Otherwise some systems would need an engine of their own, which takes seconds to compile."""
+    types = {str(numba.typeof(sizes)) for sizes in (*SIZES.values(), fixed_sizes(50))}
+    assert len(types) == 1

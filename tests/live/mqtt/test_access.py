@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from halfway.live.mqtt.access import Permissions, hashed, read_users
+from halfway.live.mqtt.policy.access import Permissions, hashed, read_users
 from halfway.problem import Problem
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 paho_client = pytest.importorskip("tests.live.mqtt.paho_client", reason="paho-mqtt is missing")
-from halfway.live.mqtt.access import Permissions, Users  # noqa: E402
+from halfway.live.mqtt.policy.access import Permissions, Users  # noqa: E402
 from tests.live.mqtt.doors import Doors, opened, wait_for  # noqa: E402
 
 V3, V5 = paho_client.V3, paho_client.V5

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from halfway.live.mqtt.access import Permissions, User, Users, hashed
-from halfway.live.mqtt.limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import (
     DisconnectPacket,
@@ -24,6 +22,8 @@ from halfway.live.mqtt.packets.types import (
     SubscribePacket,
     TopicRequest,
 )
+from halfway.live.mqtt.policy.access import Permissions, User, Users, hashed
+from halfway.live.mqtt.policy.limits import DoorDrop, DoorLimits
 from tests.live.mqtt.doors import RawClient, opened, wait_for
 
 

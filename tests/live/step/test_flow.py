@@ -1,5 +1,6 @@
 """The flow of a node: neighbours, bodies and topics for machine code, and frames out of it."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,8 @@ def test_what_machine_code_cannot_do_is_left_to_python() -> None:
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_any_bytes_are_left_or_refused_and_never_read_beyond_the_end(data: st.DataObject) -> None:
-    far, plain = _FAR, bytearray(_PLAIN)
+    sent, far = _sent_and_known()
+    plain = bytearray(sent)
     for _ in range(data.draw(st.integers(0, 4))):
         plain[data.draw(st.integers(0, len(plain) - 1))] = data.draw(st.integers(0, 255))
     cut = bytes(plain[: data.draw(st.integers(0, len(plain)))])
@@ -158,8 +160,9 @@ def test_any_bytes_are_left_or_refused_and_never_read_beyond_the_end(data: st.Da
     list(far.flow.taken_datagrams())
 
 
+@cache
 def _sent_and_known() -> tuple[bytes, Lone]:
-    """A datagram of an event, and a node that knows its body and its topic."""
+    """A datagram of an event, and a node that knows its body and its topic; compiled once."""
     one, far = Lone(1), Lone(2)
     one.flow.set_neighbours([2])
     far.flow.set_neighbours([1])
@@ -167,6 +170,3 @@ def _sent_and_known() -> tuple[bytes, Lone]:
     for each in (one, far):
         each.flow.add_body((1, 0, 5), _BODY, 0.0, float("inf"))
     return one.publish(5)[0][1], far
-
-
-_PLAIN, _FAR = _sent_and_known()

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from halfway.bulk.broker_trees.join import beside
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
 from halfway.core.missing import NONE
-from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING, WORDS, write_ancestors
 from halfway.protocols.broker_trees.paths.circuits import SORTS, claim, find, path_to
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND
 from halfway.protocols.broker_trees.tables.children import add_child, add_grandchild
 from halfway.world.underlays.routes import Rows, path, shortest_from
 

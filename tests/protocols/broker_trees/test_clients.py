@@ -10,7 +10,7 @@ from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import Outbox
 from halfway.protocols.broker_trees import siena, underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.records.messages import (
     ALIVE,
     ANNOUNCE,
     BACK,

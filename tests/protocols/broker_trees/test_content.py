@@ -12,7 +12,8 @@ from halfway.core.filters import Filters, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.circuits import SORTS
+from halfway.protocols.broker_trees.records.messages import (
     DELIVERED,
     FIRST,
     MOST_ATTRIBUTES,
@@ -22,7 +23,6 @@ from halfway.protocols.broker_trees.messages import (
     SUBSCRIBE_UP,
     digest,
 )
-from halfway.protocols.broker_trees.paths.circuits import SORTS
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue, empty_table
 from tests.networks import line
 from tests.protocols.broker_trees.routes import GivenPaths, plant_path, plant_paths, plant_tree

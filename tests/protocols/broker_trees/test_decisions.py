@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from halfway.protocols.broker_trees.decisions import (
+from halfway.protocols.broker_trees.paths.decisions import (
     ALTERNATE,
     BALANCES,
     CUT_OFF,

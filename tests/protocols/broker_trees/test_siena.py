@@ -13,7 +13,8 @@ from halfway.core.filters import Filters, filters, matching
 from halfway.core.message import MESSAGE
 from halfway.protocols.broker_trees import siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.circuits import SORTS, find
+from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DELIVERED,
     DETACH,
@@ -23,7 +24,6 @@ from halfway.protocols.broker_trees.messages import (
     UNSUBSCRIBE,
     digest,
 )
-from halfway.protocols.broker_trees.paths.circuits import SORTS, find
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, Catalogue
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
 from tests.core.filter_covering import covering

@@ -18,14 +18,14 @@ from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.protocols.broker_trees import underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
+from halfway.protocols.broker_trees.records.messages import (
     DELIVERED,
     LEAVE,
     PUBLISH,
     SUBSCRIBE,
     UNSUBSCRIBE,
 )
-from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes

@@ -1,10 +1,12 @@
-"""Black holes: they take part in everything, and pass on no event of others."""
+"""Black holes, which pass on no event of others, and liars, whose other records are false."""
 
 import numpy as np
 import pytest
 
+from halfway.core.hello.messages import HELLO
 from halfway.problem import Problem
 from halfway.protocols.gossip import KINDS
+from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.attacks import Attack
@@ -68,6 +70,49 @@ def test_a_black_hole_acknowledges_and_answers() -> None:
     assert carried not in from_hole.tolist()
     assert received(attacked, 1) == [*range(EVENTS)]
     assert received(attacked, 2) == []
+
+
+def lied(system: str, *faults: Fault, seed: int = 1) -> Simulation:
+    """A network of 30 nodes with hellos and checked records, under attacks."""
+    network = disk(n=30, radius=0.4, seed=2)
+    demand = Listed([(row, 0) for row in range(1, 30)], [(10.0 + k, 0, 0) for k in range(EVENTS)])
+    simulation = Simulation(
+        system, network, workload=demand, seconds=30.0, faults=faults, journal=1 << 18,
+        radio=IdealRadio(delay_s=0.001), hello=SentHellos(), seed=seed, check=True,
+    )  # fmt: skip
+    simulation.run()
+    return simulation
+
+
+@pytest.mark.parametrize("system", ["gossip", "walk-overlay"])
+def test_a_liar_sends_values_within_their_ranges_and_true_addresses(system: str) -> None:
+    simulation = lied(system, Attack(kind="liar", share=0.1))
+    liars = np.flatnonzero(simulation.engine.attacks.conduct)
+    assert len(liars) == 3
+    assert not simulation.engine.checks.refused.any()
+    records, _ = simulation.journal()
+    hellos = records[records["kind"] == HELLO]
+    false = np.isin(hellos["source"], liars)
+    known = np.arange(-1, 30)
+    heard = hellos["args"]
+    assert np.isin(heard[~false], known).all()
+    assert not np.isin(heard[false], known).all(axis=1).any()  # each hello names strangers
+    assert (np.diff(hellos["sequence"][hellos["source"] == liars[0]]) >= 0).all()
+
+
+def test_lies_are_the_same_for_the_same_seed_and_end_with_the_attack() -> None:
+    liars = Attack(kind="liar", share=0.3)
+    digests = [lied("walk-overlay", liars, seed=seed).outcome().digest for seed in (1, 1)]
+    assert digests[0] == digests[1] != lied("walk-overlay").outcome().digest
+    ended = lied("gossip", Attack(kind="liar", share=0.3, at=2.0, for_=3.0))
+    assert ended.outcome().delivery_ratio == 1.0
+    assert not ended.engine.attacks.conduct.any()
+
+
+def test_a_liar_and_a_black_hole_are_two_attacks() -> None:
+    both = (Attack(kind="liar", node=1), Attack(kind="black-hole", node=1, at=2.5, for_=2.0))
+    attacked = run(line(3), *both)
+    assert received(attacked, 2) == [0, 1, 4, 5]  # it lies on, and passes events on again
 
 
 def test_the_schedule_has_attacks_beside_crashes() -> None:

@@ -173,6 +173,17 @@ def test_many_entries_are_followed_before_the_end(monkeypatch: pytest.MonkeyPatc
     assert (found.joins, found.crashes) == (2, 2)
 
 
+def test_members_that_join_and_expire_between_two_calls_change_views_twice() -> None:
+    # A longer list than this would be cut off, and compiled code would write behind its end.
+    count = 6
+    run = ByHand(*(Stay(row, 0) for row in range(count)))
+    for member in range(count):
+        run.hears(10.0, member, *(row for row in range(count) if row != member))
+    run.quality()
+    joined = np.concatenate([changes.joined for changes in run.made.view_changes])
+    assert joined.tolist() == [True] * 30 + [False] * 30
+
+
 def test_other_workloads_have_no_groups() -> None:
     assert groups_of(Listed([(0, 0)], []), NodeIds(3), 1.0, FLOODING) is None
 

@@ -16,7 +16,7 @@ from halfway.bulk.broker_trees.overlay import (
     linked,
 )
 from halfway.problem import Problem
-from halfway.protocols.broker_trees.decisions import is_nearer
+from halfway.protocols.broker_trees.paths.decisions import is_nearer
 from halfway.world.underlays.disjoint import disjoint_pair
 from halfway.world.underlays.routes import Flags, Rows, Tree, path, places_on, route, shortest
 
@@ -170,8 +170,8 @@ def _choose_bare(overlay: Overlay, broker: Broker, direct: UnderlayPath) -> None
 
 
 def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] | None:
-    """Return two paths of a joining broker that share only what every
-    path between the ends takes."""
+    """Return two paths of a joining broker that share only what every path between the ends
+    takes."""
     network, stops = overlay.underlay.network, [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
         with avoided(overlay, [row]):

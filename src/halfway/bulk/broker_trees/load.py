@@ -10,7 +10,7 @@ from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, Indices, QueuedPa
 from halfway.core.borrowed import borrowed
 from halfway.core.compiled import inlined, kernel
 from halfway.problem import Problem
-from halfway.protocols.broker_trees.decisions import ALL_DIRECT, BALANCES, DIRECT, balanced
+from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT, BALANCES, DIRECT, balanced
 from halfway.world.underlays.routes import popped, risen
 from halfway.world.workload.content import Content
 
@@ -78,8 +78,8 @@ def passage(paths: QueuedPaths, content: Content, balance: str, window_s: float)
 
 
 def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
-    """Return [events, brokers]: whether any client at a loaded broker
-    or below it wants the event."""
+    """Return [events, brokers]: whether any client at a loaded broker or below it wants the
+    event."""
     own = wanted > 0
     below = own.copy()
     for broker in range(len(parent)):

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.protocols.broker_trees import decisions
-from halfway.protocols.broker_trees.decisions import CUT_OFF, UPPER
+from halfway.protocols.broker_trees.paths import decisions
+from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, UPPER
 from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
 from halfway.world.underlays.underlay import Underlay
 
@@ -180,8 +180,8 @@ def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
 
 
 def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
-    """Return the overlay's next broker from a broker up to the root,
-    and the path to it; None if cut off.
+    """Return the overlay's next broker from a broker up to the root, and the path to it; None if
+    cut off.
 
     [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last
     also serves where the parent works and both paths to it are dead: the parent is not evicted.
@@ -205,8 +205,8 @@ def connected(overlay: Overlay) -> set[int]:
 
 
 def is_served(overlay: Overlay, broker: Broker) -> bool:
-    """Return whether the parent of a broker in the overlay is up and
-    the direct path to it works."""
+    """Return whether the parent of a broker in the overlay is up and the direct path to it
+    works."""
     direct = broker.direct
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
@@ -248,8 +248,8 @@ def has_second(broker: Broker) -> bool:
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
-    """Return whether z of an overlay's broker avoids the parent; below
-    the root, whose death the paper omits, always."""
+    """Return whether z of an overlay's broker avoids the parent; below the root, whose death the
+    paper omits, always."""
     if broker.parent == overlay.root:
         return True
     if broker.upper is None or broker.parent not in overlay.brokers:
@@ -259,8 +259,8 @@ def has_upper(overlay: Overlay, broker: Broker) -> bool:
 
 
 def level(overlay: Overlay, number: int) -> int:
-    """Return an overlay broker's own guarantee: 3 = x, y, z; 2 = x, y;
-    1 = x, z; 0 = x alone, or none.
+    """Return an overlay broker's own guarantee: 3 = x, y, z; 2 = x, y; 1 = x, z; 0 = x alone, or
+    none.
 
     The root has 3. `guarantee` takes the brokers above into account.
     """
@@ -273,8 +273,8 @@ def level(overlay: Overlay, number: int) -> int:
 
 
 def guarantee(overlay: Overlay, number: int) -> int:
-    """Return the least level in the overlay from a broker to the root:
-    3 survives every single failure."""
+    """Return the least level in the overlay from a broker to the root: 3 survives every single
+    failure."""
     return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from halfway.bulk.broker_trees.join import attach, choose_second, choose_upper, nearest, retry_below
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Broker, Overlay, connected, is_served
-from halfway.protocols.broker_trees import decisions
-from halfway.protocols.broker_trees.decisions import FALLBACKS, fallback
+from halfway.protocols.broker_trees.paths import decisions
+from halfway.protocols.broker_trees.paths.decisions import FALLBACKS, fallback
 from halfway.world.underlays.routes import Tree, shortest
 
 

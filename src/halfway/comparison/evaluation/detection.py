@@ -4,22 +4,17 @@ The terms are those of Chen, Toueg & Aguilera 2002, "On the quality of service o
 detectors".
 """
 
-import math
-from collections.abc import Callable
-
 from halfway.comparison.evaluation import members
+from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.results import Metric
-from halfway.sim.metrics.detections import Detection
-from halfway.sim.metrics.outcome import Outcome
 
 DETECTED_SHARE = "detected-share"  # by which detectors are comparable in their costs
 
 
-def _read(value: Callable[[Detection], float]) -> Callable[[Outcome], float]:
-    return lambda o: math.nan if o.detection is None else value(o.detection)
+_read = reader(lambda o: o.detection)
 
 
-METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
+METRICS: tuple[tuple[Metric, ValueOf], ...] = (
     (Metric(DETECTED_SHARE, "detected share", "",
             "The share of crashes and monitors for which the monitor suspects the member when the "
             "member comes back, or at the end of the run. A monitor of a crash was up and knew the "

@@ -1,19 +1,13 @@
 """The metrics of groups: how accurate the views of members are, and how fast they follow."""
 
-import math
-from collections.abc import Callable
-
 from halfway.comparison.evaluation import members
+from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.results import Metric
-from halfway.sim.metrics.groups import GroupQuality
-from halfway.sim.metrics.outcome import Outcome
+
+_read = reader(lambda o: o.groups)
 
 
-def _read(value: Callable[[GroupQuality], float]) -> Callable[[Outcome], float]:
-    return lambda o: math.nan if o.groups is None else value(o.groups)
-
-
-METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
+METRICS: tuple[tuple[Metric, ValueOf], ...] = (
     (Metric("view-accuracy", "view accuracy", "",
             "The share of the time in which a member that is in a view is in the group and up.",
             "more", most=1.0),

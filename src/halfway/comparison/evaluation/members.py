@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from halfway.comparison.evaluation.outcome_parts import ValueOf
 from halfway.comparison.evaluation.results import Metric
 from halfway.sim.metrics.outcome import Outcome
 
@@ -16,7 +17,7 @@ def _completeness(outcome: Outcome) -> float:
     return math.nan if outcome.groups is None else outcome.groups.completeness
 
 
-def _each(amount: Callable[[Outcome], float]) -> Callable[[Outcome], float]:
+def _each(amount: Callable[[Outcome], float]) -> ValueOf:
     """Return a cost of the whole run for each member and second; nan for a run without members."""
 
     def cost(outcome: Outcome) -> float:
@@ -28,7 +29,7 @@ def _each(amount: Callable[[Outcome], float]) -> Callable[[Outcome], float]:
     return cost
 
 
-METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
+METRICS: tuple[tuple[Metric, ValueOf], ...] = (
     (Metric(COMPLETENESS, "view completeness", "",
             "The share of the time in which a node knows a member that is up, over all pairs of "
             "nodes that are up, whatever their distance. In groups, the pairs are a subscribing "

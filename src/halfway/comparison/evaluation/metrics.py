@@ -1,13 +1,13 @@
 """The metrics of a comparison: how each is counted, and its value for one run."""
 
-import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.comparison.evaluation import detection, groups, members, requests
+from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
 from halfway.comparison.evaluation.timelines import (
@@ -26,9 +26,10 @@ from halfway.sim.simulation import Simulation
 LATENCY = "latency-quantiles"  # [101] quantiles of a run, for the latency curves
 # Counts observed beside the metrics, where above 0; a note under the tables reports them.
 LATE, SATURATED, SHORTFALL = "late", "saturated", "shortfall: "
+_read_lifetime = reader(lambda o: o.lifetime)
 
 # Each metric, and where a run's outcome has it; None: it is not in the outcome.
-_METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
+_METRICS: tuple[tuple[Metric, ValueOf | None], ...] = (
     (Metric("delivery-ratio", "delivery ratio", "",
             "The delivered notifications divided by the expected notifications. A notification "
             "is expected for each event at each subscriber of the event's topic, except at the "
@@ -111,10 +112,10 @@ _METRICS: tuple[tuple[Metric, Callable[[Outcome], float] | None], ...] = (
     (Metric("first-node-dead", "first node dead", "s",
             "The time at which the battery of a node is used up for the first time. A run in which "
             "no battery is used up has no value.", "more"),
-     lambda o: math.nan if o.lifetime is None else o.lifetime.first_dead_s),
+     _read_lifetime(lambda life: life.first_dead_s)),
     (Metric("nodes-alive", "nodes alive", "",
             "The number of nodes whose battery is not used up at the end of the run.", "more"),
-     lambda o: math.nan if o.lifetime is None else float(o.lifetime.alive)),
+     _read_lifetime(lambda life: float(life.alive))),
     *members.METRICS,
     *detection.METRICS,
     *groups.METRICS,

@@ -1,18 +1,15 @@
 """The metrics of requests: how many a replicated resource serves, how soon, and how stale."""
 
 import math
-from collections.abc import Callable
 
+from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.results import Metric
 from halfway.sim.metrics.outcome import Outcome
-from halfway.sim.metrics.requests import RequestQuality
 
 SERVED = "requests-served"  # by which systems are comparable in their costs
 COST = "messages-per-request"  # that a decision minimises if the scenario names none
 
-
-def _read(value: Callable[[RequestQuality], float]) -> Callable[[Outcome], float]:
-    return lambda o: math.nan if o.requests is None else value(o.requests)
+_read = reader(lambda o: o.requests)
 
 
 def _cost(outcome: Outcome) -> float:
@@ -23,7 +20,7 @@ def _cost(outcome: Outcome) -> float:
     return sum(outcome.sent.values()) / found.requested
 
 
-METRICS: tuple[tuple[Metric, Callable[[Outcome], float]], ...] = (
+METRICS: tuple[tuple[Metric, ValueOf], ...] = (
     (Metric(SERVED, "requests served", "",
             "The share of the requests to which a reply arrives before the last time-out. A "
             "request does not count if its client leaves or goes down, or if the run ends before.",

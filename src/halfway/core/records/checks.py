@@ -39,7 +39,8 @@ REASONS = (
 _HEADER = ("flags", "target", "topic", "event", "publisher", "sequence", "epoch")
 _ARGS = len(_HEADER)
 _REALS = _ARGS + MESSAGE["args"].shape[0]
-_COLUMNS = _REALS + MESSAGE["reals"].shape[0]
+COLUMNS = _REALS + MESSAGE["reals"].shape[0]
+OF_HOP = _HEADER.index("target"), _HEADER.index("sequence")  # columns that reliable hops write
 # Blank values; other fields are blank at -1.
 _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 
@@ -70,7 +71,7 @@ def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
     """
     checks = _empty(256)
     for column, field in enumerate((*_HEADER, *["args"] * (_REALS - _ARGS), "reals")):
-        last = _COLUMNS if field == "reals" else column + 1
+        last = COLUMNS if field == "reals" else column + 1
         checks.bounds[:, column:last] = _BLANK.get(field, -1.0)
     for kind in kinds:
         origin = _ORIGIN[kind.channel] | (_ORIGIN[kind.also] if kind.also else np.uint8(0))
@@ -118,7 +119,7 @@ def refusal(checks, record, origin):
         np.float64(record.event), np.float64(record.publisher), np.float64(record.sequence),
         np.float64(record.epoch),
     )  # fmt: skip
-    for column in range(_COLUMNS):
+    for column in range(COLUMNS):
         if column < _ARGS:
             value = header[column]
         elif column < _REALS:
@@ -132,6 +133,29 @@ def refusal(checks, record, origin):
 
 
 @inlined
+def write_column(record, column, value):
+    """Write a value into the field of a record that a column of its check stands for."""
+    if column >= _REALS:
+        record.reals[column - _REALS] = value
+    elif column >= _ARGS:
+        record.args[column - _ARGS] = np.int32(value)
+    elif column == 0:
+        record["flags"] = np.uint8(value)
+    elif column == 1:
+        record.target = np.int32(value)
+    elif column == 2:
+        record.topic = np.int32(value)
+    elif column == 3:
+        record.event = np.int32(value)
+    elif column == 4:
+        record.publisher = np.int32(value)
+    elif column == 5:
+        record.sequence = np.uint32(value)
+    else:
+        record.epoch = np.uint32(value)
+
+
+@inlined
 def _misfit(checks, kind, column, value):
     low, high = checks.bounds[kind, column, 0], checks.bounds[kind, column, 1]
     if low <= value <= high and (checks.whole[kind, column] == 0 or np.floor(value) == value):
@@ -142,7 +166,7 @@ def _misfit(checks, kind, column, value):
 
 
 def _empty(rows: int) -> RecordChecks:
-    shape = rows, _COLUMNS
+    shape = rows, COLUMNS
     return RecordChecks(
         np.zeros(rows, np.uint8), np.zeros((*shape, 2)), np.zeros(shape, np.uint8),
         np.zeros(shape, np.uint8), np.zeros(len(REASONS), np.int64),

@@ -83,7 +83,8 @@ def record_sizes(kinds: Kinds) -> RecordSizes:
                     vectors.append((begin, end, part.range.form.itemsize, fill_of(part)))
     first[256] = len(vectors)
     columns = np.array(vectors, np.float64).reshape(-1, 4).T
-    begins, ends, each = columns[:3].astype(np.int64)
+    # Contiguous, as those of `fixed_sizes`: other types would need an engine of their own.
+    begins, ends, each = columns[:3].astype(np.int64, order="C")
     return RecordSizes(fixed, first, begins, ends, each, columns[3].copy())
 
 

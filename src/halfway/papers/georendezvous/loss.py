@@ -147,7 +147,8 @@ def by_walks(
         workload=Listed([(int(row), t) for t, (_, row) in enumerate(pairs)], before + after),
         faults=[Crash(node=network.label(row), at=at) for row in dead],
         seconds=at + AFTER_S + 2.5, seed=run.random_seed, discovery_delay_s=MISSED_S, stretch=False,
-        options={"refresh_s": RENEW_S},
+        # Each topic has one pair, so that a search finds nothing.
+        options={"refresh_s": RENEW_S, "sweep_steps": 0},
     )  # fmt: skip
     simulation.deliveries.delivery_log = []
     simulation.run(at - 1.0)

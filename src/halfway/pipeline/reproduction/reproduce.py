@@ -20,7 +20,7 @@ from halfway.problem import Problem
 
 Studied = tuple[Paper, Figure]
 FigureName = tuple[str, str]  # of a paper and its figure
-Bounds = Mapping[str, tuple[float, float]]  # of metrics of a paper
+MetricBounds = Mapping[str, tuple[float, float]]  # of metrics of a paper
 Planned = dict[FigureName, tuple[pa.Table, int]]  # and the number of replicates
 
 
@@ -92,7 +92,7 @@ def _planned(
 
 
 def _measured(
-    spark: OnDemand, store: Store, plans: Planned, bounds: dict[str, Bounds]
+    spark: OnDemand, store: Store, plans: Planned, bounds: dict[str, MetricBounds]
 ) -> dict[FigureName, Summaries]:
     """Return summaries of each reproduced figure over its own points
     and replicates; shared ones once."""

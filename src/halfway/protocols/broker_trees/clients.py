@@ -15,7 +15,6 @@ from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
-from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees.client_state import (
     clients_each,
     entries_digest,
@@ -25,7 +24,23 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
     subscriptions_digest,
 )
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_SERIAL,
+    SORTS,
+    claim,
+    find,
+    send_along,
+)
+from halfway.protocols.broker_trees.paths.nearby import (
+    drop_stale,
+    next_hop_to,
+    nth_nearest,
+    rank,
+)
+from halfway.protocols.broker_trees.paths.peer_paths import reply
+from halfway.protocols.broker_trees.paths.rows import place_in_row
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records.messages import (
     ALIVE,
     CLIENT,
     DIGEST,
@@ -42,21 +57,6 @@ from halfway.protocols.broker_trees.messages import (
     write_part,
     write_values,
 )
-from halfway.protocols.broker_trees.paths.circuits import (
-    MOST_SERIAL,
-    SORTS,
-    claim,
-    find,
-    send_along,
-)
-from halfway.protocols.broker_trees.paths.nearby import (
-    drop_stale,
-    next_hop_to,
-    nth_nearest,
-    rank,
-)
-from halfway.protocols.broker_trees.paths.peer_paths import reply
-from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.subscription_table import FREE
 from halfway.protocols.event_window import copy_event_id, record_if_new
 

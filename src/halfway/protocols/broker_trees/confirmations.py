@@ -17,9 +17,17 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import low_half, mixed
 from halfway.protocols.broker_trees import parent_search, parents
-from halfway.protocols.broker_trees import underlay_messages as kinds
-from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s, send_along
+from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
+from halfway.protocols.broker_trees.paths.peer_paths import (
+    active_path,
+    reply,
+    second_path,
+    use_path,
+)
+from halfway.protocols.broker_trees.paths.rows import place_in_row
+from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records.messages import (
     DIRECTION,
     NOTIFY,
     NUMBER,
@@ -28,14 +36,6 @@ from halfway.protocols.broker_trees.messages import (
     SUBSCRIBE_UP,
     UNSUBSCRIBE_UP,
 )
-from halfway.protocols.broker_trees.paths.circuits import SORTS, Int32s, send_along
-from halfway.protocols.broker_trees.paths.peer_paths import (
-    active_path,
-    reply,
-    second_path,
-    use_path,
-)
-from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.reliable_hop import copy_record
 
 PLACES = 128  # records that a broker keeps
@@ -119,8 +119,8 @@ def confirm(sender, message, out):
 
 @apart
 def place_of_number(kept, b, number):
-    """Return the place of a broker's unconfirmed record with a number;
-    NO_PLACE: it is no longer there."""
+    """Return the place of a broker's unconfirmed record with a number; NO_PLACE: it is no longer
+    there."""
     places = kept.record.shape[1]
     if number <= 0 or places == 0:
         return NO_PLACE

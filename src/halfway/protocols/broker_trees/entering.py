@@ -12,7 +12,12 @@ from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import clients as client_nodes
 from halfway.protocols.broker_trees.client_state import forget, remember
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
+from halfway.protocols.broker_trees.paths.circuits import send_copy
+from halfway.protocols.broker_trees.paths.nearby import announce_nearest
+from halfway.protocols.broker_trees.paths.peer_paths import send
+from halfway.protocols.broker_trees.paths.rows import place_in_row
+from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DETACH,
     DIRECTION,
@@ -29,11 +34,6 @@ from halfway.protocols.broker_trees.messages import (
     digest,
     is_command,
 )
-from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING
-from halfway.protocols.broker_trees.paths.circuits import send_copy
-from halfway.protocols.broker_trees.paths.nearby import announce_nearest
-from halfway.protocols.broker_trees.paths.peer_paths import send
-from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, insert_own
 
 

@@ -14,21 +14,10 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import parent_search, parents
-from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.client_state import expire
-from halfway.protocols.broker_trees.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
-from halfway.protocols.broker_trees.messages import (
-    DIGEST,
-    DIGEST_BIT,
-    JOIN,
-    NUMBER,
-    ORIGIN,
-    PARENT,
-    PATH,
-    REFRESH,
-)
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
+from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
 from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
@@ -42,6 +31,18 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     use_path,
     whole_microseconds,
 )
+from halfway.protocols.broker_trees.paths.rows import place_in_row
+from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records.messages import (
+    DIGEST,
+    DIGEST_BIT,
+    JOIN,
+    NUMBER,
+    ORIGIN,
+    PARENT,
+    PATH,
+    REFRESH,
+)
 from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
@@ -49,7 +50,6 @@ from halfway.protocols.broker_trees.tables.children import (
     first_child,
     reset_silence,
 )
-from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.table_repair import (
     filters_digest,
     send_forwarded,

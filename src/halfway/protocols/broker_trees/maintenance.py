@@ -1,10 +1,11 @@
 """The records that keep the underlay-aware tree and its tables consistent, at a broker."""
 
 from halfway.core.compiled import apart
-from halfway.protocols.broker_trees import clients, confirmations, messages, parent_search
+from halfway.protocols.broker_trees import clients, confirmations, parent_search
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
-from halfway.protocols.broker_trees import underlay_messages as kinds
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records import underlay_messages as kinds
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
 

@@ -6,8 +6,10 @@ tree asks the nearest broker, as Algorithm 1 prints it.
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.decisions import (
+from halfway.protocols.broker_trees.parents import complete_paths, count_move
+from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
+from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
+from halfway.protocols.broker_trees.paths.decisions import (
     ALTERNATE,
     DIRECT,
     FALLBACKS,
@@ -16,19 +18,17 @@ from halfway.protocols.broker_trees.decisions import (
     SECOND,
     fallback,
 )
-from halfway.protocols.broker_trees.messages import JOIN, ORIGIN
-from halfway.protocols.broker_trees.parents import complete_paths, count_move
-from halfway.protocols.broker_trees.paths.ancestors import SEEKING, clear_ancestors
-from halfway.protocols.broker_trees.paths.circuits import path_to, send_along, way_back
 from halfway.protocols.broker_trees.paths.nearby import nearest_but, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_path, send
 from halfway.protocols.broker_trees.paths.searches import search_direct
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 
 
 @apart
 def fallback_parent(state, rules, sender, stage):
-    """Return the broker asked in a stage of the search: by `fallback`,
-    and then the root's successor."""
+    """Return the broker asked in a stage of the search: by `fallback`, and then the root's
+    successor."""
     b, own = sender.broker, sender.own
     if state.parent[b] == SEEKING and stage < FALLBACKS - 1:
         # [uas Algorithm 1] the nearest broker in hops. We let its fallback be the next nearest.
@@ -50,8 +50,8 @@ def fallback_parent(state, rules, sender, stage):
 
 @apart
 def fallback_after_tau(state, rules, b):
-    """[uas §4.1] Return the broker that a child joins whose direct path
-    was dead for τ; NONE: none."""
+    """[uas §4.1] Return the broker that a child joins whose direct path was dead for τ; NONE:
+    none."""
     other = state.grandparent[b]
     if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NONE:
         other = state.alternate[b]

@@ -9,15 +9,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees import underlay_messages as kinds
-from halfway.protocols.broker_trees.decisions import (
-    DIRECT,
-    SECOND,
-    UPPER,
-    next_hop_up,
-)
 from halfway.protocols.broker_trees.entering import withdraw
-from halfway.protocols.broker_trees.messages import LEAVING, ORIGIN, PARENT
 from halfway.protocols.broker_trees.paths.ancestors import (
     SEEKING,
     is_ancestor,
@@ -25,6 +17,12 @@ from halfway.protocols.broker_trees.paths.ancestors import (
     write_ancestors,
 )
 from halfway.protocols.broker_trees.paths.circuits import send_along, way_back
+from halfway.protocols.broker_trees.paths.decisions import (
+    DIRECT,
+    SECOND,
+    UPPER,
+    next_hop_up,
+)
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
     direct_path,
@@ -32,7 +30,10 @@ from halfway.protocols.broker_trees.paths.peer_paths import (
     second_path,
     send,
 )
+from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.paths.searches import own_number, search, search_direct
+from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records.messages import LEAVING, ORIGIN, PARENT
 from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
@@ -40,7 +41,6 @@ from halfway.protocols.broker_trees.tables.children import (
     remove_child,
     reset_silence,
 )
-from halfway.protocols.broker_trees.tables.rows import place_in_row
 from halfway.protocols.broker_trees.tables.subscription_table import FREE, forward_uncovered, remove
 
 _DEEPER = 4  # brokers that a parent's news may add above a broker that is not on a cycle
@@ -48,8 +48,8 @@ _DEEPER = 4  # brokers that a parent's news may add above a broker that is not o
 
 @apart
 def path_up(state, sender, most):
-    """Return the path of a broker's next hop up; one works unless more
-    than `most` PINGs are missed."""
+    """Return the path of a broker's next hop up; one works unless more than `most` PINGs are
+    missed."""
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most
     has_second = second_path(sender, state.parent[b]) != NO_PLACE
@@ -59,16 +59,16 @@ def path_up(state, sender, most):
 
 @apart
 def is_silent(state, sender, most):
-    """Return whether more than `most` PINGs in a row are unanswered on
-    every path to a broker's parent."""
+    """Return whether more than `most` PINGs in a row are unanswered on every path to a broker's
+    parent."""
     silent = path_up(state, sender, most) not in (DIRECT, SECOND)
     return state.parent[sender.broker] >= 0 and silent
 
 
 @apart
 def is_cut_off(state, rules, sender):
-    """Return whether a broker has no parent yet, or one that is silent
-    on every path or on a cycle."""
+    """Return whether a broker has no parent yet, or one that is silent on every path or on a
+    cycle."""
     b = sender.broker
     on_cycle = (
         state.parent[b] >= 0
@@ -123,8 +123,8 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Return whether a broker knows another to be above it: as that
-    one's parent it would form a cycle."""
+    """Return whether a broker knows another to be above it: as that one's parent it would form a
+    cycle."""
     if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
@@ -231,8 +231,8 @@ def lose_child(state, sender, child, out):
 
 @apart
 def adopt(state, sender, failed, replaced, out):
-    """[uas §4.1] Return the parent's Leave of a dead child: its
-    children become this broker's own."""
+    """[uas §4.1] Return the parent's Leave of a dead child: its children become this broker's
+    own."""
     b, children = sender.broker, state.children
     lose_child(state, sender, failed, out)
     for s in range(children.grandchild.shape[1]):

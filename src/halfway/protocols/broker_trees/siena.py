@@ -23,7 +23,7 @@ from halfway.core.missing import NONE
 from halfway.core.options import count, seconds
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import clients as client_nodes
-from halfway.protocols.broker_trees import messages, siena_parent
+from halfway.protocols.broker_trees import siena_parent
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
     ClientRoom,
@@ -31,9 +31,16 @@ from halfway.protocols.broker_trees.client_state import (
     client_state,
     renew,
 )
-from halfway.protocols.broker_trees.decisions import ALL_DIRECT
 from halfway.protocols.broker_trees.entering import is_for_broker, is_outside, remember_own
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths import circuits, peer_paths
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING, no_ancestors
+from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
+from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT
+from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
+from halfway.protocols.broker_trees.paths.peer_paths import Sender
+from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     FILTER,
     NO_PATH,
@@ -42,19 +49,7 @@ from halfway.protocols.broker_trees.messages import (
     parts_of,
     write_values,
 )
-from halfway.protocols.broker_trees.paths import circuits, peer_paths
-from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, SEEKING, no_ancestors
-from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
-from halfway.protocols.broker_trees.paths.nearby import (
-    Nearby,
-    none_nearby,
-)
-from halfway.protocols.broker_trees.paths.peer_paths import Sender
-from halfway.protocols.broker_trees.paths.relay import relay
-from halfway.protocols.broker_trees.paths.searches import (
-    Searches,
-    no_searches,
-)
+from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables import table_repair
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
@@ -119,9 +114,7 @@ class SienaState(NamedTuple):
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
     parent: Int32s  # [brokers] the parent's id; NONE at the root, SEEKING: none yet, OUTSIDE
     root: Int32s  # [brokers] the root's id, which each broker is given
-    successor: (
-        Int32s  # [brokers] parent of the parent that left, or of this broker itself; NONE: none
-    )
+    successor: Int32s  # [brokers] parent of the parent that left, or of this broker; NONE: none
     asked: Int32s  # [brokers] JOINs in a row without an answer
     announced: Int32s  # [brokers] announcements so far
     above: npt.NDArray[np.int64]  # [brokers, words] the ancestors

@@ -6,20 +6,8 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
-from halfway.protocols.broker_trees import messages
 from halfway.protocols.broker_trees.client_state import expire, renew
 from halfway.protocols.broker_trees.entering import enter, notify_children, withdraw
-from halfway.protocols.broker_trees.messages import (
-    DIGEST,
-    DIGEST_BIT,
-    JOIN,
-    KEEP_ALIVE,
-    LEAVING,
-    ORIGIN,
-    PARENT,
-    PATH,
-    REFRESH,
-)
 from halfway.protocols.broker_trees.paths.ancestors import (
     OUTSIDE,
     SEEKING,
@@ -31,6 +19,18 @@ from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.nearby import announce, drop_stale, nearest_but
 from halfway.protocols.broker_trees.paths.peer_paths import direct_path, reply, send
 from halfway.protocols.broker_trees.paths.searches import search_direct, start_searches
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records.messages import (
+    DIGEST,
+    DIGEST_BIT,
+    JOIN,
+    KEEP_ALIVE,
+    LEAVING,
+    ORIGIN,
+    PARENT,
+    PATH,
+    REFRESH,
+)
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
     forward_uncovered,

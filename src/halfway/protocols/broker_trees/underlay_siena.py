@@ -25,14 +25,12 @@ from halfway.protocols.broker_trees import (
 from halfway.protocols.broker_trees import (
     confirmations,
     maintenance,
-    messages,
     parent_search,
     siena,
     siena_parent,
 )
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
-from halfway.protocols.broker_trees import underlay_messages as kinds
 from halfway.protocols.broker_trees.client_state import (
     NO_CLIENTS,
     ClientRoom,
@@ -41,21 +39,23 @@ from halfway.protocols.broker_trees.client_state import (
     renew,
 )
 from halfway.protocols.broker_trees.confirmations import PLACES, Unconfirmed, no_records
-from halfway.protocols.broker_trees.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.entering import (
     enter,
     is_for_broker,
     is_outside,
     remember_own,
 )
-from halfway.protocols.broker_trees.messages import parts_of
 from halfway.protocols.broker_trees.paths import circuits, peer_paths
 from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE, no_ancestors
 from halfway.protocols.broker_trees.paths.circuits import Circuits, Int32s
+from halfway.protocols.broker_trees.paths.decisions import BALANCES, EARLIEST
 from halfway.protocols.broker_trees.paths.nearby import Nearby, none_nearby
 from halfway.protocols.broker_trees.paths.peer_paths import Sender
-from halfway.protocols.broker_trees.paths.relay import relay
 from halfway.protocols.broker_trees.paths.searches import Searches, no_searches
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.records.messages import parts_of
+from halfway.protocols.broker_trees.relay import relay
 from halfway.protocols.broker_trees.tables.children import Children, no_children
 from halfway.protocols.broker_trees.tables.subscription_table import (
     Catalogue,
@@ -202,8 +202,8 @@ def state(
 
 
 def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
-    """Return the most records that one call of `handle` emits at a node
-    of the underlay-aware tree."""
+    """Return the most records that one call of `handle` emits at a node of the underlay-aware
+    tree."""
     at_broker = siena.most_of_table(state.table) + int(state.children.child.shape[1])
     at_client = int(parts_of(state.table.low.shape[2]) * state.clients.filter.shape[1])
     most = max(at_broker, at_client) + 12

@@ -13,6 +13,7 @@ from halfway.protocols.drip.messages import ROUNDS
 from halfway.protocols.drip.registrations import subscribes
 from halfway.protocols.drip.state import DELETED, NOTHING
 from halfway.protocols.event_window import copy_event_id, record_if_new
+from halfway.protocols.hash_table import probed
 
 _PROBE = 16  # slots that a search looks at
 
@@ -20,8 +21,8 @@ _PROBE = 16  # slots that a search looks at
 @inlined
 def _probed(state, event, k):
     word = mixed(advanced(seeded(np.uint64(event.publisher), np.int64(event.event))))
-    step = (word >> np.uint64(32)) | np.uint64(1)  # double hashing
-    return np.int64((word + np.uint64(k) * step) & np.uint64(state.events.shape[1] - 1))
+    step = (word >> np.uint64(32)) | np.uint64(1)
+    return probed(word, step, k, state.events.shape[1])
 
 
 @apart
@@ -118,8 +119,8 @@ def on_flood(state, rules, i, message, out):
 
 @apart
 def matching(state, i, topic, local):
-    """Return how many subscriptions in row i's register match a DRIP
-    event; of its own region, or all."""
+    """Return how many subscriptions in row i's register match a DRIP event; of its own region, or
+    all."""
     count = 0
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.core.compiled import inlined
+from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.values.ranges import NODE_OR_NONE, whole
@@ -32,6 +32,25 @@ def write_counter(o, k, member, epoch, counter):
     """Write a member (id) and its counter into entry k of a record of counters."""
     o.args[k] = member
     o.reals[k] = np.float64(epoch) * _EPOCH + counter
+
+
+@apart
+def append_trusted(heard, i, o, out):
+    """Append the counters of the members that row i trusts to a record of one entry.
+
+    Further records like it follow if it is full: equal to it, except for their entries.
+    """
+    first, used = o, 1
+    for k in range(heard.members.known[i]):
+        known = heard.entry[i, heard.members.place[i, k]]
+        if known.is_suspected == 1:
+            continue
+        if used == ENTRIES:
+            o, used = emit_counters(first.kind, first.next, out), 0
+            for a in range(ENTRIES, o.args.shape[0]):
+                o.args[a] = first.args[a]
+        write_counter(o, used, known.node_id, known.epoch, known.counter)
+        used += 1
 
 
 @inlined

@@ -20,15 +20,22 @@ from halfway.core.kinds import Kinds
 from halfway.core.message import EVERYONE, START
 from halfway.core.missing import NONE
 from halfway.core.options import Value, count, seconds
-from halfway.core.outbox import emit
-from halfway.core.prng import pick, random_bits, random_states, uniform
+from halfway.core.prng import pick, random_bits
 from halfway.protocols.failure_detectors import counter_records, reports, silence
 from halfway.protocols.failure_detectors.counter_records import (
     ENTRIES,
+    append_trusted,
     emit_counters,
     member_in,
     note_entry,
     write_counter,
+)
+from halfway.protocols.failure_detectors.periods import (
+    Periods,
+    begins_period,
+    emit_tick,
+    no_periods,
+    start_periods,
 )
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
@@ -48,7 +55,6 @@ KINDS.start()
 BROADCAST = -1  # a fanout: one transmission to all neighbours
 NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 MOST_BESIDE = ENTRIES  # emissions for a record that others receive as well
-TICKS = 8  # in a period: how often a node looks for silent members
 OPTIONS = {
     "period_s": seconds(1.0, "from one gossip of a node to its next gossip", 1e-3),
     "timeout_s": seconds(20.0, "without a new counter, after which a node suspects a member", 1e-3),
@@ -74,10 +80,7 @@ class Rules(NamedTuple):
 class CountersState(NamedTuple):
     """What a node of gossip counters remembers."""
 
-    node_id: npt.NDArray[np.int32]  # [n]
-    random_state: npt.NDArray[np.uint64]  # [n]
-    ticks: npt.NDArray[np.int32]  # [n] until the next gossip
-    counter: npt.NDArray[np.int32]  # [n] own
+    periods: Periods
     heard: HeardMembers
 
 
@@ -91,10 +94,8 @@ def state(
 
     intervals: times between counters that a node keeps of each member, for φ.
     """
-    n = len(node_ids)
-    ticks, counter = np.zeros((2, n), np.int32)
-    heard = silence.nothing_heard(n, members, intervals)
-    return CountersState(node_ids, random_states(node_ids, seed), ticks, counter, heard)
+    heard = silence.nothing_heard(len(node_ids), members, intervals)
+    return CountersState(no_periods(node_ids, seed), heard)
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
@@ -112,16 +113,9 @@ def most_emissions(state: CountersState, rules: Rules) -> int:
 @apart
 def send_counters(state, i, epoch, towards, out):
     """Gossip to a neighbour, or to all: the counters that row i knows, its own first."""
-    heard, o, used = state.heard, emit_counters(GOSSIP, towards, out), 1
-    write_counter(o, 0, state.node_id[i], epoch, state.counter[i])
-    for k in range(heard.members.known[i]):
-        known = heard.entry[i, heard.members.place[i, k]]
-        if known.is_suspected == 1:
-            continue
-        if used == ENTRIES:
-            o, used = emit_counters(GOSSIP, towards, out), 0
-        write_counter(o, used, known.node_id, known.epoch, known.counter)
-        used += 1
+    o = emit_counters(GOSSIP, towards, out)
+    write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
+    append_trusted(state.heard, i, o, out)
 
 
 @apart
@@ -136,7 +130,7 @@ def gossip(state, rules, neighbourhood, i, epoch, out):
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     missing = min(rules.fanout, last - first)
     for e in range(first, last):
-        if pick(random_bits(state, i), last - e) < missing:
+        if pick(random_bits(state.periods, i), last - e) < missing:
             send_counters(state, i, epoch, neighbourhood.who[e], out)
             missing -= 1
 
@@ -144,19 +138,15 @@ def gossip(state, rules, neighbourhood, i, epoch, out):
 @handles(CountersState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of gossip counters."""
-    now, own_id = message.at, state.node_id[i]
+    now = message.at
     if message.kind == GOSSIP:
         for k in range(ENTRIES):
-            if member_in(message, k, own_id) != NONE:
+            if member_in(message, k, state.periods.node_id[i]) != NONE:
                 note_entry(state.heard, i, message, k, now, out)
     elif message.kind == TICK:
         silence.suspect_silent(state.heard, rules.silence, i, now, out)
-        state.ticks[i] -= 1
-        if state.ticks[i] <= 0:
-            state.ticks[i] = TICKS
-            state.counter[i] += 1
+        if begins_period(state.periods, i):
             gossip(state, rules, neighbourhood, i, message.incarnation, out)
-        emit(out, TICK, rules.period_s / TICKS, own_id)
+        emit_tick(TICK, state.periods, rules.period_s, i, out)
     elif message.kind == START:
-        silence.hear_all_again(state.heard, i, now)
-        emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), own_id)
+        start_periods(TICK, state.periods, state.heard, rules.period_s, i, now, out)

@@ -16,8 +16,15 @@ from halfway.core.kinds import Kinds
 from halfway.core.message import EVERYONE, START
 from halfway.core.options import Value, count, seconds
 from halfway.core.outbox import emit
-from halfway.core.prng import random_bits, random_states, uniform
+from halfway.core.prng import random_bits, uniform
 from halfway.protocols.failure_detectors import reports, silence
+from halfway.protocols.failure_detectors.periods import (
+    Periods,
+    begins_period,
+    emit_tick,
+    no_periods,
+    start_periods,
+)
 from halfway.protocols.failure_detectors.reports import MEMBER_RANGE
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 
@@ -35,7 +42,6 @@ KINDS.start()
 
 NEIGHBOUR_HOPS = 0  # no node reads its neighbour list
 MOST_BESIDE = 2  # emissions for a record that others receive as well
-TICKS = 8  # in a period: how often a node looks for silent members
 OPTIONS = {
     "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
     "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
@@ -59,10 +65,7 @@ class Rules(NamedTuple):
 class HeartbeatState(NamedTuple):
     """What a node of heartbeats remembers."""
 
-    node_id: npt.NDArray[np.int32]  # [n]
-    random_state: npt.NDArray[np.uint64]  # [n]
-    ticks: npt.NDArray[np.int32]  # [n] until the next heartbeat
-    counter: npt.NDArray[np.int32]  # [n] of the last heartbeat
+    periods: Periods
     heard: HeardMembers
 
 
@@ -76,10 +79,8 @@ def state(
 
     intervals: times between heartbeats that a node keeps of each member, for φ.
     """
-    n = len(node_ids)
-    ticks, counter = np.zeros((2, n), np.int32)
-    heard = silence.nothing_heard(n, members, intervals)
-    return HeartbeatState(node_ids, random_states(node_ids, seed), ticks, counter, heard)
+    heard = silence.nothing_heard(len(node_ids), members, intervals)
+    return HeartbeatState(no_periods(node_ids, seed), heard)
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
@@ -97,29 +98,25 @@ def most_emissions(state: HeartbeatState, rules: Rules) -> int:
 @handles(HeartbeatState)
 def handle(state, rules, neighbourhood, i, message, out):
     """Handle one message at a node of heartbeats."""
-    now, own_id = message.at, state.node_id[i]
+    now, own_id = message.at, state.periods.node_id[i]
     if message.kind == BEAT:
         member = message.publisher
         is_new = member != own_id and silence.note_counter(
             state.heard, i, member, message.epoch, message.sequence, now, out
         )
         if is_new and message.hops < rules.hops:
-            wait = rules.repeat_delay_s * uniform(random_bits(state, i))
+            wait = rules.repeat_delay_s * uniform(random_bits(state.periods, i))
             o = emit(out, BEAT, wait, EVERYONE)
             o.publisher = member
             o.epoch = message.epoch
             o.sequence = message.sequence
     elif message.kind == TICK:
-        state.ticks[i] -= 1
-        if state.ticks[i] <= 0:
-            state.ticks[i] = TICKS
-            state.counter[i] += 1
+        if begins_period(state.periods, i):
             o = emit(out, BEAT, 0.0, EVERYONE)
             o.publisher = own_id
             o.epoch = message.incarnation
-            o.sequence = state.counter[i]
+            o.sequence = state.periods.counter[i]
         silence.suspect_silent(state.heard, rules.silence, i, now, out)
-        emit(out, TICK, rules.period_s / TICKS, own_id)
+        emit_tick(TICK, state.periods, rules.period_s, i, out)
     elif message.kind == START:
-        silence.hear_all_again(state.heard, i, now)
-        emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), own_id)
+        start_periods(TICK, state.periods, state.heard, rules.period_s, i, now, out)

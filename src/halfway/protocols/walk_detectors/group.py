@@ -28,13 +28,14 @@ _UNUSED = {  # events and their commands: members command themselves, and publis
     for kind in (
         messages.ADVERTISE, messages.PUBLISH, messages.DATA, messages.DELIVERED,
         messages.UNMATCHED, messages.SUBSCRIBE, messages.WITHDRAW, messages.END,
-        messages.CATCH_UP, messages.UNSUBSCRIBE, messages.LIST,
+        messages.CATCH_UP, messages.UNSUBSCRIBE, messages.LIST, messages.SWEPT,
     )
 }  # fmt: skip
 WALK_KINDS: list[Kind] = [kind for kind in messages.KINDS if kind.number not in _UNUSED]
 
-# Follow from the members, and from no event; monitors need the members of all walks that met.
-_OURS = {"trails", "buffer_size", "reading"}
+# Follow from the members, and from no event; monitors need the members of all walks that met, and
+# walks are launched again in each period, so that a search need not find everything.
+_OURS = {"trails", "buffer_size", "reading", "sweep_steps"}
 _REFRESH = messages.OPTIONS["refresh_s"]._replace(
     default=10.0,
     meaning="seconds from one launch of a walk to its next launch. 0 means never, as printed",

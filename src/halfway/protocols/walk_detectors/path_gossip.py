@@ -21,18 +21,24 @@ from halfway.core.kinds import Kinds
 from halfway.core.message import EVERYONE, START
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Value, count, seconds
-from halfway.core.outbox import emit
-from halfway.core.prng import random_bits, random_states, uniform
 from halfway.core.values.ranges import COUNT
 from halfway.protocols.failure_detectors import counter_records, reports, silence
 from halfway.protocols.failure_detectors.counter_records import (
     ENTRIES,
+    append_trusted,
     emit_counters,
     member_in,
     note_entry,
     write_counter,
 )
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.periods import (
+    Periods,
+    begins_period,
+    emit_tick,
+    no_periods,
+    start_periods,
+)
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
@@ -54,7 +60,6 @@ TICK = KINDS.timer(23, "tick", "the node looks for silent members, and gossips")
 
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = ENTRIES  # emissions for a record that others receive as well
-TICKS = 8  # in a period: how often a node looks for silent members, and gossips what grew
 OPTIONS = {
     "period_s": seconds(1.0, "from one count of a member to its next count", 1e-3),
     "timeout_s": seconds(8.0, "without a new counter, after which a node suspects a member", 1e-3),
@@ -92,10 +97,7 @@ class Rules(NamedTuple):
 class PathGossipState(NamedTuple):
     """What a node of gossip on paths remembers."""
 
-    node_id: npt.NDArray[np.int32]  # [n]
-    random_state: npt.NDArray[np.uint64]  # [n]
-    ticks: npt.NDArray[np.int32]  # [n] until the next period
-    counter: npt.NDArray[np.int32]  # [n] own
+    periods: Periods
     rounds: npt.NDArray[np.int32]  # [n] of gossip left, to bridge a path
     is_reached: npt.NDArray[np.uint8]  # [n] 1 if the rounds began since the last tick
     heard: HeardMembers
@@ -116,14 +118,13 @@ def state(
     of a node. places: hops in flight that a node tracks.
     """
     n = len(node_ids)
-    ticks, counter, rounds = np.zeros((3, n), np.int32)
-    reached = np.zeros(n, np.uint8)
+    rounds, reached = np.zeros(n, np.int32), np.zeros(n, np.uint8)
     heard = silence.nothing_heard(n, members, intervals)
     contact = np.zeros((n, members), CONTACT)
     contact["node_id"] = NONE
     walks = group.group_of(node_ids, members, degree, seed, places)
-    draws, whole = random_states(node_ids, seed), contact.view(np.recarray)
-    return PathGossipState(node_ids, draws, ticks, counter, rounds, reached, heard, whole, walks)
+    periods, whole = no_periods(node_ids, seed), contact.view(np.recarray)
+    return PathGossipState(periods, rounds, reached, heard, whole, walks)
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
@@ -172,7 +173,7 @@ def send_grown(state, i, epoch, towards, counts_own, out):
         return
     o, used = emit_gossip(towards, 0, out), 0
     if counts_own:
-        write_counter(o, 0, state.node_id[i], epoch, state.counter[i])
+        write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
         used = 1
     for k in range(index.known[i]):
         if grew_for(state, i, index.place[i, k], towards):
@@ -187,17 +188,9 @@ def send_grown(state, i, epoch, towards, counts_own, out):
 def send_all(state, i, epoch, out):
     """Gossip from row i to all neighbours, to bridge a path: its counter, and those of all members
     that it trusts."""
-    index, rounds = state.heard.members, state.rounds[i]
-    o, used = emit_gossip(EVERYONE, rounds, out), 1
-    write_counter(o, 0, state.node_id[i], epoch, state.counter[i])
-    for k in range(index.known[i]):
-        known = state.heard.entry[i, index.place[i, k]]
-        if known.is_suspected == 1:
-            continue
-        if used == ENTRIES:
-            o, used = emit_gossip(EVERYONE, rounds, out), 0
-        write_counter(o, used, known.node_id, known.epoch, known.counter)
-        used += 1
+    o = emit_gossip(EVERYONE, state.rounds[i], out)
+    write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
+    append_trusted(state.heard, i, o, out)
 
 
 @inlined
@@ -253,7 +246,7 @@ def contact_of(state, i, member):
 @apart
 def receive_gossip(state, i, message, out):
     """Receive counters: what grew is due to go on, and the sender is in contact."""
-    now, own_id, source = message.at, state.node_id[i], message.source
+    now, own_id, source = message.at, state.periods.node_id[i], message.source
     for k in range(ENTRIES):
         member = member_in(message, k, own_id)
         if member != NONE and note_entry(state.heard, i, message, k, now, out):
@@ -273,27 +266,22 @@ def tick(state, rules, neighbourhood, i, message, out):
     counter and the round of a bridge."""
     now, epoch = message.at, message.incarnation
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)
-    state.ticks[i] -= 1
-    begins = state.ticks[i] <= 0
-    if begins:
-        state.ticks[i] = TICKS
-        state.counter[i] += 1
+    begins = begins_period(state.periods, i)
     silence.suspect_silent(state.heard, rules.silence, i, now, out)
     gossip_on_paths(state, rules, i, epoch, begins, now, out)
     if state.rounds[i] > 0 and (begins or state.is_reached[i] == 1):
         state.rounds[i] -= 1
         state.is_reached[i] = 0
         send_all(state, i, epoch, out)
-    emit(out, TICK, rules.period_s / TICKS, state.node_id[i])
+    emit_tick(TICK, state.periods, rules.period_s, i, out)
 
 
 @apart
 def start(state, rules, i, now, out):
     """Begin the silence of all members and next nodes now: row i was down, and heard none."""
-    silence.hear_all_again(state.heard, i, now)
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].at = now
-    emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])
+    start_periods(TICK, state.periods, state.heard, rules.period_s, i, now, out)
 
 
 @handles(PathGossipState)

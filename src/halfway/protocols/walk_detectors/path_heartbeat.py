@@ -20,10 +20,16 @@ from halfway.core.message import START
 from halfway.core.missing import NONE
 from halfway.core.options import Value, seconds
 from halfway.core.outbox import emit
-from halfway.core.prng import random_bits, random_states, uniform
 from halfway.core.values.ranges import COUNT
 from halfway.protocols import reliable_hop
 from halfway.protocols.failure_detectors import reports, silence
+from halfway.protocols.failure_detectors.periods import (
+    Periods,
+    begins_period,
+    emit_tick,
+    no_periods,
+    start_periods,
+)
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.walk_detectors import group
 from halfway.protocols.walk_detectors.group import GROUP
@@ -44,7 +50,6 @@ TICK = KINDS.timer(23, "tick", "the node looks for silent members, and may send 
 
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = 0  # emissions for a record that others receive as well
-TICKS = 8  # in a period: how often a node looks for silent members
 OPTIONS = {
     "period_s": seconds(1.0, "from one heartbeat of a member to its next heartbeat", 1e-3),
     "timeout_s": seconds(5.0, "without a heartbeat, after which a node suspects a member", 1e-3),
@@ -63,10 +68,7 @@ class Rules(NamedTuple):
 class PathHeartbeatState(NamedTuple):
     """What a node of heartbeats on paths remembers."""
 
-    node_id: npt.NDArray[np.int32]  # [n]
-    random_state: npt.NDArray[np.uint64]  # [n]
-    ticks: npt.NDArray[np.int32]  # [n] until the next heartbeat
-    counter: npt.NDArray[np.int32]  # [n] of the last heartbeat
+    periods: Periods
     heard: HeardMembers
     walks: DirectionalState
 
@@ -83,12 +85,9 @@ def state(
     intervals: times between heartbeats that a node keeps of each member, for φ. degree: the
     largest of a node. places: hops in flight that a node tracks.
     """
-    n = len(node_ids)
-    ticks, counter = np.zeros((2, n), np.int32)
-    heard = silence.nothing_heard(n, members, intervals)
+    heard = silence.nothing_heard(len(node_ids), members, intervals)
     walks = group.group_of(node_ids, members, degree, seed, places)
-    draws = random_states(node_ids, seed)
-    return PathHeartbeatState(node_ids, draws, ticks, counter, heard, walks)
+    return PathHeartbeatState(no_periods(node_ids, seed), heard, walks)
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
@@ -129,7 +128,7 @@ def receive_beat(state, rules, i, message, out):
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
         return
     epoch, counter, now = message.epoch, message.event, message.at
-    if member != state.node_id[i] and silence.note_counter(
+    if member != state.periods.node_id[i] and silence.note_counter(
         state.heard, i, member, epoch, counter, now, out
     ):
         send_beat(state.walks, rules.walks, i, member, epoch, counter, message.source, now, out)
@@ -138,16 +137,13 @@ def receive_beat(state, rules, i, message, out):
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
     """Look for silent members at row i, and send its own heartbeat once a period."""
-    now, own_id = message.at, state.node_id[i]
+    now, own_id = message.at, state.periods.node_id[i]
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)
-    state.ticks[i] -= 1
-    if state.ticks[i] <= 0:
-        state.ticks[i] = TICKS
-        state.counter[i] += 1
-        epoch, counter = message.incarnation, state.counter[i]
+    if begins_period(state.periods, i):
+        epoch, counter = message.incarnation, state.periods.counter[i]
         send_beat(state.walks, rules.walks, i, own_id, epoch, counter, NONE, now, out)
     silence.suspect_silent(state.heard, rules.silence, i, now, out)
-    emit(out, TICK, rules.period_s / TICKS, own_id)
+    emit_tick(TICK, state.periods, rules.period_s, i, out)
 
 
 @handles(PathHeartbeatState)
@@ -160,5 +156,4 @@ def handle(state, rules, neighbourhood, i, message, out):
     else:
         receive_and_step(state.walks, rules.walks, neighbourhood, i, message, out)
         if message.kind == START:
-            silence.hear_all_again(state.heard, i, message.at)
-            emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])
+            start_periods(TICK, state.periods, state.heard, rules.period_s, i, message.at, out)

@@ -13,6 +13,7 @@ from halfway.core.prng import high_half, low_half
 from halfway.core.values.ranges import BITS, COUNT, NODE_OR_NONE
 from halfway.protocols.failure_detectors import counter_records, reports
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.periods import Periods
 from halfway.protocols.failure_detectors.silence import HeardMembers, Silence
 from halfway.protocols.walks.directional_walk import Weights
 
@@ -68,10 +69,7 @@ class Rules(NamedTuple):
 class WalkProbeState(NamedTuple):
     """What a node of probes by walks remembers."""
 
-    node_id: npt.NDArray[np.int32]  # [n]
-    random_state: npt.NDArray[np.uint64]  # [n]
-    ticks: npt.NDArray[np.int32]  # [n] until the next walk
-    counter: npt.NDArray[np.int32]  # [n] own
+    periods: Periods
     epoch: npt.NDArray[np.uint32]  # [n] own incarnation
     heard: HeardMembers
     trail: npt.NDArray[np.void]  # [n, limit] TRAIL, as a record array; the places of `heard`
@@ -141,7 +139,7 @@ def leave_trail(state, i, message):
 @apart
 def is_met(state, rules, i, member, now):
     """Return whether a walk that looks for a member meets it, or its fresh trail, on row i."""
-    if member == state.node_id[i]:
+    if member == state.periods.node_id[i]:
         return True
     place = find_member(state.heard.members, state.heard.entry, i, member)
     if place == NO_PLACE or state.heard.entry[i, place].is_suspected == 1:

@@ -19,7 +19,7 @@ from halfway.core.handler import handles
 from halfway.core.message import START
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.options import Value, count, seconds
-from halfway.core.outbox import copy_args_and_reals, emit
+from halfway.core.outbox import copy_args_and_reals
 from halfway.core.prng import (
     advanced,
     joined,
@@ -27,9 +27,7 @@ from halfway.core.prng import (
     mixed,
     pick,
     random_bits,
-    random_states,
     seeded,
-    uniform,
 )
 from halfway.protocols.failure_detectors import silence
 from halfway.protocols.failure_detectors.counter_records import (
@@ -40,6 +38,12 @@ from halfway.protocols.failure_detectors.counter_records import (
     write_counter,
 )
 from halfway.protocols.failure_detectors.member_index import find_member
+from halfway.protocols.failure_detectors.periods import (
+    begins_period,
+    emit_tick,
+    no_periods,
+    start_periods,
+)
 from halfway.protocols.walk_detectors import probe_walks
 from halfway.protocols.walk_detectors.probe_walks import (
     ANSWER,
@@ -63,7 +67,6 @@ from halfway.protocols.walks.directional_walk import away, marks_for, unmarked
 KINDS = probe_walks.KINDS
 NEIGHBOUR_HOPS = 2  # a node reads its own neighbour list, and those of its neighbours
 MOST_BESIDE = 0  # emissions for a record that others receive as well
-TICKS = 8  # in a period: how often a node looks for silent members
 OPTIONS = {
     "period_s": seconds(1.0, "from one walk of a member to its next walk", 1e-3),
     "timeout_s": seconds(20.0, "without a new counter, after which a node suspects a member", 1e-3),
@@ -86,13 +89,11 @@ def state(
     of a node.
     """
     n = len(node_ids)
-    ticks, counter = np.zeros((2, n), np.int32)
     heard = silence.nothing_heard(n, members, intervals)
     trail = np.zeros((n, members), TRAIL)
     trail["node_id"] = NONE
     return WalkProbeState(
-        node_ids, random_states(node_ids, seed), ticks, counter, np.zeros(n, np.uint32), heard,
-        trail.view(np.recarray),
+        no_periods(node_ids, seed), np.zeros(n, np.uint32), heard, trail.view(np.recarray),
         unmarked(n, degree, marks_for(members)),
     )  # fmt: skip
 
@@ -115,9 +116,9 @@ def launch(state, rules, neighbourhood, i, out):
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
         return
-    random = seeded(random_bits(state, i), state.node_id[i])
+    random = seeded(random_bits(state.periods, i), state.periods.node_id[i])
     towards = neighbourhood.who[first + pick(mixed(random), last - first)]
-    own_id, epoch, counter = state.node_id[i], state.epoch[i], state.counter[i]
+    own_id, epoch, counter = state.periods.node_id[i], state.epoch[i], state.periods.counter[i]
     o = emit_step(rules, own_id, epoch, counter, advanced(random), 1, towards, out)
     want_silent(state.heard, i, o)
 
@@ -129,16 +130,16 @@ def answer(state, rules, i, step, towards, out):
     heard, now, used = state.heard, step.at, 1
     o = emit_counters(ANSWER, towards, out)
     o.target = step.publisher
-    write_counter(o, 0, state.node_id[i], state.epoch[i], state.counter[i])
+    write_counter(o, 0, state.periods.node_id[i], state.epoch[i], state.periods.counter[i])
     for k in range(SOUGHT):
         member = step.args[WANTED + k]
-        if member not in (NONE, state.node_id[i]) and is_met(state, rules, i, member, now):
+        if member not in (NONE, state.periods.node_id[i]) and is_met(state, rules, i, member, now):
             place = find_member(heard.members, heard.entry, i, member)
             known = heard.entry[i, place]
             write_counter(o, used, member, known.epoch, known.counter)
             used += 1
     count = np.int64(heard.members.known[i])
-    begin = np.int64(pick(random_bits(state, i), max(count, 1)))
+    begin = np.int64(pick(random_bits(state.periods, i), max(count, 1)))
     for k in range(count):
         known = heard.entry[i, heard.members.place[i, (begin + k) % count]]
         skipped = known.is_suspected == 1 or not is_fresh(rules, known.heard_at, now)
@@ -155,7 +156,7 @@ def receive_step(state, rules, neighbourhood, i, step, out):
     if it wants more."""
     now, member = step.at, step.publisher
     wanted, met = 0, 0
-    if member != state.node_id[i]:
+    if member != state.periods.node_id[i]:
         silence.note_counter(state.heard, i, member, step.epoch, step.event, now, out)
         place = leave_trail(state, i, step)
         for k in range(SOUGHT):
@@ -189,7 +190,7 @@ def step_on(state, rules, neighbourhood, i, step, out):
 @apart
 def receive_answer(state, rules, i, message, out):
     """Receive an answer: note its counters, and pass it on along the walk's trail."""
-    now, own_id, target = message.at, state.node_id[i], message.target
+    now, own_id, target = message.at, state.periods.node_id[i], message.target
     for k in range(ENTRIES):
         if member_in(message, k, own_id) != NONE:
             note_entry(state.heard, i, message, k, now, out)
@@ -207,12 +208,9 @@ def tick(state, rules, neighbourhood, i, message, out):
     """Look for silent members at row i, and launch its walk once a period."""
     state.epoch[i] = message.incarnation
     silence.suspect_silent(state.heard, rules.silence, i, message.at, out)
-    state.ticks[i] -= 1
-    if state.ticks[i] <= 0:
-        state.ticks[i] = TICKS
-        state.counter[i] += 1
+    if begins_period(state.periods, i):
         launch(state, rules, neighbourhood, i, out)
-    emit(out, TICK, rules.period_s / TICKS, state.node_id[i])
+    emit_tick(TICK, state.periods, rules.period_s, i, out)
 
 
 @handles(WalkProbeState)
@@ -226,5 +224,4 @@ def handle(state, rules, neighbourhood, i, message, out):
         tick(state, rules, neighbourhood, i, message, out)
     elif message.kind == START:
         state.epoch[i] = message.incarnation
-        silence.hear_all_again(state.heard, i, message.at)
-        emit(out, TICK, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])
+        start_periods(TICK, state.periods, state.heard, rules.period_s, i, message.at, out)

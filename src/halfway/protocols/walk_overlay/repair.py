@@ -141,6 +141,13 @@ def lose_link(state, rules, i, node_id, now, out):
 
 
 @apart
+def break_link(state, rules, i, node_id, now, out):
+    """Count and repair an overlay link whose neighbour is gone, or did not acknowledge a record."""
+    state.members.links_broken[i] += link_of(state, i, node_id) >= 0
+    lose_link(state, rules, i, node_id, now, out)
+
+
+@apart
 def detach(state, rules, i, out):
     """Repair a lost way to the overlay's root: be the root of a fragment of a higher rank."""
     members = state.members
@@ -216,7 +223,7 @@ def check_links(state, rules, neighbourhood, i, message, out):
     for p in range(state.links.shape[1]):
         node_id = state.links.node_id[i, p]
         if node_id != NONE and place_of(neighbourhood, i, node_id) < 0:
-            lose_link(state, rules, i, node_id, message.at, out)
+            break_link(state, rules, i, node_id, message.at, out)
             members.check_pending[i] = 1
             emit(out, messages.CHECK_LINKS, 0.0, members.node_id[i])
             return
@@ -254,6 +261,6 @@ def hop_failed(state, rules, i, place, now, out):
         step_failed(state, i, record, out)
     release(state.hops, i, place)
     if kind not in (messages.STEP, messages.ENDED, messages.CUT):
-        lose_link(state, rules, i, to, now, out)
+        break_link(state, rules, i, to, now, out)
         fragments.deny_link(to, messages.LEAVES, out)
     fragments.send_due(state, rules, i, out)

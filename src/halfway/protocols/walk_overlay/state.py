@@ -75,6 +75,7 @@ MEMBER = np.dtype(
         ("due", "<i4"),  # 1 if an overlay neighbour still lacks what the hop table had no room for
         ("refused", "<i4"),  # subscriptions that found no free place
         ("links_refused", "<i4"),  # links not made, and bids not used, as no place was free
+        ("links_broken", "<i4"),  # links that ended because the neighbour did not answer any more
         ("overrun", "<i4"),  # events that left the buffer before they could be sent
     ]
 )

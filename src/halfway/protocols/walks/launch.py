@@ -51,7 +51,8 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
     o.args[messages.STEPS] = steps
     o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
     o.args[messages.SEARCHES] = step.args[messages.SEARCHES]
-    if step.args[messages.SEARCHES] == 1 or rules.reading == messages.GO_ON:
+    searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
+    if searches or rules.reading == messages.GO_ON:
         o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
     place = track_hop(trails, rules, i, o, out)
     if place != NO_PLACE:
@@ -217,11 +218,23 @@ def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
     if first == last:
         trails.counts[i, DIED] += 1
         return
+    random = first_random(trails, i, walker)
+    towards = neighbourhood.who[first + pick(mixed(random), last - first)]
+    send_first(trails, rules, i, walker, random, towards, searches, now, out)
+
+
+@inlined
+def first_random(trails, i, walker):
+    """Return the random state with which a launch of row i's walk begins."""
     random = seeded(trails.random_state[i], 2 * np.int64(walker.topic) + walker.side)
     if walker.generation > 0:
         random = seeded(random, walker.generation)
-    random = advanced(random)
-    towards = neighbourhood.who[first + pick(mixed(random), last - first)]
+    return advanced(random)
+
+
+@apart
+def send_first(trails, rules, i, walker, random, towards, searches, now, out):
+    """Send the first step of a launched walk to a neighbour."""
     o = emit(out, messages.STEP, rules.step_delay_s[walker.side], towards)
     write_member(o, walker)
     o.args[messages.RANDOM_LOW] = low_half(random)

@@ -32,6 +32,7 @@ from halfway.protocols.walks.state import (
     walker_of,
     write_member,
 )
+from halfway.protocols.walks.sweep import sweep_on, visit
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 
@@ -72,6 +73,25 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
         trails.counts[i, DIED] += 1
         return True
     return False
+
+
+@apart
+def sweep_arrived(trails, rules, neighbourhood, i, message, out):
+    """Receive a sweep's STEP: it ends at a tree with another root, and goes on elsewhere."""
+    walker, now, topic = walker_of(message), message.at, message.topic
+    if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
+        trails, rules, i, message
+    ):
+        return
+    at = leave_trail(trails, rules, i, walker, message.source, False, now, out)
+    if at != NO_PLACE:
+        known, steps = trails.trails[i, topic, at], message.args[messages.STEPS]
+        known.steps = steps
+        if known.since == now:
+            visit(trails, neighbourhood, i, topic, at, walker, message.source, steps, out)
+        if meet_here(trails, rules, i, topic, at, message.args[messages.ROOT_ID], True, now, out):
+            return
+    sweep_on(trails, rules, neighbourhood, i, message, at, out)
 
 
 @inlined

@@ -134,6 +134,10 @@ VIEW = KINDS.report(
     27, "view", "a member with both roles lists another member, again at each renewal, or lists "
     "it no more", "topic", {**_WALK, "hops": STEPS, "listed": LISTED}, reused=_MEMBER,
 )  # fmt: skip
+SWEPT = KINDS.network(
+    28, "swept", "a sweep has visited the sender", "topic", {**_WALK, "hops": STEPS},
+    reused=_MEMBER,
+)  # fmt: skip
 UNSUBSCRIBE = KINDS.command(
     int(application.UNSUBSCRIBE), "unsubscribe",
     "the application ends its subscription to `topic`", "topic",
@@ -153,6 +157,13 @@ OPTIONS = {
         200,
         "largest number of steps of a search. The root of a tree searches for members that met "
         "each other elsewhere. 0 means that no node searches",
+        0,
+        2**31 - 2,
+    ),
+    "sweep_steps": count(
+        2000,
+        "largest number of steps of a search that visits all nodes, depth first: n nodes take "
+        "2 n steps. 0 means that searches are walks of at most search_steps steps",
         0,
         2**31 - 2,
     ),
@@ -206,6 +217,7 @@ class Rules(NamedTuple):
     most_steps: int  # a walk that has made this many steps ends; the paper leaves stopping open
     search_steps: int = 0  # the most steps of a search; 0: no node searches
     search_delay_s: float = 0.0
+    sweep_steps: int = 0  # the most steps of a sweep; 0: searches are walks as any other
     retries: int = 0
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0

@@ -10,7 +10,7 @@ from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
 from halfway.protocols.walks.launch import hear_trail, plan_resume
 from halfway.protocols.walks.lists import receive_list
-from halfway.protocols.walks.meeting import can_redraw, receive_match, step_arrived
+from halfway.protocols.walks.meeting import can_redraw, receive_match, step_arrived, sweep_arrived
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
 from halfway.protocols.walks.paths import end_path, receive_path, receive_root
 from halfway.protocols.walks.roles import (
@@ -21,6 +21,7 @@ from halfway.protocols.walks.roles import (
     search,
 )
 from halfway.protocols.walks.state import Trails, walker_of
+from halfway.protocols.walks.sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 
 
 def most_emissions(trails: Trails, rules: messages.Rules) -> int:
@@ -34,7 +35,7 @@ def most_emissions(trails: Trails, rules: messages.Rules) -> int:
     # reports all members to which it has paths. A node with all trails sends two LISTs for each of
     # them.
     branches, buffer = int(trails.branches.shape[2]), int(trails.buffer.shape[2])
-    most = 8 + (branches + 2 * members + buffer + 8) * hop
+    most = 9 + (branches + 2 * members + buffer + 8) * hop
     return max(most, acknowledgement * places + 2)
 
 
@@ -51,16 +52,24 @@ def receive(trails, rules, neighbourhood, i, message, out):
     Returns whether a step must be chosen now, and the place of the hop that
     it replaces; NO_PLACE if it is the next step of a walk that just arrived.
     """
+    if message.kind == messages.STEP and is_sweep(rules, message):
+        sweep_arrived(trails, rules, neighbourhood, i, message, out)
+        return False, NO_PLACE
     if message.kind == messages.STEP:
         return not step_arrived(trails, rules, neighbourhood, i, message, out), NO_PLACE
     if message.kind == reliable_hop.ACK_TIMEOUT:
         place = reliable_hop.overdue(trails.hops, rules, i, message, out)
         failed = place != NO_PLACE
+        if failed and is_sweep_hop(trails, rules, i, place):
+            sweep_failed(trails, rules, neighbourhood, i, place, message.at, out)
+            return False, NO_PLACE
         return failed and can_redraw(trails, rules, neighbourhood, i, place, message.at), place
     if message.kind == reliable_hop.ACK:
         reliable_hop.complete(trails.hops, i, message)
     elif message.kind == messages.TRAIL:
         hear_trail(trails, rules, i, message)
+    elif message.kind == messages.SWEPT:
+        hear_swept(trails, neighbourhood, i, message)
     elif message.sequence == 0 or not reliable_hop.acknowledge(trails.hops, i, message, out):
         receive_other(trails, rules, neighbourhood, i, message, out)
     return False, NO_PLACE

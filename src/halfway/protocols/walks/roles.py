@@ -18,6 +18,7 @@ from halfway.protocols.walks.lists import lists_members, report_known
 from halfway.protocols.walks.meeting import meet_here
 from halfway.protocols.walks.paths import begin_path, end_path
 from halfway.protocols.walks.state import LAUNCHED, Walker
+from halfway.protocols.walks.sweep import begin_sweep
 from halfway.protocols.walks.trees import is_root, plant, root_of
 
 
@@ -80,7 +81,11 @@ def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
     root = root_of(trails, rules, i, topic, now)
     at = leave_trail(trails, rules, i, walker, own, advertise, now, out)
     met = at != NO_PLACE and meet_here(trails, rules, i, topic, at, root, searches, now, out)
-    if not met or rules.reading == messages.GO_ON:
+    if met and rules.reading != messages.GO_ON:
+        return
+    if searches and rules.sweep_steps > 0 and at != NO_PLACE:
+        begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out)
+    else:
         first_step(trails, rules, neighbourhood, i, walker, searches, now, out)
 
 

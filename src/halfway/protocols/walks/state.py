@@ -35,11 +35,17 @@ TRAIL = np.dtype(
         *_WALKER,
         ("met", "u1"),  # 1 where a MATCH of this launch passed
         ("steps", "<i4"),  # the last step of this launch that arrived here
+        # Of a sweep: the neighbour that it came from, itself at the initiator; and the neighbour
+        # that it went to last. NONE: to none yet; itself: it has left for good.
+        ("parent", "<i4"),
+        ("tried", "<i4"),
     ]
 )
 # A path to a member. `back` only ever changes to a later launch, whose PATH the next node had
 # before. So paths have no loops.
 PATH = np.dtype([*_WALKER, ("hops", "<i4")])
+# What a node remembers of a neighbour that a sweep visited last.
+SWEPT = np.dtype([("key", "<i4"), ("hops", "<i4")])  # of launch and neighbour; to the initiator
 # A neighbour on the way between two members whose walks met.
 BRANCH = np.dtype(
     [
@@ -88,7 +94,8 @@ LOST = 2  # records given up: their next node did not acknowledge, or there was 
 EVICTED = 3  # buffered events that gave way to later ones before they were sent
 LAUNCHED = 4  # launches by timers: unanswered, refreshed, searches, or after a crash
 NO_ROOM = 5  # trails, branches and paths without room in the tables
-COUNTS = 6
+CUT_SHORT = 6  # sweeps that ended after their most steps
+COUNTS = 7
 
 
 class Trails(NamedTuple):
@@ -103,6 +110,7 @@ class Trails(NamedTuple):
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] seeds the walks that start here
     trails: npt.NDArray[np.void]  # [n, T, members] TRAIL, as a record array
+    swept: npt.NDArray[np.void]  # [n, T, degree] SWEPT, as a record array, by the neighbour's place
     branches: npt.NDArray[np.void]  # [n, T, branches] BRANCH, as a record array
     trees: npt.NDArray[np.void]  # [n, T] TREE, as a record array
     paths: npt.NDArray[np.void]  # [n, T, members] PATH, as a record array
@@ -141,6 +149,7 @@ def trails_of(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
         trails=np.zeros((n, topics, members), TRAIL).view(np.recarray),
+        swept=np.zeros((n, topics, degree), SWEPT).view(np.recarray),
         branches=np.zeros((n, topics, branches), BRANCH).view(np.recarray),
         trees=np.zeros((n, topics), TREE).view(np.recarray),
         paths=np.zeros((n, topics, members), PATH).view(np.recarray),

@@ -35,3 +35,16 @@ def elapsed(clocks, row, delay):
     if clocks.rate.shape[0] == 0:
         return delay
     return delay / clocks.rate[row]
+
+
+@inlined
+def add_age(engine, record, sign, now):
+    """Add the time of the run (sign 1) to the age of a record in the engine, or subtract it
+    (-1), if its kind has an age. In flight a record's age is relative to the time of the run.
+
+    Nodes with clocks measure ages in whole ticks.
+    """
+    if engine.age_place.shape[0] > 0 and engine.age_place[record.kind] >= 0:
+        known = engine.clocks.rate.shape[0] > 0
+        seconds = np.floor(now * TICKS) / TICKS if known else now
+        record.reals[engine.age_place[record.kind]] += sign * seconds

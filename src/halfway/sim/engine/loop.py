@@ -19,10 +19,11 @@ from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import exclude, include, is_full, place_of
 from halfway.core.outbox import emit
 from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SELF, is_accepted
+from halfway.sim.engine.attacks import change_attack, is_withheld, lie
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
-from halfway.sim.engine.clocks import elapsed, reading
+from halfway.sim.engine.clocks import add_age, elapsed, reading
 from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
-from halfway.sim.engine.pauses import change_conduct, is_paused, keep_arrived, keep_waiting
+from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.records import (
     ARRIVED,
@@ -33,9 +34,16 @@ from halfway.sim.engine.records import (
     append_record,
     id_of,
     is_up,
-    is_withheld,
 )
-from halfway.world.outages import LINK_DOWN, LINK_UP, LOST, NODE_DOWN, NODE_PAUSED, NODE_UP
+from halfway.world.outages import (
+    LINK_DOWN,
+    LINK_UP,
+    LOST,
+    NODE_ATTACKS,
+    NODE_DOWN,
+    NODE_PAUSED,
+    NODE_UP,
+)
 
 # The reasons for which `run` returns.
 IDLE, UNTIL, COUNTED, POOL_FULL, LOG_FULL, LISTS_FULL, MEMORY_LOST = 0, 1, 2, 3, 4, 5, 6
@@ -54,10 +62,12 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         record.at = now + elapsed(engine.clocks, row, record.at)
         engine.flight.row[slot] = row
         engine.flight.turns[slot] = engine.turns[row]
-        to = driver.stamp(record, id_of(engine, row), engine.incarnation[row], hops)
+        own_id = id_of(engine, row)
+        to = driver.stamp(record, own_id, engine.incarnation[row], hops)
         if to == driver.TO_NETWORK:
+            lie(engine.attacks, row, record)
             add_age(engine, record, -1.0, now)
-        if to == driver.TO_NETWORK and is_withheld(engine, row, record):
+        if to == driver.TO_NETWORK and is_withheld(engine.attacks, row, own_id, record):
             engine.flight.phase[slot] = OVER
             push(engine.queue, now, reserved(engine.queue, 1), slot)
         elif to == driver.TO_NETWORK and not waits:
@@ -65,19 +75,6 @@ def send_emissions(engine, radio, reach, row, now, hops, before):
         else:
             engine.flight.phase[slot] = HELD
             push(engine.queue, record.at, reserved(engine.queue, 1), slot)
-
-
-@inlined
-def add_age(engine, record, sign, now):
-    """Add the time of the run (sign 1) to the age of a record in the event loop, or subtract it
-    (-1), if its kind has an age. In flight a record's age is relative to the time of the run.
-
-    Nodes with clocks measure ages in whole ticks.
-    """
-    if engine.age_place.shape[0] > 0 and engine.age_place[record.kind] >= 0:
-        known = engine.clocks.rate.shape[0] > 0
-        seconds = np.floor(now * driver.TICKS) / driver.TICKS if known else now
-        record.reals[engine.age_place[record.kind]] += sign * seconds
 
 
 @inlined
@@ -164,7 +161,8 @@ def post(
     It is lost if the node is down then. The pool must have a free slot.
     lend: a `Lender` of the caller, who posts often.
     """
-    _post(lend(engine), at, row, kind, topic, arg, event)
+    # Numbers of numpy would be other types, and each compiles the kernel once more.
+    _post(lend(engine), float(at), int(row), int(kind), int(topic), int(arg), int(event))
 
 
 @kernel
@@ -203,8 +201,11 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     starts: whether a node that comes up receives the start event.
     """
     kind, a, b = changes.kind[k], changes.a[k], changes.b[k]
+    if kind >= NODE_ATTACKS:
+        change_attack(engine.attacks, kind, a)
+        return True
     if kind >= NODE_PAUSED:
-        change_conduct(engine, kind, a, changes.t[k])
+        change_pause(engine, kind, a, changes.t[k])
         return True
     if kind in (NODE_DOWN, NODE_UP):
         if is_up(engine, a) == (kind == NODE_UP):

@@ -1,4 +1,4 @@
-"""Nodes of a run that pause or attack. The records of a node that pauses wait until it goes on.
+"""Nodes of a run that pause. The records of a node that pauses wait until it goes on.
 
 When a node goes on, the timers that were due come before the records that arrived, each in their
 order: a process that wakes up looks at its timers first.
@@ -10,7 +10,7 @@ from halfway.core import driver
 from halfway.core.compiled import inlined
 from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.records import ARRIVED, HELD
-from halfway.world.outages import NODE_ATTACKS, NODE_PAUSED
+from halfway.world.outages import NODE_PAUSED
 
 _NONE = np.int64(-1)
 
@@ -43,15 +43,6 @@ def keep_arrived(engine, row, slot):
     engine.flight.row[own] = row
     engine.flight.turns[own] = engine.turns[row]
     keep_waiting(engine, row, own)
-
-
-@inlined
-def change_conduct(engine, kind, row, at):
-    """Let a row of the engine pause or go on, or attack or be honest again."""
-    if kind >= NODE_ATTACKS:
-        engine.attackers[row] = np.uint8(kind == NODE_ATTACKS)
-    else:
-        change_pause(engine, kind, row, at)
 
 
 @inlined

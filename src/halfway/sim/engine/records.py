@@ -11,6 +11,7 @@ from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
 from halfway.core.records.checks import RecordChecks, no_checks
 from halfway.core.records.wire import RecordSizes, fixed_sizes, record_bytes
+from halfway.sim.engine.attacks import Attackers, no_attackers
 from halfway.sim.engine.calendar import Queue, enlarged, queue
 from halfway.sim.engine.clocks import Clocks, no_clocks
 from halfway.sim.engine.node_ids import NodeIds
@@ -91,7 +92,7 @@ class Engine(NamedTuple):
     age_place: npt.NDArray[np.int8]  # [256] or [0], see `core.kinds.Kinds.ages`
     checks: RecordChecks  # of records before a handler sees them; without rows: none
     pauses: Pauses
-    attackers: npt.NDArray[np.uint8]  # [n] 1 for black holes; [0] where no node ever attacks
+    attacks: Attackers
 
 
 def new_engine(
@@ -99,7 +100,7 @@ def new_engine(
     cuts: int = 0, sizes: RecordSizes | int = MESSAGE.itemsize, payload: Payload | None = None,
     ids: NodeIds | None = None, clocks: Clocks | None = None,
     age_place: npt.NDArray[np.int8] | None = None, checks: RecordChecks | None = None,
-    pauses: bool = False, attacks: bool = False,
+    pauses: bool = False, attacks: Attackers | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
@@ -108,8 +109,7 @@ def new_engine(
     sizes: of records on the air, or one size for all; payload: what the records that carry an
     event add. ids: of the nodes; None: their rows. clocks: of the nodes; None: all read the time of
     the run. age_place: see `core.kinds.Kinds.ages`. checks: which records reach a handler; all, if
-    there are none. pauses, attacks: whether nodes may pause, or attack; the payload then says which
-    kinds carry an event.
+    there are none. pauses: whether nodes may pause. attacks: of nodes; None: no node ever attacks.
     """
     each, rows = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, np.zeros(0, np.int32)
     known = (rows, rows) if ids is None or ids.are_rows else (ids.of, ids.by_id)
@@ -127,7 +127,7 @@ def new_engine(
             np.zeros(n * pauses, np.uint8), np.full(n * pauses, -1), np.full(n * pauses, -1),
             np.full(slots * pauses, -1),
         ),
-        np.zeros(n * attacks, np.uint8),
+        attacks or no_attackers(),
     )  # fmt: skip
 
 
@@ -195,15 +195,6 @@ def append_record(log, record, row):
 def is_up(engine, row):
     """Return whether a node can send and receive, by its turns in the engine's state."""
     return is_running(engine.turns[row])
-
-
-@inlined
-def is_withheld(engine, row, message):
-    """Return whether a row of the engine does not transmit a record: a
-    black hole, and a foreign event."""
-    attacks = engine.attackers.shape[0] > 0 and engine.attackers[row] == 1
-    foreign = message.publisher != id_of(engine, row)
-    return attacks and foreign and engine.payload.carried[message.kind] == 1
 
 
 @inlined

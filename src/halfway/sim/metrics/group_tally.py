@@ -275,7 +275,7 @@ def note_change(tally, views, v, m, what, hops, now, changes, changed):
 def advance(tally, views, entries, until, start, seconds, lifetime_s, changes):
     """Enter the entries into the tally, and the announcements that expire up to a time.
 
-    Return the number of changes of views.
+    Return the number of changes of views. The tuples are lent.
     """
     changed = 0
     for k in range(entries.t.shape[0] + 1):

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.adapters.group_views import group_views
+from halfway.core.compiler.lent import lent
 from halfway.core.kinds import Kinds
 from halfway.sim.engine.changes import Changes
 from halfway.sim.engine.node_ids import NodeIds
@@ -162,10 +163,11 @@ class GroupAccounting:
         )
         self._entries = []
         waiting = self._with_room(len(entries.t))
-        changes = room_for(waiting + len(entries.t))
+        # An entry changes a view at most once, and what it announces may expire in the same call.
+        changes = room_for(waiting + 2 * len(entries.t))
         changed = advance(
-            self._tally, self.views, entries, until, self._groups.start_s, self._seconds,
-            self._groups.lifetime_s, changes,
+            lent(self._tally), lent(self.views), lent(entries), until, self._groups.start_s,
+            self._seconds, self._groups.lifetime_s, lent(changes),
         )  # fmt: skip
         if changed:
             self.view_changes.append(ViewChanges._make(column[:changed] for column in changes))

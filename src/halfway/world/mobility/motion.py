@@ -91,7 +91,7 @@ def positions(
     query at ascending times costs only the legs since the last query.
     """
     position = np.empty((legs.n, 2))
-    _place_all(legs, t, legs.first[:-1].copy() if cursor is None else cursor, position)
+    _place_all(legs, float(t), legs.first[:-1].copy() if cursor is None else cursor, position)
     return position
 
 

@@ -87,7 +87,7 @@ class WaypointMotion:
         """Return random waypoint legs in [t0, t1] seconds; none starts at or after `seconds`."""
         if t0 < self._until:
             self._begin()
-        until = min(t1, self._seconds)
+        until = float(min(t1, self._seconds))  # a whole number would be another type
         room = int(self.n * (1.2 * max(until - self._until, 0.0) / self._cycle + 3.0)) + 64
         self._until = t1
         first, columns = np.empty(self.n + 1, np.int64), [np.empty(room) for _ in range(6)]

@@ -2,8 +2,6 @@
 
 import pytest
 
-from halfway.live.mqtt.access import Permissions
-from halfway.live.mqtt.limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import (
@@ -23,6 +21,8 @@ from halfway.live.mqtt.packets.types import (
     TopicRequest,
     Will,
 )
+from halfway.live.mqtt.policy.access import Permissions
+from halfway.live.mqtt.policy.limits import DoorDrop, DoorLimits
 from tests.live.mqtt.sessions.world import Client, World
 
 

@@ -1,10 +1,10 @@
 """CONNECT and DISCONNECT: how a client begins and ends a session."""
 
-from halfway.live.mqtt.access import Permissions
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import MQTT3, ConnackPacket, ConnectPacket, DisconnectPacket
+from halfway.live.mqtt.policy.access import Permissions
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import RESERVED

@@ -4,8 +4,6 @@ from collections import deque
 
 import msgspec
 
-from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
-from halfway.live.mqtt.messages import Publication
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.stream import Broken, PacketStream
@@ -16,6 +14,8 @@ from halfway.live.mqtt.packets.types import (
     Packet,
     PublishPacket,
 )
+from halfway.live.mqtt.policy.limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.session import ClientSession
 
 _BATCH_BYTES = 64 * 1024  # of messages in one output; more follow in the next

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from halfway.live.mqtt.messages import Message
+from halfway.live.mqtt.sessions.messages import Message
 
 
 class ClientDelivery(NamedTuple):

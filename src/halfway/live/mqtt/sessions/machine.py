@@ -4,9 +4,6 @@ import secrets
 from collections.abc import Callable, Iterator
 
 from halfway.live.mesh import Event, Mesh
-from halfway.live.mqtt.access import Permissions
-from halfway.live.mqtt.limits import DoorDrop, DoorLimits
-from halfway.live.mqtt.messages import Publication
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.stream import Broken
@@ -24,9 +21,12 @@ from halfway.live.mqtt.packets.types import (
     SubscribePacket,
     UnsubscribePacket,
 )
+from halfway.live.mqtt.policy.access import Permissions
+from halfway.live.mqtt.policy.limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.sessions import connecting, publishing, subscribing
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.table import Table
 

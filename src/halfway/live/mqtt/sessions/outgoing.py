@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from halfway.live.mqtt.limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
+from halfway.live.mqtt.policy.limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.sessions.delivery import ClientDelivery
 from halfway.live.mqtt.sessions.memory import SessionMemory
 

@@ -1,7 +1,5 @@
 """PUBLISH and its answers, in both directions."""
 
-from halfway.live.mqtt.limits import DoorDrop
-from halfway.live.mqtt.messages import Publication, publication
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.reasons import Reason
 from halfway.live.mqtt.packets.types import (
@@ -11,7 +9,9 @@ from halfway.live.mqtt.packets.types import (
     PubrecPacket,
     PubrelPacket,
 )
+from halfway.live.mqtt.policy.limits import DoorDrop
 from halfway.live.mqtt.sessions.connection import Connection
+from halfway.live.mqtt.sessions.messages import Publication, publication
 from halfway.live.mqtt.sessions.session import ClientSession
 from halfway.live.mqtt.sessions.shares import RESERVED
 from halfway.live.mqtt.sessions.table import Table

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from halfway.live.mesh import Event, Mesh, Refusal
-from halfway.live.mqtt.access import Permissions
-from halfway.live.mqtt.limits import DoorDrops, DoorLimits
-from halfway.live.mqtt.messages import Publication, publication, received_before
+from halfway.live.mqtt.policy.access import Permissions
+from halfway.live.mqtt.policy.limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.delivery import ClientDelivery
 from halfway.live.mqtt.sessions.memory import SavedMessage, SavedSession, SessionMemory
+from halfway.live.mqtt.sessions.messages import Publication, publication, received_before
 from halfway.live.mqtt.sessions.session import ClientSession, grant_of
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
 from halfway.live.mqtt.sessions.subscriptions import DoorSubscriptions

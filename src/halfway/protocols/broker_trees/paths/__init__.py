@@ -1,1 +1,1 @@
-"""Paths of broker trees over the underlay, which nodes learn by records: circuits hop by hop."""
+"""Paths of broker trees over the underlay: circuits hop by hop, and which path a broker takes."""

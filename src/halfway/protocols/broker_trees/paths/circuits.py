@@ -17,18 +17,23 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import copy_args_and_reals, emit
 from halfway.core.prng import mixed
 from halfway.protocols import reliable_hop
-from halfway.protocols.broker_trees.decisions import DIRECT, UPPER
-from halfway.protocols.broker_trees.messages import AWAY, BACK, DIRECTION, NO_PATH, ORIGIN, ROUTE
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, UPPER
+from halfway.protocols.broker_trees.records.messages import (
+    AWAY,
+    BACK,
+    DIRECTION,
+    NO_PATH,
+    ORIGIN,
+    ROUTE,
+)
 from halfway.protocols.event_window import copy_event_id
+from halfway.protocols.hash_table import FORGOTTEN, PROBES, hash_table, probed, unused_for, use
 
 SORTS = 4  # of paths: the remainder of a number is DIRECT, SECOND or UPPER
 MOST_HOPS = 4096  # of a record in transit: places that contradict each other may form a ring
 MOST_SERIAL = 2**29 - 1  # of an owner's numbers; then they start again
 
 _IN_FLIGHT, _ACCEPTED = 64, 256  # hops in flight, and hops accepted, that a node keeps
-_PROBE = 32  # places that a search looks at: with half of them free it hardly ever ends without one
-# Columns of `counts`.
-STAMPED, FORGOTTEN = 0, 1
 
 Int32s = npt.NDArray[np.int32]
 CIRCUIT = np.dtype(
@@ -41,7 +46,7 @@ CIRCUIT = np.dtype(
         ("version", "<i4"),  # of the owner's latest search
         ("shared", "<i4"),  # nodes that the way from the owner shares with its direct path
         ("hops", "<i4"),  # of the way from the owner
-        ("used", "<u4"),  # the node's count of stamps when it last used the place
+        ("used", "<u4"),  # the node's count of uses when it last used the place
     ]
 )
 
@@ -50,30 +55,26 @@ class Circuits(NamedTuple):
     """The circuits through a node, hashed by owner and number."""
 
     of: npt.NDArray[np.void]  # [n, places] CIRCUIT, as a record array
-    counts: npt.NDArray[np.int64]  # [n, 2] stamps; circuits forgotten for want of room
+    counts: npt.NDArray[np.int64]  # [n, 2] uses; circuits forgotten for want of room
 
 
 def no_circuits(n: int, circuits: int) -> Circuits:
     """Return the tables of n nodes that know no circuit, with room for so many at each.
 
-    There are twice as many places, rounded up to a power of two. A node without a place forgets,
-    among the circuits that it looked at, the one that it used least recently.
+    A node without a place forgets, among the circuits that it looked at, the one that it used least
+    recently. A node keeps its own paths longer than those of others.
     """
-    of = np.zeros((n, 1 << (2 * max(circuits, 1) - 1).bit_length()), CIRCUIT)
+    of = hash_table(n, circuits, CIRCUIT)
     for field in ("owner", "prev", "next", "peer"):
         of[field] = NONE
     return Circuits(of.view(np.recarray), np.zeros((n, 2), np.int64))
 
 
 @inlined
-def _probed(hashed, k, places):
-    step = (hashed >> np.uint64(32)) | np.uint64(1)
-    return np.int64((hashed + np.uint64(k) * step) & np.uint64(places - 1))
-
-
-@inlined
-def _hashed(owner, number):
-    return mixed((np.uint64(owner) << np.uint64(32)) + np.uint64(number))
+def _first_and_step(owner, number):
+    """Return where the search for a circuit begins, and its step."""
+    hashed = mixed((np.uint64(owner) << np.uint64(32)) + np.uint64(number))
+    return hashed, (hashed >> np.uint64(32)) | np.uint64(1)
 
 
 @apart
@@ -81,9 +82,10 @@ def find(circuits, i, owner, number):
     """Return the place of a circuit at row i; NO_PLACE if the node does not know it."""
     if owner < 0:
         return NO_PLACE
-    places, hashed = circuits.of.shape[1], _hashed(owner, number)
-    for k in range(min(places, _PROBE)):
-        place = _probed(hashed, k, places)
+    places = circuits.of.shape[1]
+    first, step = _first_and_step(owner, number)
+    for k in range(min(places, PROBES)):
+        place = probed(first, step, k, places)
         there = circuits.of[i, place]
         if there.owner == owner and there.number == number:
             return place
@@ -97,15 +99,15 @@ def claim(circuits, i, owner, number):
     """Return the place of a circuit at row i; a new one, with nothing known, if it has none."""
     place = find(circuits, i, owner, number)
     if place == NO_PLACE:
-        places, hashed = circuits.of.shape[1], _hashed(owner, number)
-        oldest = np.int64(-1)
-        for k in range(min(places, _PROBE)):
-            at = _probed(hashed, k, places)
+        places, oldest = circuits.of.shape[1], np.int64(-1)
+        first, step = _first_and_step(owner, number)
+        for k in range(min(places, PROBES)):
+            at = probed(first, step, k, places)
             there = circuits.of[i, at]
             if there.owner == NONE:
                 place = at
                 break
-            unused = (circuits.counts[i, STAMPED] - np.int64(there.used)) & np.int64(0xFFFFFFFF)
+            unused = unused_for(circuits, i, at)
             unused >>= np.int64(there.peer != NONE) << 4  # a node keeps its own paths longer
             if unused > oldest:
                 place, oldest = at, unused
@@ -114,21 +116,14 @@ def claim(circuits, i, owner, number):
         free.owner, free.number = owner, number
         free.prev = free.next = free.peer = NONE
         free.version = free.shared = free.hops = -1
-    stamp(circuits, i, place)
+    use(circuits, i, place)
     return place
-
-
-@inlined
-def stamp(circuits, i, place):
-    """Mark a circuit of row i as the one used last."""
-    circuits.counts[i, STAMPED] += 1
-    circuits.of[i, place].used = np.uint32(circuits.counts[i, STAMPED] & np.int64(0xFFFFFFFF))
 
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """Return the place of the circuit between row i and a peer of that
-    sort that was stamped last; NO_PLACE: none."""
+    """Return the place of the circuit of that sort between row i and a peer that was used last;
+    NO_PLACE if there is none."""
     found = NO_PLACE
     if peer < 0:
         return found
@@ -142,8 +137,8 @@ def path_to(circuits, i, peer, sort):
 
 @apart
 def first_path(circuits, i, peer):
-    """Return the place of the circuit on which a node reaches a peer
-    first: x, or z to a grandparent."""
+    """Return the place of the circuit on which a node reaches a peer first: x, or z to a
+    grandparent."""
     found = path_to(circuits, i, peer, DIRECT)
     return path_to(circuits, i, peer, UPPER) if found == NO_PLACE else found
 
@@ -193,7 +188,7 @@ def forward(circuits, i, own, message, out):
         towards = there.next if message.args[DIRECTION] == AWAY else there.prev
     if towards == NONE or message.hops >= MOST_HOPS:
         return emit(out, NO_PATH, 0.0, own)
-    stamp(circuits, i, place)
+    use(circuits, i, place)
     return send_copy(message, towards, out)
 
 

@@ -15,9 +15,9 @@ from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.messages import ANNOUNCE, HOPS, ORIGIN, ROOT, VERSION
 from halfway.protocols.broker_trees.paths.circuits import Int32s
-from halfway.protocols.broker_trees.tables.rows import place_in_row
+from halfway.protocols.broker_trees.paths.rows import place_in_row
+from halfway.protocols.broker_trees.records.messages import ANNOUNCE, HOPS, ORIGIN, ROOT, VERSION
 
 _STALE = 3.5  # refresh intervals without a newer announcement after which a broker is replaced
 
@@ -46,8 +46,8 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many brokers row i knows that are nearer: fewer hops,
-    or as many and a lower id."""
+    """Return how many brokers row i knows that are nearer: fewer hops, or as many and a lower
+    id."""
     found = 0
     for s in range(nearby.broker.shape[1]):
         other = nearby.broker[i, s]
@@ -58,8 +58,8 @@ def rank(nearby, i, hops, broker):
 
 @apart
 def nth_nearest(nearby, i, n):
-    """Return the place of the broker near row i of that rank, 0: the
-    nearest; NO_PLACE: there is none."""
+    """Return the place of the broker near row i of that rank, 0: the nearest; NO_PLACE: there is
+    none."""
     for s in range(nearby.broker.shape[1]):
         broker = nearby.broker[i, s]
         if broker != NONE and rank(nearby, i, nearby.hops[i, s], broker) == n:
@@ -69,8 +69,8 @@ def nth_nearest(nearby, i, n):
 
 @apart
 def nearest_but(nearby, i, broker):
-    """Return the broker nearest to row i, unless it is that one; NONE:
-    it is, or row i knows none."""
+    """Return the broker nearest to row i, unless it is that one; NONE: it is, or row i knows
+    none."""
     s = nth_nearest(nearby, i, 0)
     if s < 0 or nearby.broker[i, s] == broker:
         return np.int32(NONE)
@@ -94,8 +94,8 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for a broker that row i did not know: a free
-    one, or that of a farther broker."""
+    """Return the place for a broker that row i did not know: a free one, or that of a farther
+    broker."""
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
         s = nth_nearest(nearby, i, nearby.broker.shape[1] - 1)

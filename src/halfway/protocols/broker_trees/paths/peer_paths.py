@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
-from halfway.protocols.broker_trees.decisions import ALL_DIRECT, DIRECT, SECOND, balanced
-from halfway.protocols.broker_trees.messages import NOTIFY
 from halfway.protocols.broker_trees.paths.circuits import (
     Circuits,
     Int32s,
@@ -23,8 +21,10 @@ from halfway.protocols.broker_trees.paths.circuits import (
     send_along,
     way_back,
 )
+from halfway.protocols.broker_trees.paths.decisions import ALL_DIRECT, DIRECT, SECOND, balanced
+from halfway.protocols.broker_trees.paths.rows import place_in_row
 from halfway.protocols.broker_trees.paths.searches import Searches
-from halfway.protocols.broker_trees.tables.rows import place_in_row
+from halfway.protocols.broker_trees.records.messages import NOTIFY
 
 # Round trips differ by up to one microsecond by rounding alone.
 _CLOCK_S = 1.5e-6
@@ -64,8 +64,8 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
 
 @apart
 def placed(paths, i, peer):
-    """Return the place of a peer among a broker's paths, a new one if
-    it has none; NO_PLACE: no room."""
+    """Return the place of a peer among a broker's paths, a new one if it has none; NO_PLACE: no
+    room."""
     s = place_in_row(paths.peer, i, peer)
     if s < 0:
         s = place_in_row(paths.peer, i, NONE)
@@ -126,8 +126,8 @@ def note_trip(sender, peer, path, trip_s, least_s):
 
 @inlined
 def direct_path(sender, peer):
-    """Return the place of the first path to a peer: x, or z to a broker
-    beyond the parent; NO_PLACE."""
+    """Return the place of the first path to a peer: x, or z to a broker beyond the parent;
+    NO_PLACE."""
     return first_path(sender.circuits, sender.row, peer)
 
 
@@ -139,8 +139,8 @@ def second_path(sender, peer):
 
 @apart
 def active_path(sender, to):
-    """Return the circuit by which a broker now reaches another, or a
-    client's node; NO_PLACE: none."""
+    """Return the circuit by which a broker now reaches another, or a client's node; NO_PLACE:
+    none."""
     s = place_in_row(sender.paths.peer, sender.broker, to)
     if s >= 0 and sender.paths.detour[sender.broker, s] == 1:
         second = second_path(sender, to)
@@ -151,15 +151,15 @@ def active_path(sender, to):
 
 @apart
 def whole_microseconds(seconds):
-    """Return a round trip in whole microseconds: what is finer depends
-    on the clock's own offset."""
+    """Return a round trip in whole microseconds: what is finer depends on the clock's own
+    offset."""
     return math.floor(seconds * 1e6 + 0.5) * 1e-6
 
 
 @apart
 def waiting_s(trip_s, least_s):
-    """Return seconds that a record waits on a path: half of what a
-    round trip takes beyond the least."""
+    """Return seconds that a record waits on a path: half of what a round trip takes beyond the
+    least."""
     extra = trip_s - least_s
     return 0.5 * extra if extra >= _CLOCK_S else 0.0
 

@@ -15,8 +15,17 @@ from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.decisions import DIRECT, SECOND
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_SERIAL,
+    SORTS,
+    Int32s,
+    claim,
+    find,
+    path_to,
+    send_copy,
+)
+from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND
+from halfway.protocols.broker_trees.records.messages import (
     ANSWER,
     AVOIDED,
     BACK,
@@ -28,15 +37,6 @@ from halfway.protocols.broker_trees.messages import (
     SEARCH,
     SHARED,
     VERSION,
-)
-from halfway.protocols.broker_trees.paths.circuits import (
-    MOST_SERIAL,
-    SORTS,
-    Int32s,
-    claim,
-    find,
-    path_to,
-    send_copy,
 )
 
 _VERSIONS = np.int32(2**31 - 1)
@@ -113,8 +113,8 @@ def is_newer(version, other):
 
 @apart
 def shared_nodes(circuits, i, own, message):
-    """Return the nodes that the way of a search shares with its owner's
-    direct path, this one included."""
+    """Return the nodes that the way of a search shares with its owner's direct path, this one
+    included."""
     shared, owner = message.args[SHARED], message.args[ORIGIN]
     if message.args[ROUTE] % SORTS != SECOND:
         return shared
@@ -176,8 +176,8 @@ def answer(circuits, i, own, message, out):
 
 @apart
 def keep_found(circuits, i, own, message, out):
-    """Keep the path that a FOUND comes along. Return whether this node
-    owns it and may use it now."""
+    """Keep the path that a FOUND comes along. Return whether this node owns it and may use it
+    now."""
     place = find(circuits, i, message.target, message.args[ROUTE])
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
         return False

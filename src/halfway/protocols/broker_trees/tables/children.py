@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, kernel
 from halfway.core.missing import NONE
-from halfway.protocols.broker_trees.tables.rows import place_in_row
+from halfway.protocols.broker_trees.paths.rows import place_in_row
 
 
 class Children(NamedTuple):
@@ -66,8 +66,8 @@ def remove_child(children, i, node_id):
 
 @apart
 def first_child(children, i, but):
-    """Return the child of a broker in the first slot that is not `but`;
-    NONE if there is no other."""
+    """Return the child of a broker in the first slot that is not `but`; NONE if there is no
+    other."""
     for s in range(children.child.shape[1]):
         if children.child[i, s] != NONE and children.child[i, s] != but:
             return children.child[i, s]

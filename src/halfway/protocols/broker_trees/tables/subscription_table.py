@@ -16,7 +16,9 @@ from halfway.core.filters import Filters
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.circuits import Int32s
+from halfway.protocols.broker_trees.paths.peer_paths import send, send_event
+from halfway.protocols.broker_trees.records.messages import (
     CLIENT,
     DELIVERED,
     EACH,
@@ -31,8 +33,6 @@ from halfway.protocols.broker_trees.messages import (
     value,
     write_values,
 )
-from halfway.protocols.broker_trees.paths.circuits import Int32s
-from halfway.protocols.broker_trees.paths.peer_paths import send, send_event
 from halfway.protocols.event_window import copy_event_id
 
 FREE = np.int32(-1)
@@ -83,8 +83,8 @@ def is_complete(table, i, s):
 
 @apart
 def matches(table, i, s, catalogue, message):
-    """Return whether an event passes the filter of a table entry. An
-    event without an attribute fails."""
+    """Return whether an event passes the filter of a table entry. An event without an attribute
+    fails."""
     for a in range(table.low.shape[2]):
         low = table.low[i, s, a]
         if not math.isnan(low) and not low <= value(catalogue, message, a) <= table.high[i, s, a]:
@@ -94,8 +94,8 @@ def matches(table, i, s, catalogue, message):
 
 @apart
 def covers(table, i, s, t):
-    """[Carzaniga et al., §3.3] Return whether entry s takes every event
-    that entry t takes. Exact."""
+    """[Carzaniga et al., §3.3] Return whether entry s takes every event that entry t takes.
+    Exact."""
     wider = True
     for a in range(table.low.shape[2]):
         low, high = table.low[i, t, a], table.high[i, t, a]
@@ -128,8 +128,8 @@ def send_name(sender, kind, f, to, out):
 
 @apart
 def is_covered_upstream(table, i, slot):
-    """Return whether a broker's parent holds a filter of its
-    subscription table that covers a slot's."""
+    """Return whether a broker's parent holds a filter of its subscription table that covers a
+    slot's."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[i, s] == 1 and covers(table, i, s, slot):
             return True
@@ -152,8 +152,8 @@ def subscribe_upstream(table, sender, slot, up, out):
 
 @apart
 def entry_of(table, i, f, via, client):
-    """Return the slot of a table's entry for a filter, a new one if
-    there is none; NO_PLACE: no room."""
+    """Return the slot of a table's entry for a filter, a new one if there is none; NO_PLACE: no
+    room."""
     free = NO_PLACE
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == FREE:
@@ -209,8 +209,8 @@ def insert_own(table, filters, sender, f, client, up, out):
 
 @apart
 def is_maximal(table, i, slot):
-    """Return whether no other table entry covers that of a slot; of
-    equal ones the first is maximal."""
+    """Return whether no other table entry covers that of a slot; of equal ones the first is
+    maximal."""
     for s in range(table.filter.shape[1]):
         other = table.filter[i, s] != FREE and s != slot and is_complete(table, i, s)
         if other and covers(table, i, s, slot) and (s < slot or not covers(table, i, slot, s)):

@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.prng import low_half, mixed
-from halfway.protocols.broker_trees.messages import FILTER, HELD, ORIGIN, UNSUBSCRIBE_UP
+from halfway.protocols.broker_trees.records.messages import FILTER, HELD, ORIGIN, UNSUBSCRIBE_UP
 from halfway.protocols.broker_trees.tables.subscription_table import (
     FREE,
     is_complete,

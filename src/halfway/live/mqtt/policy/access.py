@@ -41,8 +41,8 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return allowed and (not self.deny or self.may_receive(topic))
 
     def may_subscribe(self, topic_filter: str) -> bool:
-        """Return whether the client may subscribe: an own filter covers
-        it, and no denied one does."""
+        """Return whether the client may subscribe: an own filter covers it, and no denied one
+        does."""
         allowed = self.subscribe is None or any(covers(one, topic_filter) for one in self.subscribe)
         return allowed and not any(covers(one, topic_filter) for one in self.deny)
 
@@ -153,5 +153,5 @@ def _check_password(where: str, stored: str) -> None:
         raise Problem(
             "expected scrypt:SALT:HASH in hexadecimal digits",
             where=where,
-            remedy="halfway.live.mqtt.access.hashed(password) returns it",
+            remedy="halfway.live.mqtt.policy.access.hashed(password) returns it",
         )

@@ -170,8 +170,8 @@ def parts_of(attributes):
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """Return the interval of an application's filter on an attribute;
-    NaN, NaN without a constraint."""
+    """Return the interval of an application's filter on an attribute; NaN, NaN without a
+    constraint."""
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.attribute[c] == attribute:
             return filters.low[c], filters.high[c]

@@ -6,8 +6,15 @@ its successors and the sender's depth.
 
 from halfway.core.kinds import Kinds
 from halfway.core.values.ranges import AGE_S, COUNT, NODE_OR_NONE
-from halfway.protocols.broker_trees import messages
-from halfway.protocols.broker_trees.messages import DIGEST, NUMBER, PARENT, PATH, ROUTED, TO_END
+from halfway.protocols.broker_trees.records import messages
+from halfway.protocols.broker_trees.records.messages import (
+    DIGEST,
+    NUMBER,
+    PARENT,
+    PATH,
+    ROUTED,
+    TO_END,
+)
 
 # Header fields that the tree reuses.
 ROOT = "event"  # as the sender knows it

@@ -23,8 +23,8 @@ FALLBACKS = 4
 
 @inlined
 def next_hop_up(direct, second, upper):
-    """Return the path of a broker's next hop up to the root, DIRECT,
-    SECOND or UPPER; CUT_OFF if none.
+    """Return the path of a broker's next hop up to the root, DIRECT, SECOND or UPPER; CUT_OFF if
+    none.
 
     direct, second, upper: whether the broker has this path, and the path and its end work.
     [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a parent that no
@@ -57,8 +57,8 @@ def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_t
 
 @inlined
 def fallback(stage, alternate_first):
-    """Return which broker a broker that lost its parent asks in a stage
-    of its search, 0 … FALLBACKS - 1.
+    """Return which broker a broker that lost its parent asks in a stage of its search, 0 …
+    FALLBACKS - 1.
 
     [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
     by a new path, because the root's children have no grandparent, and then others.

@@ -4,7 +4,16 @@ from halfway.core.compiled import apart
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.protocols.broker_trees.entering import hear_withdrawal, is_outside
-from halfway.protocols.broker_trees.messages import (
+from halfway.protocols.broker_trees.paths.circuits import (
+    MOST_HOPS,
+    claim,
+    forward,
+    is_in_transit,
+    send_copy,
+)
+from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
+from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on_search
+from halfway.protocols.broker_trees.records.messages import (
     ANNOUNCE,
     ANSWER,
     FOUND,
@@ -15,22 +24,13 @@ from halfway.protocols.broker_trees.messages import (
     SEARCH,
     WITHDRAW,
 )
-from halfway.protocols.broker_trees.paths.circuits import (
-    MOST_HOPS,
-    claim,
-    forward,
-    is_in_transit,
-    send_copy,
-)
-from halfway.protocols.broker_trees.paths.nearby import hear, next_hop_to
-from halfway.protocols.broker_trees.paths.searches import answer, keep_found, on_search
 
 
 @apart
 def carry(state, i, own, message, out):
-    """Keep the path that a client's KEEP_ALIVE takes, and pass the
-    record on to the broker by announcements. Return whether this node
-    is the broker. It may circle while announcements travel."""
+    """Keep the path that a client's KEEP_ALIVE takes, and pass the record on to the broker by
+    announcements. Return whether this node is the broker. It may circle while announcements
+    travel."""
     place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
     there = state.circuits.of[i, place]
     there.prev = message.source

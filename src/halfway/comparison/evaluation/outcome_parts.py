@@ -1,0 +1,28 @@
+"""Metrics that only some runs have: their values come from a part of the outcome."""
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+from halfway.sim.metrics.outcome import Outcome
+
+OutcomePart = TypeVar("OutcomePart")
+ValueOf = Callable[[Outcome], float]
+
+
+def reader(
+    part: Callable[[Outcome], OutcomePart | None],
+) -> Callable[[Callable[[OutcomePart], float]], ValueOf]:
+    """Return a function that makes metrics of a part of the outcome from functions of the part.
+
+    A run whose outcome lacks the part has the value nan.
+    """
+
+    def read(value: Callable[[OutcomePart], float]) -> ValueOf:
+        def of_run(outcome: Outcome) -> float:
+            found = part(outcome)
+            return math.nan if found is None else value(found)
+
+        return of_run
+
+    return read

@@ -1,0 +1,1 @@
+"""The records of the broker trees: their kinds, fields and ranges."""

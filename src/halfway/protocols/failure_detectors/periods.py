@@ -1,0 +1,56 @@
+"""The periods of a failure detector: its nodes count them, and look for silent members in between.
+
+Each node begins its first period at a random time, because nodes that start together would all
+send at once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import inlined
+from halfway.core.outbox import emit
+from halfway.core.prng import random_bits, random_states, uniform
+from halfway.protocols.failure_detectors import silence
+
+TICKS = 8  # in a period: how often a node looks for silent members
+
+
+class Periods(NamedTuple):
+    """What nodes remember of their periods."""
+
+    node_id: npt.NDArray[np.int32]  # [n]
+    random_state: npt.NDArray[np.uint64]  # [n]
+    ticks: npt.NDArray[np.int32]  # [n] until the next period
+    counter: npt.NDArray[np.int32]  # [n] of the periods that the node began
+
+
+def no_periods(node_ids: npt.NDArray[np.int32], seed: int) -> Periods:
+    """Return nodes that have begun no period."""
+    ticks, counter = np.zeros((2, len(node_ids)), np.int32)
+    return Periods(node_ids, random_states(node_ids, seed), ticks, counter)
+
+
+@inlined
+def begins_period(periods, i):
+    """Count a tick of row i, and the period that it begins. Return whether it begins one."""
+    periods.ticks[i] -= 1
+    begins = periods.ticks[i] <= 0
+    if begins:
+        periods.ticks[i] = TICKS
+        periods.counter[i] += 1
+    return begins
+
+
+@inlined
+def emit_tick(kind, periods, period_s, i, out):
+    """Emit the next tick of row i, a timer of that kind."""
+    emit(out, kind, period_s / TICKS, periods.node_id[i])
+
+
+@inlined
+def start_periods(kind, periods, heard, period_s, i, now, out):
+    """Start row i: emit its first tick, and begin the silence of every member now."""
+    silence.hear_all_again(heard, i, now)
+    emit(out, kind, period_s * uniform(random_bits(periods, i)), periods.node_id[i])

@@ -1,0 +1,173 @@
+"""Sweeps: searches of a root that visit all nodes, depth first, and so find every other tree.
+
+[drw §5] leaves open when walks may stop. A random search leaves parts of a chain, or of two cliques
+with a bridge, unvisited. A sweep steps onto a neighbour that it has not visited, and back where
+there is none. A visited node reports this to its neighbours (SWEPT). A sweep of n nodes takes
+2 (n - 1) steps and n such records; a neighbour that heard no SWEPT costs two more steps.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.message import EVERYONE
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.neighbourhood import place_of
+from halfway.core.outbox import emit
+from halfway.core.prng import low_half, seeded
+from halfway.protocols.reliable_hop import release
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.launch import first_random, random_of, send_first, send_step
+from halfway.protocols.walks.state import (
+    CUT_SHORT,
+    DIED,
+    REDRAWN,
+    is_same,
+    trail_of,
+    walker_of,
+    write_member,
+)
+
+
+@inlined
+def is_sweep(rules, step):
+    """Return whether a STEP of a walk is one of a sweep."""
+    return rules.sweep_steps > 0 and step.args[messages.SEARCHES] == 1
+
+
+@inlined
+def is_sweep_hop(trails, rules, i, place):
+    """Return whether the hop in flight at a place of row i is a STEP of a sweep."""
+    record = trails.hops.record[i, place]
+    return record.kind == messages.STEP and is_sweep(rules, record)
+
+
+@inlined
+def key_of(walker, node_id):
+    """Return the mark by which a node remembers that a sweep's launch visited its neighbour."""
+    # The id is in the mark, because the places of neighbours shift when the list changes.
+    key = seeded(np.uint64(walker.member), 2 * np.int64(walker.topic) + walker.side)
+    key = seeded(seeded(key, walker.incarnation), walker.generation)
+    return low_half(seeded(key, node_id))
+
+
+@apart
+def hear_swept(trails, neighbourhood, i, message):
+    """Remember that a sweep has visited a neighbour of row i."""
+    place = place_of(neighbourhood, i, message.source) - np.int64(neighbourhood.first[i])
+    if 0 <= place < trails.swept.shape[2]:
+        swept = trails.swept[i, message.topic, place]
+        swept.key = key_of(walker_of(message), message.source)
+        swept.hops = message.args[messages.STEPS]
+
+
+@apart
+def next_of_sweep(trails, neighbourhood, i, known, walker, random):
+    """Return the next neighbour that a sweep is to visit from row i, in an order drawn for each
+    launch and node; the one that it came from where there is no other."""
+    found, least, after = np.int32(NONE), np.uint64(0), seeded(random, known.tried)
+    first = np.int64(neighbourhood.first[i])
+    for e in range(first, np.int64(neighbourhood.last[i])):
+        other, p = neighbourhood.who[e], e - first
+        visited = p < trails.swept.shape[2]
+        visited = visited and trails.swept[i, walker.topic, p].key == key_of(walker, other)
+        order = seeded(random, other)
+        if visited or other == known.parent or (known.tried != NONE and order <= after):
+            continue
+        if found == NONE or order < least:
+            found, least = np.int32(other), order
+    known.tried = trails.node_id[i] if found == NONE else found
+    return np.int32(known.parent) if found == NONE else found
+
+
+@apart
+def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
+    """Enter the first visit of a sweep to row i, on its trail at a place, and report it to the
+    neighbours.
+
+    The news of a meeting goes back by the neighbour with the fewest hops to the sweep's initiator,
+    because the way of the sweep itself is long. hops: by way of the source.
+    """
+    known = trails.trails[i, topic, at]
+    known.parent, known.tried = source, NONE
+    first = np.int64(neighbourhood.first[i])
+    last = np.int64(neighbourhood.last[i])
+    for p in range(min(last - first, trails.swept.shape[2])):
+        other, swept = neighbourhood.who[first + p], trails.swept[i, topic, p]
+        if swept.key == key_of(walker, other) and swept.hops + 1 < hops:
+            known.back, hops = other, swept.hops + 1
+    o = emit(out, messages.SWEPT, 0.0, EVERYONE)
+    write_member(o, walker)
+    o.args[messages.STEPS] = hops
+
+
+@apart
+def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, out):
+    """Make the next step of a sweep from row i, unless it is back at its initiator for good or has
+    made its most steps."""
+    known, walker = trails.trails[i, topic, at], walker_of(step)
+    if steps >= rules.sweep_steps:
+        trails.counts[i, CUT_SHORT] += 1
+        return
+    random = random_of(step)
+    towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
+    if towards != trails.node_id[i]:
+        send_step(
+            trails, rules, i, step, random, steps + 1, after, towards, known.parent, 0, out
+        )  # fmt: skip
+
+
+@apart
+def begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out):
+    """Begin a sweep at its initiator, whose own trail is at a place."""
+    own, random = trails.node_id[i], first_random(trails, i, walker)
+    visit(trails, neighbourhood, i, walker.topic, at, walker, own, 0, out)
+    known = trails.trails[i, walker.topic, at]
+    towards = next_of_sweep(trails, neighbourhood, i, known, walker, random)
+    if towards == own:
+        trails.counts[i, DIED] += 1
+    else:
+        send_first(trails, rules, i, walker, random, towards, True, now, out)
+
+
+@apart
+def sweep_on(trails, rules, neighbourhood, i, message, at, out):
+    """Let a sweep go on from row i, where its STEP came: from a node that it visits for the first
+    time, from the neighbour that it visited last, or back at once from any other one."""
+    after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
+    topic = message.topic
+    if at != NO_PLACE:
+        known = trails.trails[i, topic, at]
+        if known.since == message.at or known.tried == message.source:
+            go_on(trails, rules, neighbourhood, i, topic, at, message, steps, after, out)
+            return
+    send_step(
+        trails, rules, i, message, random_of(message), steps + 1, after, message.source, NONE, 0,
+        out,
+    )  # fmt: skip
+
+
+@apart
+def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
+    """Repeat the failed STEP of a sweep once; then leave out the neighbour that does not answer.
+
+    A sweep whose way back fails ends.
+    """
+    failed = trails.hops.record[i, place]
+    walker, tries, towards = walker_of(failed), trails.redraws[i, place], failed.next
+    steps, topic = failed.args[messages.STEPS], walker.topic
+    release(trails.hops, i, place)
+    at = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
+    if at == NO_PLACE or not is_same(trails.trails[i, topic, at], walker):
+        return
+    known = trails.trails[i, topic, at]
+    if tries == 0:
+        trails.counts[i, REDRAWN] += 1
+        random = random_of(failed)
+        send_step(
+            trails, rules, i, failed, random, steps, 0.0, towards, known.parent, 1, out
+        )  # fmt: skip
+    elif towards == known.tried:
+        trails.counts[i, REDRAWN] += 1
+        go_on(trails, rules, neighbourhood, i, topic, at, failed, steps, 0.0, out)
+    else:
+        trails.counts[i, DIED] += 1

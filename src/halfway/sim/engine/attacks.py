@@ -1,0 +1,106 @@
+"""Nodes of a run that attack: what the engine withholds and falsifies of the records they send.
+
+A record that carries an event is withheld by a black hole. Every other record of a liar has random
+values, within the ranges that its kind declares. The addresses of a hop and its sequence number
+stay true: neighbours receive the record, and acknowledgements fit.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.core.compiled import apart, inlined
+from halfway.core.kinds import Kinds, carrying
+from halfway.core.prng import advanced, mixed, random_states, uniform
+from halfway.core.records.checks import (
+    COLUMNS,
+    OF_HOP,
+    RecordChecks,
+    no_checks,
+    record_checks,
+    write_column,
+)
+from halfway.world.outages import NODE_ATTACKS
+
+# Bits of `conduct`, in the order of the kinds of events from NODE_ATTACKS on.
+BLACK_HOLE, LIAR = np.uint8(1), np.uint8(2)
+_MOST = 2.0**31 - 1.0  # of a real number, whose range may have no end
+
+
+class Attackers(NamedTuple):
+    """The engine's nodes that attack, and the ranges of what they may lie about."""
+
+    conduct: npt.NDArray[np.uint8]  # [n] bits; [0] where no node ever attacks
+    random_state: npt.NDArray[np.uint64]  # [n] of the lies; or [0]
+    ranges: RecordChecks  # of the values of each kind; without rows where no node ever attacks
+    carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event; or [0]
+
+
+def no_attackers() -> Attackers:
+    """Return the attacks of an engine whose nodes are all honest for the whole run."""
+    return Attackers(
+        np.zeros(0, np.uint8), np.zeros(0, np.uint64), no_checks(), np.zeros(0, np.uint8)
+    )
+
+
+def attackers_of(
+    node_ids: npt.NDArray[np.int32], kinds: Kinds, limits: Mapping[str, int], seed: int
+) -> Attackers:
+    """Return the attacks of an engine before any of them begins.
+
+    node_ids: [n]. limits: sizes of the state by name, see `record_checks`. seed: of the lies.
+    """
+    carried = np.zeros(256, np.uint8)
+    carried[carrying(kinds)] = 1
+    return Attackers(
+        np.zeros(len(node_ids), np.uint8), random_states(node_ids, seed),
+        record_checks(kinds, limits), carried,
+    )  # fmt: skip
+
+
+@inlined
+def change_attack(attacks, kind, row):
+    """Let a row of the engine begin an attack, or end it, by an event from NODE_ATTACKS on."""
+    attack = np.uint8(1) << np.uint8((kind - NODE_ATTACKS) >> 1)
+    if (kind - NODE_ATTACKS) & 1 == 0:
+        attacks.conduct[row] |= attack
+    else:
+        attacks.conduct[row] &= ~attack
+
+
+@inlined
+def is_withheld(attacks, row, own_id, record):
+    """Return whether a row of the engine does not transmit a record: a black hole, and an event of
+    another publisher."""
+    if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & BLACK_HOLE == 0:
+        return False
+    return attacks.carried[record.kind] == 1 and record.publisher != own_id
+
+
+@inlined
+def lie(attacks, row, record):
+    """Falsify a record that a row of the engine transmits, if the row lies."""
+    if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & LIAR == 0:
+        return
+    if attacks.carried[record.kind] == 0:
+        falsify(attacks, row, record)
+
+
+@apart
+def falsify(attacks, row, record):
+    """Write random values into all fields that a record's kind declares for the engine's attacks,
+    but for those of its hop."""
+    kind, word = record.kind, attacks.random_state[row]
+    for column in range(COLUMNS):
+        if attacks.ranges.declared[kind, column] == 0 or column in OF_HOP:
+            continue
+        low = max(attacks.ranges.bounds[kind, column, 0], -_MOST)
+        high = min(attacks.ranges.bounds[kind, column, 1], _MOST)
+        word = advanced(word)
+        value = low + uniform(mixed(word)) * (high - low)
+        if attacks.ranges.whole[kind, column] == 1:
+            value = np.floor(value + 0.5)
+        write_column(record, column, value)
+    attacks.random_state[row] = word
