@@ -11,7 +11,7 @@ from pathlib import Path
 _REPOSITORY = Path(__file__).parents[1]
 PAGE = _REPOSITORY / "docs" / "scenarios.md"
 TARGET = _REPOSITORY / "src" / "halfway" / "scenario" / "descriptions.json"
-_HEADING = re.compile(r'(?:`\[+([a-z]+)\]+`)?(?: *(?:kind|fault) = "([a-z-]+)")?')
+_HEADING = re.compile(r'(?:`\[+((?!options)[a-z.]+)\]+`)?(?: *(?:kind|fault) = "([a-z-]+)")?')
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.groups import Groups, Stay
+from halfway.world.workload.requests import ReplicatedResources, RequestRules
 
 LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
 TEXT = """
@@ -26,6 +27,9 @@ NAMED = """
 start_s = 0
 members = { pumps = ["gate", { node = "shed", from_s = 20, until_s = 70 }], \
 desk = [{ node = "yard", role = "subscribe" }, "roof"] }
+"""
+CLIENT = """members = ["gate", "roof", { node = "shed", role = "subscribe" }]
+[workload.requests]
 """
 
 
@@ -54,6 +58,16 @@ def test_members_by_name_have_roles_and_times(tmp_path: Path) -> None:
         ("members_each = 2\nlifetime_s = 9", "lifetime_s = 9: expected"),
         ("members_each = 2\njoin_s = [4.0, 2.0]", "the earlier time first"),
         ('members_each = 2\nrole = "boss"', "role"),
+        (
+            "members_each = 2\n[workload.requests]\nclients_each = 3",
+            "clients_each = 3: expected at",
+        ),
+        (
+            "members_each = 2\n[workload.requests]\nclients_each = 2\ntimeout_s = 0.05",
+            "timeout_s = 0.05: expected",
+        ),
+        ('members = ["gate"]\n[workload.requests]\nclients_each = 2', "as members have names"),
+        ('members = ["gate", "yard"]\n[workload.requests]', "clients in each group"),
         ('members = ["gate", { node = "gate", from_s = 5 }]', "joins group 0 twice"),
     ],
 )
@@ -77,6 +91,28 @@ def test_only_systems_that_list_members_themselves_run_without_announcements(
         simulation(tmp_path, text)
     with pytest.raises(Problem, match='expected the role "both"'):
         simulation(tmp_path, f'{text}\nrole = "publish"', "random-walk")
+
+
+def test_clients_are_drawn_beside_the_members_or_subscribe_only(tmp_path: Path) -> None:
+    members = simulation(tmp_path, "members_each = 2").demand
+    drawn = simulation(tmp_path, "members_each = 2\n[workload.requests]\nclients_each = 2").demand
+    assert isinstance(members, Groups)
+    assert isinstance(drawn, ReplicatedResources)
+    assert list(drawn.stays[:2]) == list(members.stays)
+    assert [(one.publishes, one.subscribes) for one in drawn.stays[2:]] == [(False, True)] * 2
+    assert len({one.row for one in drawn.stays}) == 4
+    named = simulation(tmp_path, f"{CLIENT}writes_every_s = 9", "gossip").demand
+    assert isinstance(named, ReplicatedResources)
+    assert (named.replicas, named.clients) == ([[0, 1]], [[2]])
+    assert named.rules == RequestRules(writes_every_s=9.0)
+
+
+def test_a_run_has_requests_where_members_announce_themselves(tmp_path: Path) -> None:
+    found = simulation(tmp_path, CLIENT).run().requests
+    assert found is not None
+    assert found.served == found.requested - found.unfinished > 3
+    with pytest.raises(Problem, match="the role"):
+        simulation(tmp_path, f'views = "system"\n{CLIENT}', "random-walk")
 
 
 def test_views_of_a_run_follow_joins_and_leaves(tmp_path: Path) -> None:

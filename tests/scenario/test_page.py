@@ -25,7 +25,18 @@ def parts() -> dict[str, Any]:
                 kind = f' {part.tag_field} = "{part.tag}"' if part.tag else ""
                 brackets = "[[{}]]" if field.name == "faults" else "[{}]"
                 found[f"`{brackets.format(field.name)}`{kind}"] = part
+                found |= parts_below(field.name, part)
     return found
+
+
+def parts_below(table: str, part: inspect.StructType) -> dict[str, Any]:
+    """The tables inside a table, by their headings on the page."""
+    return {
+        f"`[{table}.{field.name}]`": inner
+        for field in part.fields
+        for inner in getattr(field.type, "types", ())
+        if isinstance(inner, inspect.StructType)
+    }
 
 
 def default(field: Any) -> str:

@@ -18,8 +18,8 @@ OWN = {
 }
 
 
-DETECTION, GROUPS = "who-is-alive", "who-is-in"
-OF_EVENTS = {file.stem for file in FOLDER.glob("*.toml")} - {DETECTION, GROUPS}
+DETECTION, GROUPS, REQUESTS = "who-is-alive", "who-is-in", "replicas"
+OF_EVENTS = {file.stem for file in FOLDER.glob("*.toml")} - {DETECTION, GROUPS, REQUESTS}
 
 
 @pytest.mark.parametrize("name", sorted(OF_EVENTS))
@@ -71,3 +71,24 @@ def test_the_example_of_groups_runs(tmp_path: Path) -> None:
     }  # fmt: skip
     assert "delivery-ratio" not in [metric.name for metric in found.metrics]
     assert f"halfway compare examples/scenarios/{GROUPS}.toml" in path.read_text("utf-8")
+
+
+def test_the_example_of_requests_runs(tmp_path: Path) -> None:
+    path = FOLDER / f"{REQUESTS}.toml"
+    changes = {
+        "seconds": "60",
+        "network.n": "30",
+        "network.degree": "7",
+        "faults[0].at": "40",
+    }
+    request = read_request(path, ["flooding"], replicates=1, changes=changes)
+    store = Store(tmp_path / "runs")
+    fill(store, request)
+    completed = compare(request, store)
+    assert completed.first_error == ""
+    found = completed.results
+    assert found.cell(0, "flooding", "requests-served").mean.value > 0.7
+    assert found.cell(0, "flooding", "messages-per-request").mean.value > 1.0
+    assert 0.1 < found.cell(0, "flooding", "request-time").mean.value < 6.0
+    assert found.cell(0, "flooding", "view-completeness").mean.value > 0.7
+    assert f"halfway compare examples/scenarios/{REQUESTS}.toml" in path.read_text("utf-8")

@@ -94,6 +94,7 @@ def test_a_cut_link_and_a_partition_end_separately() -> None:
         ({"seconds": "5000"}, "seconds = 5000: expected at most 3600"),
         ({"hello_period_s": "0.01"}, "hello_period_s = 0.01: expected at least 0.05"),
         ({"power.battery_j": "5"}, "power.battery_j"),
+        ({"workload": "requests"}, "workload.requests: the applications of the air do not reply"),
         ({"faults": "attack"}, r"faults\[0\]: the nodes of the air cannot attack"),
     ],
 )
@@ -102,6 +103,10 @@ def test_what_the_air_cannot_do_is_refused(
 ) -> None:
     if "radio.kind" in changes:
         scenario.write_text(SCENARIO.replace('kind = "ideal"\ndelay_s = 0.02', 'kind="contention"'))
+        changes = {}
+    if "workload" in changes:
+        groups = '[workload]\nkind = "groups"\nmembers_each = 2\n[workload.requests]\n'
+        scenario.write_text(SCENARIO.partition("[workload]")[0] + groups)
         changes = {}
     if "faults" in changes:
         attack = '[[faults]]\nfault = "attack"\nkind = "black-hole"\nnode = 1\n'

@@ -28,6 +28,7 @@ class GroupViews(NamedTuple):
     until_s: npt.NDArray[np.float64]  # [views, room] when the place expires
     hops: npt.NDArray[np.int32]  # [views, room] of that announcement
     listed: npt.NDArray[np.bool_]  # [views, room] whether the member is in the view
+    suspected: npt.NDArray[np.int32]  # [views, room] `number` when the member was suspected
     changes: npt.NDArray[np.int32]  # [views] the number of the view: it grows with each change
     refused: npt.NDArray[np.int64]  # [views] announcements without room
 
@@ -37,8 +38,8 @@ def group_views(views: int, room: int) -> GroupViews:
     shape = views, max(room, 1)
     return GroupViews(
         np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32), np.zeros(shape),
-        np.zeros(shape, np.int32), np.zeros(shape, np.bool_), np.zeros(views, np.int32),
-        np.zeros(views, np.int64),
+        np.zeros(shape, np.int32), np.zeros(shape, np.bool_),
+        np.full(shape, NONE, np.int32), np.zeros(views, np.int32), np.zeros(views, np.int64),
     )  # fmt: skip
 
 
@@ -54,6 +55,7 @@ def place_in_view(views, v, member, now):
     if free != NO_PLACE:
         views.member[v, free] = member
         views.number[v, free] = NONE
+        views.suspected[v, free] = NONE
         views.listed[v, free] = False
     return free
 
@@ -98,3 +100,27 @@ def forget_view(views, v):
     for k in range(views.member.shape[1]):
         views.member[v, k] = NONE
         views.listed[v, k] = False
+
+
+@inlined
+def suspect_member(views, v, member):
+    """Suspect a member of a group view until a newer announcement of it is heard."""
+    for k in range(views.member.shape[1]):
+        if views.member[v, k] == member:
+            views.suspected[v, k] = views.number[v, k]
+
+
+@inlined
+def nearest_member(views, v, now):
+    """Return the listed and unsuspected member of a group view with the fewest hops; NONE without
+    one. Of equally near members, the least counts."""
+    nearest, fewest = NONE, 0
+    for k in range(views.member.shape[1]):
+        member, hops = views.member[v, k], views.hops[v, k]
+        if not views.listed[v, k] or views.until_s[v, k] <= now:
+            continue
+        if views.number[v, k] <= views.suspected[v, k]:
+            continue
+        if nearest == NONE or hops < fewest or (hops == fewest and member < nearest):
+            nearest, fewest = member, hops
+    return nearest

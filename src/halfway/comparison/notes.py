@@ -275,7 +275,9 @@ def _drawn_roles(scenario: Scenario) -> tuple[str, ...]:
     if isinstance(scenario.workload, FailureDetection):
         return ()
     if isinstance(scenario.workload, GroupWorkload):
-        return ("announcements",) if scenario.workload.members else ("members", "announcements")
+        drawn = () if scenario.workload.members else ("members",)
+        requests = () if scenario.workload.requests is None else ("requests",)
+        return (*drawn, "announcements", *requests)
     return "roles", "publications"
 
 

@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from halfway.problem import Problem
-from halfway.scenario.schema import GroupMember, GroupWorkload
+from halfway.scenario.schema import GroupMember, GroupWorkload, Requests
 from halfway.world.faults import Node
 from halfway.world.workload.groups import Groups, Stay, drawn_stays
+from halfway.world.workload.requests import ReplicatedResources, RequestRules
 from halfway.world.workload.roles import Names, topic_names
 
 _STREAM = 2**31  # of the seeds of groups, apart from those of topics
@@ -14,11 +15,13 @@ _STREAM = 2**31  # of the seeds of groups, apart from those of topics
 
 def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Groups:
     """Build the groups of a scenario with nodes of these names. Raises Problem naming the field."""
+    requests = workload.requests
     if workload.members is None:
         stays = drawn_stays(
             len(names), workload.groups, workload.members_each, join_s=workload.join_s,
             stay_s=workload.stay_s, publishes=workload.role != "subscribe",
             subscribes=workload.role != "publish", seed=seed + _STREAM,
+            clients_each=0 if requests is None else requests.clients_each,
         )  # fmt: skip
     else:
         stays = list(_named(workload, names))
@@ -28,7 +31,24 @@ def groups_of(workload: GroupWorkload, names: Sequence[str], seed: int) -> Group
             what = 'workload.views = "system": expected the role "both" of all members'
             raise Problem(what, remedy="leave out the roles, or leave out views")
         announce_s = 0.0
-    return Groups(stays, announce_s, workload.lifetime_s, workload.start_s, seed)
+    groups = Groups(stays, announce_s, workload.lifetime_s, workload.start_s, seed)
+    return groups if requests is None else _with_requests(groups, requests)
+
+
+def _with_requests(groups: Groups, requests: Requests) -> ReplicatedResources:
+    """Return the groups of a scenario whose members replicate a resource."""
+    writes_every_s = math.inf if requests.writes_every_s is None else requests.writes_every_s
+    made = ReplicatedResources(
+        groups.stays, groups.announce_s, groups.lifetime_s, groups.start_s, groups.seed,
+        RequestRules(
+            requests.every_s, requests.timeout_s, requests.tries, writes_every_s,
+            requests.reaction_s, requests.resource_bytes,
+        ),
+    )  # fmt: skip
+    if not all(made.replicas) or not all(made.clients):
+        what = "workload.requests: expected members that publish and clients in each group"
+        raise Problem(what, remedy='a member with the role "subscribe" is a client')
+    return made
 
 
 def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
@@ -38,6 +58,10 @@ def _named(workload: GroupWorkload, names: Sequence[str]) -> Iterator[Stay]:
         if (value := getattr(workload, field)) != default:
             what = f"workload.{field} = {value}: expected its default, as members have names"
             raise Problem(what, remedy=f"leave out {field}, or leave out members")
+    if workload.requests is not None and workload.requests.clients_each != Requests().clients_each:
+        what = f"workload.requests.clients_each = {workload.requests.clients_each}"
+        remedy = 'leave out clients_each, and give clients the role "subscribe"'
+        raise Problem(f"{what}: expected its default, as members have names", remedy=remedy)
     members = workload.members
     by_group = members if isinstance(members, dict) else {"0": members or []}
     groups, nodes = Names("group", topic_names(by_group)), Names("node", names)

@@ -37,6 +37,10 @@ def json_schema() -> str:
     for table, declared in top["properties"].items():
         for part in _parts(declared, parts):
             fields = part["properties"]
+            for name, inner in fields.items():
+                if f"{table}.{name}" in descriptions():
+                    (table_below,) = _parts(inner, parts)
+                    _describe(table_below["properties"], f"{table}.{name}")
             # A fault may have a kind of its own, such as the kind of an attack.
             tags = [fields[tag]["enum"][0] for tag in ("fault", "kind") if tag in fields]
             _describe(fields, " ".join([table, *tags[:1]]))

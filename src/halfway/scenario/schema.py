@@ -9,6 +9,7 @@ from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Power
 from halfway.world.faults import Fault, Node
+from halfway.world.workload.requests import DEFAULT
 
 _MOST_NODES = 10_000_000
 LEAST_DELAY_S = 1e-3  # for moving nodes: below it, neighbour lists would change in tiny steps
@@ -155,6 +156,18 @@ class GroupMember(Member, frozen=True, kw_only=True):
     ] = None
 
 
+class Requests(_Part, frozen=True, kw_only=True):
+    """A scenario's requests of a resource that the members of a group replicate."""
+
+    clients_each: Count = 10
+    every_s: Seconds = DEFAULT.every_s
+    timeout_s: Seconds = DEFAULT.timeout_s
+    tries: Annotated[int, Meta(ge=1, le=1000)] = DEFAULT.tries
+    writes_every_s: Seconds | None = None
+    reaction_s: Annotated[float, Meta(ge=1e-3, le=1e3)] = DEFAULT.reaction_s
+    resource_bytes: Bytes = DEFAULT.resource_bytes
+
+
 class GroupWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="groups"):
     """A scenario's groups: members join, announce themselves, list each other, and leave."""
 
@@ -168,6 +181,7 @@ class GroupWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="gro
     announce_s: Seconds = 10.0
     lifetime_s: Seconds = 35.0
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 30.0
+    requests: Requests | None = None  # of the resource that the members replicate
 
 
 AnyWorkload = Workload | RecordedWorkload | FailureDetection | GroupWorkload
@@ -218,8 +232,11 @@ class Scenario(_Part, frozen=True, kw_only=True):
 # of a comparison, which follow from the scenario's text, remain as they were.
 _ADDED = {
     "power": ("battery_j",),
-    "workload": ("popularity", "exponent", "publishers", "subscribers", "brokers", "payload_bytes"),
-}
+    "workload": (
+        "popularity", "exponent", "publishers", "subscribers", "brokers", "payload_bytes",
+        "requests",
+    ),
+}  # fmt: skip
 _ADDED_ABOVE = ("hello", "hello_period_s", "hello_neighbours", "clock")  # outside of any table
 
 

@@ -49,6 +49,7 @@ class RunLog:
             events["hops"].astype(np.int64),
         )  # fmt: skip
         self._deliveries.deliver(*delivered)
+        self._publications.hear(changes, *delivered)
         if (groups := self.observers.groups) is not None:
             groups.follow(changes)
             groups.deliver(*delivered)

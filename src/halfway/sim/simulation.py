@@ -27,14 +27,7 @@ from halfway.sim.metrics.outcome import Outcome, RunId
 from halfway.sim.metrics.summary import outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import (
-    CLOCKS,
-    LIES,
-    RADIO,
-    check_run,
-    environment_and_context,
-    stream,
-)
+from halfway.sim.run_context import CLOCKS, LIES, RADIO, check_run, environment_and_context, stream
 from halfway.sim.run_engine import instance_of, run_engine
 from halfway.sim.run_log import RunLog
 from halfway.sim.workload.payloads import PayloadSizes
@@ -126,10 +119,10 @@ class Simulation:
         self._batteries = None if batteries is None else Batteries(batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
-        self._publications = PublicationFeed(self.demand, deliveries, self.environment, stretch)
-        kinds, names, self._lend = self.instance.kinds, self.environment.names(), Lender()
-        found = observers_of(kinds, self.environment.ids, self.demand, self.seconds)
-        self._log = RunLog(kinds, self._publications, deliveries, names, trace, journal, found)
+        found = observers_of(self.instance.kinds, self.environment.ids, self.demand, self.seconds)
+        feed = PublicationFeed(self.demand, deliveries, self.environment, stretch, found.requests)
+        self._publications, names, self._lend = feed, self.environment.names(), Lender()
+        self._log = RunLog(self.instance.kinds, feed, deliveries, names, trace, journal, found)
         self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)
@@ -159,8 +152,7 @@ class Simulation:
         if until is not None and not until >= 0.0:
             raise Problem(f"until = {until}: expected 0 s or more")
         target = self.seconds if until is None else min(float(until), self.seconds)
-        limit = engines.UNLIMITED if records is None else records
-        continues = True
+        limit, continues = engines.UNLIMITED if records is None else records, True
         while self.at < target and continues:
             if self.at >= self.environment.at:
                 if self._batteries is not None:
@@ -185,6 +177,7 @@ class Simulation:
 
     def outcome(self) -> Outcome:
         """Return the outcome of the simulation so far."""
+        self._publications.settle(self.at)
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
             deliveries=self.deliveries, energy=self.energy(),

@@ -5,7 +5,7 @@ from halfway.live.air.queue import Delay
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.systems.registry import check_system
 from halfway.problem import Problem
-from halfway.scenario.schema import Scenario
+from halfway.scenario.schema import GroupWorkload, Scenario
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 from halfway.world.attacks import Attack
 from halfway.world.faults import Pause
@@ -32,6 +32,9 @@ def check_suitable(scenario: Scenario, system: str) -> None:
         if isinstance(fault, Pause | Attack):
             what = f"faults[{index}]: the nodes of the air cannot {fault.__struct_config__.tag}"
             raise Problem(what, remedy="leave the table out")
+    if isinstance(scenario.workload, GroupWorkload) and scenario.workload.requests is not None:
+        what = "workload.requests: the applications of the air do not reply"
+        raise Problem(what, remedy="leave the table out")
     if scenario.power.battery_j is not None:
         what = "power.battery_j: the nodes of the air have no batteries"
         raise Problem(what, remedy="leave it out")

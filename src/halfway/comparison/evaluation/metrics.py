@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.comparison.evaluation import detection, groups, members
+from halfway.comparison.evaluation import detection, groups, members, requests
 from halfway.comparison.evaluation.outcome_parts import ValueOf, reader
 from halfway.comparison.evaluation.recovery import recovery
 from halfway.comparison.evaluation.results import Metric
@@ -119,6 +119,7 @@ _METRICS: tuple[tuple[Metric, ValueOf | None], ...] = (
     *members.METRICS,
     *detection.METRICS,
     *groups.METRICS,
+    *requests.METRICS,
 )  # fmt: skip
 METRICS = tuple(metric for metric, _ in _METRICS)
 SHARES = tuple(metric.name for metric in METRICS if metric.most == 1.0)
@@ -142,6 +143,9 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
     special = {
         detection.NAMES: any(isinstance(work, FailureDetection) for work in works),
         groups.NAMES: any(isinstance(work, GroupWorkload) for work in works),
+        requests.NAMES: any(
+            isinstance(work, GroupWorkload) and work.requests is not None for work in works
+        ),
         _OF_EVENTS: any(not isinstance(work, FailureDetection | GroupWorkload) for work in works),
     }
     there = {name for names, some in special.items() if some for name in names}
@@ -154,7 +158,7 @@ def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
 
 
 class Purpose(NamedTuple):
-    """The purpose of a compared workload, by its metrics: events, failure detection, or groups.
+    """The purpose of a compared workload, by its metrics: events, detection, groups, or requests.
 
     share: systems are compared by their costs only if they are equally good in this metric.
     """
@@ -171,11 +175,12 @@ class Purpose(NamedTuple):
 EVENTS = Purpose("delivery-ratio", "messages-per-notification")
 DETECTION = Purpose(detection.DETECTED_SHARE, members.COST)
 GROUPS = Purpose(members.COMPLETENESS, members.COST)
+REQUESTS = Purpose(requests.SERVED, requests.COST)
 
 
 def purpose_of(metrics: Collection[str]) -> Purpose:
     """Return the purpose of a compared workload that has these metrics, by name."""
-    return next((one for one in (EVENTS, DETECTION) if one.share in metrics), GROUPS)
+    return next((one for one in (EVENTS, DETECTION, REQUESTS) if one.share in metrics), GROUPS)
 
 
 def guard_of(metric: str, purpose: Purpose = EVENTS) -> str | None:

@@ -39,7 +39,7 @@ from halfway.sim.metrics.group_tally import (
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.groups import LEAVES, Groups
+from halfway.world.workload.groups import LEAVES, OTHER_EVENTS, Groups
 
 VIEW = "view"  # the name of the report of a system that lists members itself
 BINS = 60  # of the values over time
@@ -118,6 +118,8 @@ class GroupAccounting:
             if one < 0:
                 continue
             member, what = self._groups.said[one]
+            if what >= OTHER_EVENTS:
+                continue
             stay = self._stay_of.get((viewer, self._groups.stays[member].group))
             if stay is not None and stay != member:
                 code = HEARS_LAST if what == LEAVES else HEARS

@@ -6,7 +6,9 @@ from halfway.core.kinds import Kinds
 from halfway.sim.engine.node_ids import NodeIds
 from halfway.sim.metrics.detections import DetectionAccounting, detections_of
 from halfway.sim.metrics.groups import GroupAccounting, groups_of
+from halfway.sim.metrics.requests import RequestTally
 from halfway.world.workload.demand import Demand
+from halfway.world.workload.requests import ReplicatedResources
 
 
 class Observers(NamedTuple):
@@ -14,9 +16,11 @@ class Observers(NamedTuple):
 
     detections: DetectionAccounting | None  # where the system is a failure detector
     groups: GroupAccounting | None  # where the workload has groups
+    requests: RequestTally | None  # where the members of groups replicate a resource
 
 
 def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:
     """Return the observers of a run of that length, of a system with those kinds."""
     found = detections_of(kinds, ids, demand)
-    return Observers(found, groups_of(demand, ids, seconds, kinds))
+    requests = RequestTally() if isinstance(demand, ReplicatedResources) else None
+    return Observers(found, groups_of(demand, ids, seconds, kinds), requests)

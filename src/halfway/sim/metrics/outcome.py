@@ -11,6 +11,7 @@ import numpy.typing as npt
 from halfway.sim.metrics.detections import Detection
 from halfway.sim.metrics.groups import GroupQuality
 from halfway.sim.metrics.histogram import Histogram
+from halfway.sim.metrics.requests import RequestQuality
 from halfway.sim.radio.energy import Lifetime
 
 
@@ -90,6 +91,7 @@ class Outcome:
     lifetime: Lifetime | None = None  # None: the nodes have no batteries
     detection: Detection | None = None  # None: the system is no failure detector
     groups: GroupQuality | None = None  # None: the workload has no groups
+    requests: RequestQuality | None = None  # None: its groups replicate no resource
 
     @property
     def energy_j(self) -> float:
@@ -99,7 +101,7 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain numbers, strings, dictionaries for JSON; None: not finite."""
         found = asdict(self) | {"energy_j": self.energy_j}
-        for part in ("lifetime", "detection", "groups"):
+        for part in ("lifetime", "detection", "groups", "requests"):
             if found[part] is None:
                 del found[part]
         plain: dict[str, Any] = _plain(found)

@@ -34,7 +34,7 @@ def outcome(
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
     """
-    counters, kinds, (detections, groups) = engine.counters, instance.kinds.names, observers
+    counters, kinds = engine.counters, instance.kinds.names
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
     sent, received = (int(counters.traffic[:, way].sum()) for way in (SENT, RECEIVED))
@@ -70,8 +70,9 @@ def outcome(
         digest=digest(instance.state, counters),
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),
-        detection=None if detections is None else detections.detection(at),
-        groups=None if groups is None else groups.quality(at),
+        detection=None if observers.detections is None else observers.detections.detection(at),
+        groups=None if observers.groups is None else observers.groups.quality(at),
+        requests=None if observers.requests is None else observers.requests.quality(),
     )
 
 

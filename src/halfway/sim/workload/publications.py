@@ -9,7 +9,9 @@ from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, n
 from halfway.sim.engine.neighbour_lists import compact, roomy
 from halfway.sim.environment.environment import Environment
 from halfway.sim.metrics.deliveries import DeliveryAccounting
+from halfway.sim.metrics.requests import RequestTally
 from halfway.sim.workload.event_numbers import EventNumbers
+from halfway.sim.workload.request_loop import loop_of
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from halfway.world.underlays.paths import distances
 from halfway.world.workload.demand import Demand, Publications
@@ -27,8 +29,9 @@ class PublicationFeed:
 
     def __init__(
         self, demand: Demand, deliveries: DeliveryAccounting, environment: Environment,
-        stretch: bool,
+        stretch: bool, requests: RequestTally | None = None,
     ) -> None:  # fmt: skip
+        self._loop, self._complete = loop_of(demand, environment.n, requests), 0.0
         self._demand, self._deliveries, self._environment = demand, deliveries, environment
         self._stretch, self._batch = stretch, min(_MAX_BATCH, deliveries.window)
         # The accounting has events of the last two windows.
@@ -53,15 +56,33 @@ class PublicationFeed:
     def take(self, end: float) -> tuple[Publications, float]:
         """Take the feed's next publications before a time, and until when they are complete.
 
-        Their events have the publishers' own numbers.
+        Their events have the publishers' own numbers. Where applications react to what they hear,
+        everything before the last time that was returned must have happened.
         """
+        if self._loop is not None:
+            self._loop.act(self._complete)
+            end = min(end, self._complete + self._loop.reaction_s)
         publications = self._demand.take(end, self._batch)
         for k in range(len(publications.t)):
             self._follow(publications.t[k])
             steps = self._distances_from(int(publications.row[k])) if self._stretch else None
             self._deliveries.publish(k, publications, self._up, steps)
         numbers = self._numbers.enter(publications.row, publications.event)
-        return publications._replace(event=numbers), min(end, self._demand.next_at())
+        self._complete = min(end, self._demand.next_at())
+        return publications._replace(event=numbers), self._complete
+
+    def hear(
+        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        """Let the applications of the publication feed hear events, see `RequestLoop.hear`."""
+        if self._loop is not None:
+            self._loop.hear(changes, event, row, at, hops)
+
+    def settle(self, until: float) -> None:
+        """Let the applications act on everything that happened before a time (seconds)."""
+        if self._loop is not None:
+            self._loop.settle(until)
 
     def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
         """Return the numbers in the run of the events of reports

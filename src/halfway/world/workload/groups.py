@@ -18,6 +18,7 @@ from halfway.world.workload.demand import Publications
 from halfway.world.workload.roles import BrokerPeriod, Period
 
 ANNOUNCES, LEAVES = 0, 1  # what an announcement says
+OTHER_EVENTS = 2  # of a member, from this number on: a workload above groups numbers them
 ANNOUNCEMENT_BYTES = 4  # the lifetime in ms, 31 bits, and whether the member leaves
 # The role of a publisher ends so many seconds after the member left, so that its last announcement
 # still finds its paths.
@@ -126,14 +127,19 @@ class Groups:
                 self._push(at + gap * self.announce_s, number)
         first, count = len(self.said), len(taken)
         self.said += [(number, what) for _, number, what in taken]
-        some = [self.stays[number] for _, number, _ in taken]
+        content = [self._content(number, what) for _, number, what in taken]
         return Publications(
             np.array([at for at, _, _ in taken], np.float64),
-            np.array([stay.row for stay in some], np.int32),
-            np.array([stay.group for stay in some], np.int32),
+            np.array([self.stays[number].row for _, number, _ in taken], np.int32),
+            np.array([topic for topic, _ in content], np.int32),
             np.arange(first, first + count, dtype=np.int32),
-            np.full(count, ANNOUNCEMENT_BYTES, np.int64),
+            np.array([size for _, size in content], np.int64),
         )
+
+    def _content(self, number: int, what: int) -> tuple[int, int]:
+        """Return the topic of a member's event, and its bytes of payload."""
+        del what
+        return self.stays[number].group, ANNOUNCEMENT_BYTES
 
     def begun_again(self) -> "Groups":
         """Return the same demand of groups before its first announcement."""
@@ -142,9 +148,11 @@ class Groups:
 
 def drawn_stays(
     n: int, groups: int, members_each: int, *, join_s: tuple[float, float],
-    stay_s: float | None, publishes: bool, subscribes: bool, seed: int,
+    stay_s: float | None, publishes: bool, subscribes: bool, seed: int, clients_each: int = 0,
 ) -> list[Stay]:  # fmt: skip
     """Draw the stays of the groups' members: distinct uniform rows of each group.
+
+    clients_each: further members of each group, which only subscribe.
 
     join_s: members join at uniform times of this range. stay_s: the mean of the exponential time
     for which a member stays; None: to the end of the run. Raises Problem for too many members.
@@ -152,14 +160,20 @@ def drawn_stays(
     if members_each > n:
         what = f"members_each = {members_each}: expected at most {n}, the number of nodes"
         raise Problem(what, remedy="lower members_each")
+    if clients_each > n - members_each:
+        what = f"requests.clients_each = {clients_each}: expected at most {n - members_each}"
+        raise Problem(f"{what}, the nodes that are no members", remedy="lower clients_each")
     if join_s[0] > join_s[1]:
         what = f"join_s = [{join_s[0]:g}, {join_s[1]:g}]"
         raise Problem(f"{what}: expected the earlier time first", remedy="swap them")
     stays = []
     for group in range(groups):
         random = np.random.default_rng((seed, group))
-        for row in np.sort(random.permutation(n)[:members_each]).tolist():
+        rows = random.permutation(n)[: members_each + clients_each]
+        members, clients = np.sort(rows[:members_each]), np.sort(rows[members_each:])
+        for k, row in enumerate([*members.tolist(), *clients.tolist()]):
             begin = float(random.uniform(*join_s))
             end = np.inf if stay_s is None else begin + float(random.exponential(stay_s))
-            stays.append(Stay(row, group, begin, max(end, begin + 1e-3), publishes, subscribes))
+            roles = (publishes, subscribes) if k < members_each else (False, True)
+            stays.append(Stay(row, group, begin, max(end, begin + 1e-3), *roles))
     return stays

@@ -1,0 +1,62 @@
+"""Request accounting: how many requests of a replicated resource are served, and how stale."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RequestQuality:
+    """The quality of a replicated resource in one run; nan where there is no value.
+
+    A request is served if a reply arrives before the last time-out. A request is unfinished if its
+    client leaves, or its node goes down, or the run ends before.
+    """
+
+    requested: int
+    served: int
+    unserved: int
+    served_share: float  # of the served and unserved requests
+    request_s: float  # mean time from the request to its first reply, where served
+    fail_overs: float  # mean further tries of a served or unserved request
+    writes: int
+    replies: int  # that members made, those that no client received included
+    stale_replies: float  # share of them by members that lacked the last write
+    stale_replicas: float  # share of the members that lack the last write in the end
+
+    @property
+    def unfinished(self) -> int:
+        """The requests that had neither a reply nor all of their time in the run."""
+        return self.requested - self.served - self.unserved
+
+
+@dataclass
+class RequestTally:
+    """The tally of requests, replies and writes in a run."""
+
+    requested: int = 0
+    served: int = 0
+    unserved: int = 0
+    waited_s: float = 0.0  # of the served requests
+    fail_overs: int = 0  # of the served and unserved requests
+    writes: int = 0
+    replies: int = 0
+    stale_replies: int = 0
+    replicas: int = 0  # there at the end
+    stale_replicas: int = 0
+
+    def quality(self) -> RequestQuality:
+        """Return the quality of the replicated resource, as far as it was tallied."""
+        finished = self.served + self.unserved
+        return RequestQuality(
+            requested=self.requested, served=self.served, unserved=self.unserved,
+            served_share=_ratio(self.served, finished),
+            request_s=_ratio(self.waited_s, self.served),
+            fail_overs=_ratio(self.fail_overs, finished),
+            writes=self.writes, replies=self.replies,
+            stale_replies=_ratio(self.stale_replies, self.replies),
+            stale_replicas=_ratio(self.stale_replicas, self.replicas),
+        )  # fmt: skip
+
+
+def _ratio(amount: float, of: float) -> float:
+    return amount / of if of > 0 else math.nan

@@ -1,0 +1,265 @@
+"""The loop of requests: applications whose events follow from what they heard during a run.
+
+Clients request a resource of the nearest member in their view, and members reply. An application
+acts `reaction_s` after its cause. So the simulator runs `reaction_s` ahead of the applications,
+and no event comes too late: the result does not depend on where a caller stops to look.
+"""
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from halfway.adapters.group_views import (
+    forget_view,
+    group_views,
+    hear_announcement,
+    nearest_member,
+    suspect_member,
+)
+from halfway.core.missing import NONE
+from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.requests import RequestTally
+from halfway.sim.metrics.turns import Turns
+from halfway.world.outages import LOST, NODE_DOWN
+from halfway.world.workload.demand import Demand
+from halfway.world.workload.groups import LEAVES
+from halfway.world.workload.requests import (
+    REPLY,
+    REQUEST,
+    WRITE,
+    ReplicatedResources,
+    ResourceEvent,
+)
+
+# What happens, in the order in which it counts at one time: a node turns, hears an event, has
+# published a write; a group begins a write, a client a request; a request has waited for a reply,
+# and has waited for the last one.
+_TURNS, _HEARS, _WRITTEN, _WRITES, _ASKS, _WAITED, _ENDS = range(7)
+_ROOM = 1024  # members that a view has room for
+_OF_CLIENTS, _OF_WRITES = 1, 2  # random streams of stays and of groups
+
+
+@dataclass
+class _Open:
+    """A request that waits for a reply."""
+
+    client: int
+    since: float = 0.0
+    member: int = int(NONE)  # that was asked last
+    tries: int = 0
+
+
+class RequestLoop:
+    """The loop of requests in a run: what clients and members hear, and the events that follow."""
+
+    def __init__(self, demand: ReplicatedResources, n: int, tally: RequestTally) -> None:
+        self._demand, self._rules, self._tally = demand, demand.rules, tally
+        self._stays = stays = demand.stays
+        self._is_up = np.ones(n, bool)
+        self._turns, self._order = Turns(), count()
+        self._due: list[tuple[float, int, int, tuple[int, ...]]] = []  # a heap
+        self._handlers: tuple[Callable[..., None], ...] = (
+            self._turn, self._hear, self._written, self._write, self._ask, self._waited, self._ended
+        )  # fmt: skip
+        self._open: dict[int, _Open] = {}
+        self._answered: set[int] = set()  # requests, by the number of the event
+        self._of_row: list[list[int]] = [[] for _ in range(n)]
+        for k, stay in enumerate(stays):
+            self._of_row[stay.row].append(k)
+        most = max(map(len, demand.replicas), default=0)
+        self._views = group_views(len(stays), min(most, _ROOM))
+        self._version = np.full(len(stays), NONE)  # the newest write that a replica has
+        self._newest, self._begun = np.full(demand.topics, NONE), [0] * demand.topics
+        self._random = {k: self._stream(stays[k].row, stays[k].group, _OF_CLIENTS)
+                        for clients in demand.clients for k in clients}  # fmt: skip
+        self._writing = [self._stream(0, g, _OF_WRITES) for g in range(len(demand.replicas))]
+        for k in self._random:
+            self._ask_next(max(stays[k].from_s, demand.start_s), k)
+        for group in range(len(demand.replicas)):
+            self._write_next(demand.start_s, group)
+
+    def _stream(self, row: int, group: int, of: int) -> np.random.Generator:
+        return np.random.default_rng((self._demand.seed, row, group, of))
+
+    @property
+    def reaction_s(self) -> float:
+        """The seconds for which the events of the loop are known ahead."""
+        return self._rules.reaction_s
+
+    def hear(
+        self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
+        at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        """Enter what happened in the run: the changes that the engine applied, and events (-1:
+        unknown) that rows heard. They may have happened in any order."""
+        t, kind, node, memory = self._turns.of_nodes(changes)
+        for k in range(len(t)):
+            lost = memory[k] == LOST
+            self._push(float(t[k]), _TURNS, int(node[k]), int(kind[k] != NODE_DOWN), int(lost))
+        heard = zip(*(some.tolist() for some in (event, row, at, hops)), strict=True)
+        for one, there, when, distance in heard:
+            if one >= 0:
+                self._push(when, _HEARS, there, one, distance)
+
+    def act(self, until: float) -> None:
+        """Let the applications act on everything that happened before a time (seconds)."""
+        while self._due and self._due[0][0] < until:
+            at, what, _, about = heapq.heappop(self._due)
+            self._handlers[what](at, *about)
+
+    def settle(self, until: float) -> None:
+        """Let the applications act up to a time (seconds), and tally the stale replicas there."""
+        self.act(until)
+        there = [k for k in range(len(self._stays)) if self._has_replica(k, until)]
+        self._tally.replicas = len(there)
+        self._tally.stale_replicas = sum(self._is_stale(k) for k in there)
+
+    def _push(self, at: float, what: int, *about: int) -> None:
+        heapq.heappush(self._due, (at, what, next(self._order), about))
+
+    def _is_there(self, k: int, at: float) -> bool:
+        stay = self._stays[k]
+        return bool(stay.from_s <= at < stay.until_s and self._is_up[stay.row])
+
+    def _has_replica(self, k: int, at: float) -> bool:
+        return self._stays[k].publishes and self._is_there(k, at)
+
+    def _is_stale(self, k: int) -> bool:
+        return bool(self._version[k] < self._newest[self._stays[k].group])
+
+    def _send(self, at: float, what: int, sender: int, receiver: int, number: int) -> None:
+        """Let a member publish an event, `reaction_s` after its cause at a time."""
+        event = ResourceEvent(what, sender, receiver, number)
+        self._demand.publish(at + self.reaction_s, event)
+
+    def _turn(self, at: float, row: int, is_up: int, lost: int) -> None:
+        """Let a node go down or come up; without its memory, its members know nothing."""
+        del at
+        self._is_up[row] = is_up
+        if is_up and lost:
+            self._version[self._of_row[row]] = NONE
+            for k in self._of_row[row]:
+                forget_view(self._views, k)
+            forgotten = [r for r, one in self._open.items() if self._stays[one.client].row == row]
+            for request in forgotten:
+                del self._open[request]
+
+    def _hear(self, at: float, row: int, event: int, hops: int) -> None:
+        """Let the members of a node hear an event."""
+        said, what = self._demand.said[event]
+        of_resource = self._demand.event_of(event)
+        if of_resource is not None and of_resource.what == REPLY:
+            self._served(at, row, of_resource)
+        elif of_resource is not None and of_resource.what == REQUEST:
+            self._reply(at, row, of_resource, event)
+        else:
+            for k in self._of_row[row]:
+                if self._stays[k].group != self._stays[said].group or not self._is_there(k, at):
+                    continue
+                if of_resource is not None:
+                    self._version[k] = max(self._version[k], of_resource.number)
+                elif not self._stays[k].publishes:
+                    holds_s, leaves = self._demand.lifetime_s, what == LEAVES
+                    hear_announcement(self._views, k, said, event, holds_s, leaves, hops, at)
+
+    def _write_next(self, at: float, group: int) -> None:
+        every_s = self._rules.writes_every_s
+        if np.isfinite(every_s):
+            self._push(at + self._writing[group].exponential(every_s), _WRITES, group)
+
+    def _write(self, at: float, group: int) -> None:
+        """Let a random member of a group that has a replica write: CAST to the group."""
+        self._write_next(at, group)
+        after = at + self.reaction_s
+        there = [k for k in self._demand.replicas[group]
+                 if self._is_there(k, at) and after < self._stays[k].until_s]  # fmt: skip
+        if there:
+            writer, number = there[self._writing[group].integers(len(there))], self._begun[group]
+            self._begun[group] += 1
+            self._send(at, WRITE, writer, int(NONE), number)
+            self._push(after, _WRITTEN, writer, number)
+
+    def _written(self, at: float, writer: int, number: int) -> None:
+        """Enter a write that its member has published, if its node is still up."""
+        if self._is_there(writer, at):
+            self._tally.writes += 1
+            self._version[writer] = number
+            self._newest[self._stays[writer].group] = number
+
+    def _ask_next(self, at: float, k: int) -> None:
+        self._push(at + self._random[k].exponential(self._rules.every_s), _ASKS, k)
+
+    def _ask(self, at: float, k: int) -> None:
+        """Let a client begin a request."""
+        self._ask_next(at, k)
+        if self._is_there(k, at) and at + self.reaction_s < self._stays[k].until_s:
+            request = self._tally.requested
+            self._tally.requested += 1
+            self._open[request] = _Open(k, at + self.reaction_s)
+            self._try(at, request)
+
+    def _try(self, at: float, request: int) -> None:
+        """Let a client ask the nearest member in its view: SEND to this member."""
+        one = self._open[request]
+        one.member = int(nearest_member(self._views, one.client, at))
+        if one.member == NONE:
+            self._push(at + self.reaction_s, _ENDS, request)
+            return
+        one.tries += 1
+        self._send(at, REQUEST, one.client, one.member, request)
+        last = one.tries == self._rules.tries
+        # The next try follows `reaction_s` later, so that it begins at the time-out.
+        waits_s = self._rules.timeout_s + (self.reaction_s if last else 0.0)
+        self._push(at + waits_s, _ENDS if last else _WAITED, request)
+
+    def _reply(self, at: float, row: int, asked: ResourceEvent, event: int) -> None:
+        """Let a member answer a request, once: SEND to its client."""
+        k = asked.receiver
+        if self._stays[k].row != row or event in self._answered or not self._is_there(k, at):
+            return
+        self._answered.add(event)
+        self._tally.replies += 1
+        self._tally.stale_replies += self._is_stale(k)
+        self._send(at, REPLY, k, asked.sender, asked.number)
+
+    def _served(self, at: float, row: int, reply: ResourceEvent) -> None:
+        """Let a client hear a reply to its request; the first one serves it."""
+        one = self._open.get(reply.number)
+        if one is None or self._stays[one.client].row != row:
+            return
+        if self._is_there(one.client, at):
+            del self._open[reply.number]
+            self._tally.served += 1
+            self._tally.waited_s += at - one.since
+            self._tally.fail_overs += one.tries - 1
+
+    def _waited(self, at: float, request: int) -> None:
+        """Let a client suspect the member that did not reply, and ask the next one."""
+        one = self._open.get(request)
+        if one is None:
+            return
+        if not self._is_there(one.client, at):
+            del self._open[request]
+            return
+        suspect_member(self._views, one.client, one.member)
+        self._try(at, request)
+
+    def _ended(self, at: float, request: int) -> None:
+        """End a request without a reply after its last try, or without a member to ask."""
+        one = self._open.pop(request, None)
+        if one is not None and self._is_there(one.client, at):
+            if one.member != NONE:
+                suspect_member(self._views, one.client, one.member)
+            self._tally.unserved += 1
+            self._tally.fail_overs += max(one.tries - 1, 0)
+
+
+def loop_of(demand: Demand, n: int, tally: RequestTally | None) -> RequestLoop | None:
+    """Return the loop of requests of a run; None where its workload has none."""
+    if tally is None or not isinstance(demand, ReplicatedResources):
+        return None
+    return RequestLoop(demand, n, tally)

@@ -1,0 +1,113 @@
+"""The workload of a resource that members of a group replicate: writes, requests and replies.
+
+[drw §2] "duplicate the available resources at different places in the network". A member that
+publishes has a replica, and a member that only subscribes is a client. CAST(group) is an event on
+the topic of the group, and SEND(group, member) is an event on the topic of this member. The paper
+asks for "consistency" and names no protocol for it. Here no protocol repairs a stale replica.
+"""
+
+import heapq
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from halfway.core.missing import NONE
+from halfway.problem import Problem
+from halfway.world.workload.groups import LINGER_S, OTHER_EVENTS, Groups
+
+WRITE, REQUEST, REPLY = range(3)  # what an event of a resource is
+REQUEST_BYTES = 8
+
+
+class RequestRules(NamedTuple):
+    """The rules by which clients request a replicated resource, and members write it."""
+
+    every_s: float = 10.0  # mean seconds between two requests of a client
+    timeout_s: float = 2.0  # without a reply for so long, a client suspects the member
+    tries: int = 3  # members that a client asks at most
+    writes_every_s: float = math.inf  # mean seconds between two writes in a group; inf: none
+    reaction_s: float = 0.1  # from what an application hears to the event that follows from it
+    resource_bytes: int = 32  # of a reply and of a write
+
+
+DEFAULT = RequestRules()
+
+
+class ResourceEvent(NamedTuple):
+    """An event of a replicated resource; sender and receiver are numbers of stays."""
+
+    what: int
+    sender: int
+    receiver: int  # NONE: the whole group
+    number: int  # of the write in its group, or of the request
+
+
+@dataclass
+class ReplicatedResources(Groups):
+    """The demand of groups whose members replicate a resource. Each group has one resource.
+
+    The applications put their events in by `publish` while a run goes on. Each member has a topic
+    of its own: the number of groups, plus the number of its stay.
+    Raises Problem for rules that are out of range, and for groups without announcements.
+    """
+
+    rules: RequestRules = DEFAULT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_rules()
+        self.events: list[ResourceEvent] = []
+        self._groups = self.topics
+        # The members that have a replica, and the clients, of each group, by number.
+        self.replicas: list[list[int]] = [[] for _ in range(self._groups)]
+        self.clients: list[list[int]] = [[] for _ in range(self._groups)]
+        for number, stay in enumerate(self.stays):
+            (self.replicas if stay.publishes else self.clients)[stay.group].append(number)
+        subscribing, publishing = dict(self.periods), dict(self.publishing_periods)
+        for topic, stay in enumerate(self.stays, start=self._groups):
+            askers = (self.clients if stay.publishes else self.replicas)[stay.group]
+            some = sorted((self.stays[k] for k in askers), key=lambda asker: asker.row)
+            self.subscribers.append(np.array([stay.row], np.int32))
+            self.publishers.append(np.array([asker.row for asker in some], np.int32))
+            subscribing[stay.row, topic] = stay.from_s, stay.until_s
+            for asker in some:
+                publishing[asker.row, topic] = asker.from_s, asker.until_s + LINGER_S
+        self.topics += len(self.stays)
+        self.periods, self.publishing_periods = subscribing, publishing
+
+    def _check_rules(self) -> None:
+        rules = self.rules
+        for name in ("every_s", "timeout_s", "writes_every_s", "reaction_s"):
+            if not getattr(rules, name) > 0.0:
+                value = getattr(rules, name)
+                raise Problem(f"requests.{name} = {value:g}: expected a time above 0")
+        if rules.tries < 1:
+            raise Problem(f"requests.tries = {rules.tries}: expected at least 1")
+        if not rules.reaction_s < rules.timeout_s:
+            what = f"requests.timeout_s = {rules.timeout_s:g}: expected a time above reaction_s"
+            raise Problem(f"{what} = {rules.reaction_s:g}", remedy="raise timeout_s")
+        if self.announce_s == 0.0:
+            what = "requests: expected members that announce themselves"
+            raise Problem(what, remedy='set views = "announced", or leave out requests')
+
+    def publish(self, at: float, event: ResourceEvent) -> None:
+        """Let a member publish an event of its resource at a time (seconds)."""
+        heapq.heappush(self._due, (at, event.sender, OTHER_EVENTS + len(self.events)))
+        self.events.append(event)
+
+    def event_of(self, event: int) -> ResourceEvent | None:
+        """Return an event of a resource by its number in the run; None for an announcement."""
+        what = self.said[event][1]
+        return None if what < OTHER_EVENTS else self.events[what - OTHER_EVENTS]
+
+    def _content(self, number: int, what: int) -> tuple[int, int]:
+        """Return the topic of a member's event, and its bytes of payload."""
+        if what < OTHER_EVENTS:
+            return super()._content(number, what)
+        event = self.events[what - OTHER_EVENTS]
+        size = REQUEST_BYTES if event.what == REQUEST else self.rules.resource_bytes
+        if event.receiver == NONE:
+            return self.stays[number].group, size
+        return self._groups + event.receiver, size
