@@ -48,17 +48,23 @@ def scout(
         while len(status["neighbours"]) < neighbours and time.monotonic() < until:
             time.sleep(_PERIOD_S)
             status = _status(place)
-    for one in (*status["neighbours"], *status["heard"]):
+    _print_heard(status, as_json)
+    if len(status["neighbours"]) < neighbours:
+        raise typer.Exit(RUNS_FAILED)
+
+
+def _print_heard(status: dict[str, Any], as_json: bool) -> None:
+    """Print the neighbours of a node, and then the nodes that it hears."""
+    heard = [*status["neighbours"], *status["heard"]]
+    for one in heard:
         if as_json:
             typer.echo(json.dumps(one))
         else:
             typer.echo(
                 f"{one['name']:20} {one['address']:21} {one['since_s']:8.1f} s  {one['state']}"
             )
-    if not as_json and not status["neighbours"] and not status["heard"]:
+    if not heard and not as_json:
         typer.echo(f"{status['node']} hears no other node (network {status['network']})")
-    if len(status["neighbours"]) < neighbours:
-        raise typer.Exit(RUNS_FAILED)
 
 
 def status(node: options.AtNode = "", as_json: AsJson = False) -> None:

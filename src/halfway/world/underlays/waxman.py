@@ -98,7 +98,7 @@ def _bandwidths(given: Waxman, links: int, word: np.uint64) -> Doubles:
 def _check(given: Waxman, seed: int) -> None:
     def refuse(wrong: bool, name: str, value: object, allowed: str) -> None:
         if wrong:
-            raise Problem(f"{name} = {value}: expected {allowed}", where="Waxman")
+            raise Problem(f"{name} = {value}: expected {allowed}")
 
     n, m, side = given.n, given.m, given.side
     refuse(not 0 <= seed < 2**64, "seed", seed, "an integer from 0 to 2^64 - 1")
