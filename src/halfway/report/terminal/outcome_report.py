@@ -70,9 +70,8 @@ def _metrics(outcome: Outcome) -> Table:
         why = "notifications of applications without a subscription"
         rows.append(("unsolicited", f"{outcome.unsolicited:,}", why))
     rows += [(name, f"{count:,}", "counted by the radio") for name, count in outcome.radio.items()]
-    lost = outcome.delivery_ratio < 1.0
-    what = "notifications may have been lost" if lost else "all notifications arrived"
-    why = f"counted by the protocol, and {what}"
+    fate = "may have been lost" if outcome.delivery_ratio < 1.0 else "have all arrived"
+    why = f"counted by the protocol, and notifications {fate}"
     rows += [(name, f"{count:,}", why) for name, count in outcome.shortfalls.items()]
     for row in rows:
         table.add_row(*row)
