@@ -92,15 +92,16 @@ def leaves_of_a_hub(leaves: int) -> Listed:
 
 
 def test_a_hub_links_more_leaves_than_it_has_hops_in_flight() -> None:
-    """The hub's records wait for a free place in its table of hops; none is sent without."""
-    for success in (1.0, 0.8):
+    """The hub's records wait for a free place in its table of hops; none is sent without. A link
+    may break only where the radio loses records."""
+    for success, broken in ((1.0, set()), (0.8, {"overlay links that broke"})):
         found = Simulation(
             "walk-overlay", star(91), workload=leaves_of_a_hub(90), seconds=60.0,
             radio=IdealRadio(success=success),
         ).run()  # fmt: skip
         assert found.expected == 8 * 89
         assert found.delivery_ratio == 1.0
-        assert found.shortfalls == {}
+        assert found.shortfalls.keys() <= broken
 
 
 def test_a_hub_without_room_for_all_its_leaves_says_so() -> None:

@@ -163,7 +163,7 @@ _WALKS = {
 }  # fmt: skip
 _RELIABLE = {12, 13, 14, ACK_TIMEOUT, ACK, int(START)}
 # These events are published before the publishers have paths, and wait in their buffers.
-_EARLY = (_WALKS - {messages.DATA}) | _RELIABLE | {messages.CATCH_UP}
+_EARLY = (_WALKS - {messages.DATA}) | _RELIABLE | {messages.CATCH_UP, messages.SWEPT}
 # The kinds that each run must show to be worth comparing.
 KINDS = {
     "directional-walk": _WALKS,
