@@ -17,7 +17,7 @@ from tests.comparison.studies import observed
 
 Floats = npt.NDArray[np.float64]
 STUDIES = 2_000
-MOST = 200  # replicates of a study that follows its first sentence
+MOST, DECISIONS = 200, 4  # replicates and decisions of a study that follows its sentences
 NEED = 0.95
 REPLICATES = (3, 10, 30)
 STATED = DecisionRule((Need("delivery-ratio", NEED),), "energy")
@@ -80,7 +80,8 @@ def errors(
 ) -> Errors:  # fmt: skip
     """Decisions of many studies of one case, compared with the truth.
 
-    most: a study without a choice gets the replicates that its sentence names, at most that many.
+    most: a study without a choice gets the replicates that its sentence names, at most that many,
+    and so on: up to `DECISIONS` decisions on one question.
     """
     generator = np.random.default_rng([replicates, len(case.energy), len(rule.needs)])
     names = [f"system-{k}" for k in range(len(case.energy))]
@@ -96,10 +97,12 @@ def errors(
             for k, mean in enumerate(case.delivery)
         ]
         spent = [_energy(generator, laws[1], mean, network) for mean in case.energy]
-        found = _first(replicates, names, delivery, spent, rule)
-        needed = [one.replicates_needed for one in found.systems if one.replicates_needed]
-        if most and found.chosen is None and needed:
-            found = _first(min(*needed, most), names, delivery, spent, rule)
+        asked, count = list[int](), replicates
+        found = _first(count, names, delivery, spent, rule)
+        while (advised := _advised(found, most)) > count and len(asked) + 1 < DECISIONS:
+            asked.append(count)
+            count = advised
+            found = _first(count, names, delivery, spent, rule, asked)
         misses = found.chosen is not None and found.chosen not in able
         excluded = bool(best) and not best & left(found)
         counts += (misses, excluded and not misses, found.chosen is None, len(left(found)) == 1)
@@ -108,14 +111,20 @@ def errors(
 
 def _first(
     count: int, names: Sequence[str], delivery: Sequence[Floats], spent: Sequence[Floats],
-    rule: DecisionRule,
+    rule: DecisionRule, asked: Sequence[int] = (),
 ) -> Decision:  # fmt: skip
-    """The decision from the first replicates of a study."""
+    """The decision from the first replicates of a study; asked: those of the earlier decisions."""
     values = {
         "delivery-ratio": [one[:count] for one in delivery],
         "energy": [one[:count] for one in spent],
     }
-    return decide(0, _METRICS, list(cells(names, values)), rule)
+    return decide(0, _METRICS, list(cells(names, values)), rule, asked)
+
+
+def _advised(found: Decision, most: int) -> int:
+    """The replicates that the sentence of a decision without a choice names; 0 for none."""
+    needed = [one.replicates_needed for one in found.systems if one.replicates_needed]
+    return min(*needed, most) if needed and found.chosen is None else 0
 
 
 def left(decision: Decision) -> set[str]:

@@ -198,6 +198,28 @@ def test_a_decision_from_python(tmp_path: Path) -> None:
         found.decision(point=1)
 
 
+def test_a_question_that_is_asked_again_remembers_its_earlier_decisions(tmp_path: Path) -> None:
+    path, store = written(tmp_path), Store(tmp_path / "out" / "runs")
+    request = read_request(path, PAIR, replicates=4)
+    fill(store, request)
+
+    def asked(replicates: int, **needs: float) -> tuple[int, ...]:
+        given = read_request(path, PAIR, replicates=replicates, needs=needs)
+        (decision,) = compare(given, store).results.decisions
+        return decision.asked
+
+    assert [asked(1), asked(2), asked(4), asked(3)] == [(), (), (2,), (2, 4)]
+    assert [asked(4), asked(2)] == [(2,), ()]  # the same answers as before
+    assert asked(4, energy=9.0) == ()  # another question
+    found = halfway.compare(path, "flooding,gossip", replicates=4, out=tmp_path / "out")
+    assert found.decision(need={"energy": 9}).asked == ()
+    assert found.decision(minimise="energy").asked == ()
+    (file,) = store.studies.glob("*.asked.json")
+    file.write_text("{")
+    with pytest.raises(Problem, match="cannot read the questions of the study"):
+        asked(2)
+
+
 def test_studies_of_two_scenarios_never_replace_each_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

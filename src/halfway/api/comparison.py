@@ -9,6 +9,7 @@ from typing import Any
 
 from halfway.api import arguments
 from halfway.api.display import Counted, shown
+from halfway.comparison.asked import asked_before
 from halfway.comparison.compare import Completed
 from halfway.comparison.compare import compare as run_comparison
 from halfway.comparison.defaults import MAX_REPLICATES, REPLICATES
@@ -121,7 +122,9 @@ class Comparison:
         if need is None and not minimise:
             return results.decisions[point]
         rule = decision_rule(arguments.needs_argument(need), minimise)
-        return decide(point, results.metrics, results.cells, rule)
+        store = Store(self.folder / "runs")
+        asked = asked_before(store, results.study, rule, results.replicates)
+        return decide(point, results.metrics, results.cells, rule, asked)
 
     def __repr__(self) -> str:
         results = self.results

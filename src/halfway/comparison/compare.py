@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfway.comparison.asked import asked_before
 from halfway.comparison.compile_ahead import CompileProgress, compile_first
 from halfway.comparison.evaluation import statistics
 from halfway.comparison.evaluation.decision import decide
@@ -74,7 +75,8 @@ def compare(
                 break
             replicates = min(_more(replicates), request.max_replicates)
     errors, _ = failed(store, table)
-    results = _results(request, runs, cells, replicates, errors)
+    asked = asked_before(store, study, request.decision, replicates)
+    results = _results(request, runs, cells, replicates, errors, asked)
     results = msgspec.structs.replace(
         results, wall_seconds=perf_counter() - begun, seed=root, study=study
     )
@@ -83,7 +85,7 @@ def compare(
 
 def _results(
     request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
-    errors: int,
+    errors: int, asked: Sequence[int],
 ) -> Results:  # fmt: skip
     """Return the results of a comparison, but for its time, its seed and its study."""
     names = tuple(one.name for one in request.systems)
@@ -97,7 +99,7 @@ def _results(
         notes=_notes(request, runs, cells, replicates),
         methods=methods_of(request.scenario, replicates, request.replicates), errors=errors,
         digest=statistics.digest_of_runs(runs), wall_seconds=0.0,
-        decisions=tuple(decide(at, metrics, cells, rule) for at in places),
+        decisions=tuple(decide(at, metrics, cells, rule, asked) for at in places),
         timelines=tuple(statistics.timelines_of_runs(runs, [one.seconds for one in scenarios])),
     )  # fmt: skip
 

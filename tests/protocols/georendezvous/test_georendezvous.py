@@ -10,6 +10,8 @@ import pytest
 
 from halfway.bulk.georendezvous.routes import CellRoutes
 from halfway.core.compiled import kernel
+from halfway.core.message import MESSAGE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.papers.georendezvous.message_run import (
     best_point,
     cell_run,
@@ -33,10 +35,12 @@ from halfway.protocols.georendezvous.messages import (
     NOTIFY_CLIENT,
     POINT,
     PRUNE,
+    SUBSCRIBER,
     UNADVERTISE,
     UNWANTED,
     WANTED,
 )
+from halfway.protocols.georendezvous.rendezvous_cell import put_received
 from halfway.protocols.georendezvous.routing import direction_back, packed
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import ACK, ACK_TIMEOUT
@@ -339,6 +343,21 @@ def test_a_hop_that_is_not_acknowledged_is_rerouted() -> None:
         cells.run(8.0)
         counts[retries] = len(delivered(cells))
     assert counts[0] < counts[1] == 10
+
+
+def test_a_prune_from_before_the_last_subscription_is_no_entry() -> None:
+    """A bridge node that replicated it to itself did so without end, at one instant."""
+    cells = settled()
+    row = row_in(cells, (2, 2))
+    message = np.zeros(1, MESSAGE).view(np.recarray)[0]
+    message.at, message.topic, message[SUBSCRIBER] = 2.0, 1, 9
+
+    def stored(kind: int, version: float) -> bool:
+        message.publisher = NONE if kind == INTEREST else 7
+        place = put_received(cells.state, row, message, kind, 50.0, version)
+        return bool(place != NO_PLACE)
+
+    assert [stored(INTEREST, 5.0), stored(PRUNE, 4.0), stored(PRUNE, 6.0)] == [True, False, True]
 
 
 def test_a_hop_that_failed_does_not_prune_the_better_point() -> None:

@@ -11,9 +11,12 @@ of 5 % has three parts:
   Bonferroni's method corrects for the number of other systems: a confidence set for the best, by
   multiple comparisons with the best (Hsu 1984, Ann. Stat. 12, 1136-1144).
 
+If the same question is asked again with more replicates, each decision spends two thirds of the
+error that is left, so all decisions on the question together are wrong in at most 5 %.
+
 All tests are one-sided, on one value a replicate, and paired where two systems are compared. A
-system that is open gets an estimate of the replicates that would settle it, if further replicates
-are like those at hand.
+system that is open gets an estimate of the replicates that would settle it by the next decision, if
+further replicates are like those at hand.
 """
 
 import math
@@ -32,7 +35,7 @@ from halfway.comparison.evaluation.evidence import (
     evidence_on,
     p_of,
 )
-from halfway.comparison.evaluation.metrics import purpose_of
+from halfway.comparison.evaluation.metrics import Purpose, purpose_of
 from halfway.comparison.evaluation.results import (
     Decision,
     MeanInterval,
@@ -47,7 +50,7 @@ from halfway.comparison.evaluation.results import (
 from halfway.comparison.evaluation.statistics import COMPARABLE, Floats, paired
 from halfway.pipeline.reproduction.estimates import mean_interval
 
-FALSELY_MET, FALSELY_FAILED, FALSELY_DEARER = 0.025, 0.0125, 0.0125
+_SPENT = 2.0 / 3.0  # of the error that is left, by each decision on a question
 # Replicates, of the estimate for an open system; more are not estimated.
 _COUNTS = (*range(3, 20), *range(20, 50, 5), *range(50, 100, 10), *range(100, 1001, 50))
 _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "costs more", "fails")
@@ -59,59 +62,91 @@ class DecisionRule(NamedTuple):
     needs: tuple[Need, ...] = ()
     minimise: str = ""
 
-    def tested(self, usual: Need) -> tuple[Need, ...]:
-        """Return the needs of the decision.
+    @property
+    def stated(self) -> bool:
+        """Whether the decision has a stated need or cost."""
+        return bool(self.needs or self.minimise)
 
-        The usual need is added unless a stated need has the same metric.
+    def tested(self, purpose: Purpose) -> tuple[tuple[Need, ...], str]:
+        """Return the needs of the decision, and its cost.
+
+        The usual need of the purpose is added unless a stated need has the same metric.
         """
-        stated = any(need.metric == usual.metric for need in self.needs)
-        return self.needs if stated else (usual, *self.needs)
+        usual = Need(purpose.share, COMPARABLE, of_best=True)
+        known = any(need.metric == usual.metric for need in self.needs)
+        needs = self.needs if known else (usual, *self.needs)
+        return needs, self.minimise or purpose.cost
+
+    @property
+    def question(self) -> str:
+        """The question of the decision as text, whatever the order of its needs."""
+        needs = sorted(f"{need.metric} {need.bound!r}" for need in self.needs)
+        return ", ".join([*needs, f"minimise {self.minimise}"])
+
+
+class ErrorLevels(NamedTuple):
+    """The probabilities of the three errors that a decision allows."""
+
+    met: float = 0.025  # a system is falsely said to meet the needs
+    failed: float = 0.0125  # the cheapest system is falsely said to fail
+    dearer: float = 0.0125  # the cheapest system is falsely said to cost more
+
+    @classmethod
+    def after(cls, decisions: int) -> "ErrorLevels":
+        """Return the levels of a decision on a question that has so many earlier decisions."""
+        share = _SPENT * (1.0 - _SPENT) ** decisions
+        return cls(*(share * whole for whole in cls()))
 
 
 def decide(
-    point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule
-) -> Decision:
-    """Return the decision at a point of a comparison, from the values in its cells."""
+    point: int, metrics: Sequence[Metric], cells: Sequence[ResultCell], rule: DecisionRule,
+    asked: Sequence[int] = (),
+) -> Decision:  # fmt: skip
+    """Return the decision at a point of a comparison, from the values in its cells.
+
+    asked: the replicates of the earlier decisions on the same question.
+    """
+    levels, later = ErrorLevels.after(len(asked)), ErrorLevels.after(len(asked) + 1)
     by_name = {metric.name: metric for metric in metrics}
     here = {(cell.system, cell.metric): cell for cell in cells if cell.point == point}
     systems = list(dict.fromkeys(system for system, _ in here))
     replicates = max((len(cell.values) for cell in here.values()), default=0)
-    purpose = purpose_of(by_name)
-    needs = rule.tested(Need(purpose.share, COMPARABLE, of_best=True))
-    minimise = rule.minimise or purpose.cost
+    needs, minimise = rule.tested(purpose_of(by_name))
     found = {need: evidence_on(need, by_name[need.metric], here, systems) for need in needs}
-    against = {
-        need: {one: of[one].against() if replicates > 1 else NO_EVIDENCE for one in systems}
-        for need, of in found.items()
-    }
-    meeting, failing = _sorted_out(against, systems)
+    against = {need: _p_values(of, replicates) for need, of in found.items()}
+    meeting, failing = _sorted_out(against, systems, levels)
     cost = by_name[minimise]
     costs = {system: np.array(here[system, minimise].values) for system in systems}
     candidates = [one for one in systems if one in meeting and np.isfinite(costs[one]).any()]
     chosen = _cheapest(candidates, costs)
-    dearer = _dearer(cost, candidates, costs)
+    dearer = _dearer(cost, candidates, costs, levels.dearer)
     ranked = []
     for system in systems:
         met, many = system in meeting, len(systems)
-        results = tuple(
-            _need_result(one, against[one][system], here[system, one.metric], met, len(needs), many)
-            for one in needs
-        )
+        limits = (1.0 if met else levels.met / many, levels.failed / len(needs))
+        of_needs = [(one, against[one][system], here[system, one.metric].mean) for one in needs]
+        results = tuple(_need_result(*one, *limits) for one in of_needs)
         verdict = _verdict(system, chosen, candidates, failing, dearer)
         extra = _extra_cost(cost, costs, system, chosen)
         own = [of[system] for of in found.values() if verdict == "open"]
-        needed = None if met else _needed(own, replicates, many)
+        needed = None if met else _needed(own, replicates, many, later)
         mean = here[system, minimise].mean
         one = RankedSystem(system, verdict, results, mean, extra, "", needed)
         ranked.append(replace(one, reason=reason_of(one, chosen, needs, by_name, cost, replicates)))
     ranked.sort(key=lambda one: (_ORDER.index(one.verdict), _last_if_nan(one.cost.value)))
-    asked = bool(rule.needs or rule.minimise)
-    decision = Decision(point, needs, minimise, asked, chosen, "", tuple(ranked))
+    decision = Decision(
+        point, needs, minimise, rule.stated, chosen, "", tuple(ranked), tuple(asked)
+    )  # fmt: skip
     return replace(decision, sentence=sentence_of(decision, by_name, replicates))
 
 
+def _p_values(of: Mapping[str, Evidence], replicates: int) -> dict[str, PValues]:
+    """Return the p-values of a decision on one need; one replicate is no evidence."""
+    return {system: one.against() if replicates > 1 else NO_EVIDENCE for system, one in of.items()}
+
+
 def _sorted_out(
-    against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str]
+    against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str], levels: ErrorLevels
 ) -> tuple[set[str], set[str]]:
     """Return the systems that meet all needs of a decision, and those that fail one of them."""
     against_failing = {
@@ -119,10 +154,10 @@ def _sorted_out(
     }
     meeting = set()
     for rank, system in enumerate(sorted(systems, key=against_failing.__getitem__)):
-        if against_failing[system] > FALSELY_MET / (len(systems) - rank):
+        if against_failing[system] > levels.met / (len(systems) - rank):
             break
         meeting.add(system)
-    level = FALSELY_FAILED / len(against)
+    level = levels.failed / len(against)
     failing = {
         system for system in systems
         if any(of[system].meeting <= level for of in against.values())
@@ -130,14 +165,16 @@ def _sorted_out(
     return meeting, failing - meeting
 
 
-def _needed(evidence: Sequence[Evidence], replicates: int, systems: int) -> int | None:
+def _needed(
+    evidence: Sequence[Evidence], replicates: int, systems: int, levels: ErrorLevels
+) -> int | None:
     """Return the replicates after which a decision's open system would meet all needs, or fail one.
 
     An estimate, one of _COUNTS; None if it is more, or without evidence.
     """
     if replicates < 2 or not evidence:
         return None
-    met, failed = FALSELY_MET / systems, FALSELY_FAILED / len(evidence)
+    met, failed = levels.met / systems, levels.failed / len(evidence)
 
     def settled(count: int) -> bool:
         against = [one.against(count / replicates) for one in evidence]
@@ -158,10 +195,12 @@ def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | N
     return candidates[int(np.argmin(means))]
 
 
-def _dearer(metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats]) -> set[str]:
+def _dearer(
+    metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats], error: float
+) -> set[str]:
     """Return the systems that cost significantly more than some candidate of a decision."""
     with_cost = [system for system, column in costs.items() if np.isfinite(column).any()]
-    level = FALSELY_DEARER / max(len(with_cost) - 1, 1)
+    level = error / max(len(with_cost) - 1, 1)
     return {
         system for system in with_cost
         for other in candidates
@@ -193,14 +232,15 @@ def _verdict(
 
 
 def _need_result(
-    need: Need, against: PValues, cell: ResultCell, meets_all: bool, needs: int, systems: int
+    need: Need, against: PValues, mean: MeanInterval, met: float, failed: float
 ) -> NeedResult:
+    """Return a decision's result for one need; met, failed: the levels of its two p-values."""
     verdict: NeedVerdict = "open"
-    if meets_all or against.failing <= FALSELY_MET / systems:
+    if against.failing <= met:
         verdict = "meets"
-    elif against.meeting <= FALSELY_FAILED / needs:
+    elif against.meeting <= failed:
         verdict = "fails"
-    return NeedResult(need.metric, cell.mean, 1.0 - against.failing, verdict)
+    return NeedResult(need.metric, mean, 1.0 - against.failing, verdict)
 
 
 def _last_if_nan(value: float) -> float:

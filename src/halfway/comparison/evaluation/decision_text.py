@@ -33,7 +33,7 @@ def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: i
     text = "; ".join([text, *(one for one in rest if one)]) + "."
     if not decision.stated:
         text = f"No need was stated. {text} To state one: {_HOW}."
-    return text
+    return f"{text}{_earlier(decision)}"
 
 
 def reason_of(
@@ -60,6 +60,15 @@ def need_text(need: Need, metric: Metric) -> str:
         return f"{metric.label} within {need.bound:g} of the best"
     sign = "≥" if metric.better == "more" else "≤"
     return f"{metric.label} {sign} {_plain(need.bound)}{_unit(metric)}"
+
+
+def _earlier(decision: Decision) -> str:
+    """Return what a decision says of the earlier ones on its question; "" for none."""
+    if not decision.asked:
+        return ""
+    counts = _listed([f"{count:,}" for count in decision.asked])
+    which = "An earlier decision" if len(decision.asked) == 1 else "Earlier decisions"
+    return f" {which} on this question ({counts} replicates) used a part of the error of 5 %."
 
 
 def _without_value(decision: Decision) -> list[str]:

@@ -179,6 +179,7 @@ class Decision(msgspec.Struct, frozen=True):
     chosen: str | None
     sentence: str
     systems: tuple[RankedSystem, ...]  # the chosen one first, then by verdict and cost
+    asked: tuple[int, ...] = ()  # replicates of the earlier decisions on the same question
 
 
 class Results(msgspec.Struct, frozen=True, dict=True):

@@ -1,6 +1,7 @@
 """Requested studies of a result folder: the plan of each, so that missing runs can be named.
 
-studies/<digest of the name>.parquet   key and point of its runs; the metadata: other fields
+studies/<digest of the name>.parquet      key and point of its runs; the metadata: other fields
+studies/<digest of the name>.asked.json   the replicates of each decision, by its question
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from halfway.pipeline.store.manifest import timestamp
 from halfway.problem import Problem
 
 _METADATA = b"halfway.study"
+_ASKED = msgspec.json.Decoder(dict[str, list[int]])
 
 
 class StudyPlan(NamedTuple):
@@ -65,7 +67,7 @@ def record_requests(folder: Path, plans: Plans) -> None:
         request = StudyRequest(
             name, timestamp(), halfway.__version__, points, replicates, study.title, study.identity
         )
-        target = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.parquet"
+        target = folder / f"{_stem(name)}.parquet"
         runs = list(study.points) or [(key, "") for key in plan["key"].to_pylist()]
         request = msgspec.structs.replace(request, digest=_digest(request, runs))
         metadata = {_METADATA: msgspec.json.encode(request)}
@@ -87,6 +89,33 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
             remedy = "remove this file; the command of the study writes it again"
             raise Problem(what, where=str(file), remedy=remedy) from None
     yield from sorted(found, key=lambda request: request.name)
+
+
+def record_question(
+    folder: Path, name: str, question: str, replicates: int
+) -> tuple[int, ...]:  # fmt: skip
+    """Write that a study answers a question from so many replicates; return the earlier answers.
+
+    They are numbers of replicates, in the order of asking. A repeated answer is no new one. Raises
+    Problem for a damaged file.
+    """
+    file = folder / f"{_stem(name)}.asked.json"
+    try:
+        asked = _ASKED.decode(file.read_bytes()) if file.exists() else {}
+    except msgspec.MsgspecError as error:
+        remedy = "remove this file; then the next decision is the first one on its question"
+        what = f"cannot read the questions of the study: {error}"
+        raise Problem(what, where=str(file), remedy=remedy) from None
+    counts = asked.setdefault(question, [])
+    if replicates not in counts:
+        counts.append(replicates)
+        write_whole(file, msgspec.json.encode(asked))
+    return tuple(counts[: counts.index(replicates)])
+
+
+def _stem(name: str) -> str:
+    """Return the name of a study's files in the result folder, without the ending."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def _read(file: Path) -> StudyRequest:

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfway.core.compiled import apart
 from halfway.core.message import EVERYONE
-from halfway.core.missing import NONE
+from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.protocols.georendezvous import messages
 from halfway.protocols.georendezvous.bridges import is_nearest, is_over_bridge
@@ -149,8 +149,8 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store a message's entry in the rendezvous cell. Return its place;
-    NO_PLACE if the store is full."""
+    """Store a message's entry in the rendezvous cell. Return its place; NO_PLACE if the store is
+    full, and for an outdated prune."""
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     x = np.int32(message.reals[messages.CLIENT_X])
     y = np.int32(message.reals[messages.CLIENT_Y])
@@ -160,6 +160,8 @@ def put_received(state, i, message, kind, until, stamp):
     )
     if e >= 0:
         cancel_prunes(state, i, topic, point, subscriber, now)
+        if state.store.until[i, e] <= now:
+            return NO_PLACE
     return e
 
 

@@ -1,0 +1,19 @@
+"""The earlier decisions of a study on the same question, which spend a part of the error."""
+
+from halfway.comparison.evaluation.decision import DecisionRule
+from halfway.comparison.study_name import recorded_name
+from halfway.pipeline.store.store import Store
+from halfway.pipeline.store.studies import record_question
+
+
+def asked_before(
+    store: Store, study: str, rule: DecisionRule, replicates: int
+) -> tuple[int, ...]:  # fmt: skip
+    """Return the replicates of the earlier decisions on a question, and record this one.
+
+    One replicate decides nothing. Raises Problem if the result folder cannot be written to.
+    """
+    if replicates < 2:
+        return ()
+    with store.adding():
+        return record_question(store.studies, recorded_name(study), rule.question, replicates)
