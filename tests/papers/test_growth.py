@@ -7,7 +7,12 @@ from halfway.bulk.georendezvous.lazy import LazyCellRoutes
 from halfway.bulk.walks.walks import Walkers
 from halfway.papers.directional_walks.claims_growth import judge_growth
 from halfway.papers.directional_walks.growth import MOST_HOPS_A_COLUMN, growth
-from halfway.papers.directional_walks.growth_points import DEGREES, growth_point, growth_points
+from halfway.papers.directional_walks.growth_points import (
+    DEGREES,
+    growth_point,
+    growth_points,
+    largest_points,
+)
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.exponents import exponent
@@ -57,6 +62,9 @@ def test_a_run_of_cells_has_the_hops_of_joined_pairs_alone() -> None:
 def test_both_scales_have_all_systems_and_degrees() -> None:
     for scale, largest in (("quick", 10**6), ("paper", 10**9)):
         points = [point.parameters for point in growth_points(scale)]  # type: ignore[arg-type]
+        largest_of = [point.parameters for point in largest_points(scale)]  # type: ignore[arg-type]
+        assert max(int(p["n"]) for p in largest_of) == largest
+        assert all(p in points for p in largest_of[:-1])  # runs that both figures share
         assert max(int(p["n"]) for p in points) == largest
         assert {(p["system"], p["degree"]) for p in points} == {
             (system, degree)

@@ -226,6 +226,7 @@ def _detectors(metric: str, point: Parameters) -> float:
 # Rules by which claims fail that the general spoilers leave.
 TWINS: dict[str, tuple[Rule, ...]] = {
     "directional-walks/growth": (_growing(0.9, 0.6), _uneven),
+    "directional-walks/growth-largest": (_growing(0.9, 0.6),),
     "underlay-siena/linear-time": (_work(2.0),),
 } | {f"walk-overlay/figure-8{panel}": (_exchanged(_overlays),) for panel in ("", "ab", "cd", "ef")}
 RULES: dict[str, Rule] = {
@@ -241,6 +242,7 @@ RULES: dict[str, Rule] = {
     "directional-walks/figures-7-8-readings": _walk_loads,
     "directional-walks/figure-9": _walk_balance,
     "directional-walks/growth": _growing(0.5, 0.6),
+    "directional-walks/growth-largest": _growing(0.5, 0.6),
     "walk-overlay/section-4": _recipes,
     "walk-overlay/section-6": _overlays,
     "walk-overlay/figure-8ab": _overlays,

@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-from halfway.papers.claims.thresholds import NEAR, TOO_SENSITIVE, VERY_NEAR, percent
+from halfway.papers.claims.thresholds import NEAR, RARE, TOO_SENSITIVE, VERY_NEAR, percent
 from halfway.papers.directional_walks.claims import WALKS
-from halfway.papers.directional_walks.growth_points import CELLS, DEGREES
+from halfway.papers.directional_walks.growth_points import CELLS, DEGREES, LARGEST_DEGREE
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around
 from halfway.pipeline.reproduction.exponents import exponent, slopes
@@ -15,7 +15,8 @@ from halfway.pipeline.reproduction.figures import Summaries, Summary
 from halfway.pipeline.reproduction.judge import judge_order, judge_range, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
-_row = partial(Verdict, "directional-walks", "growth")
+_FIGURE, _LARGEST = "growth", "growth-largest"
+_row = partial(Verdict, "directional-walks", _FIGURE)
 _CLAUSE = "be too sensitive to the total number of nodes in the network"
 _DECADES = 3  # sizes of the last two decades
 # A straight line of n^(1/2) hops; a loop-erased random walk in the plane has dimension 5/4
@@ -28,14 +29,9 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
     by exponents fitted to the medians."""
     for degree in DEGREES:
         at = partial(_sizes, found, degree=degree)
-        for steps, span in _spans(at("steps", system=WALKS[0])):
-            slope = exponent(steps, "n", "median")
-            yield _row(
-                {"degree": degree, "system": WALKS[0], "sizes": span},
-                "exponent of n, median steps", _CLAUSE, *slope, steps[0].networks,
-                f"heard; too sensitive: an exponent above {TOO_SENSITIVE:g}; 1: as flooding",
-                *judge_order(*slope, equal=TOO_SENSITIVE, what="exponent of the steps"),
-            )  # fmt: skip
+        steps = at("steps", system=WALKS[0])
+        yield _sensitivity(_FIGURE, steps, degree)
+        yield _sensitivity(_FIGURE, steps[-_DECADES:], degree)
         pure = at("steps", system=WALKS[1])
         yield _expected(pure, degree, WALKS[1], "median steps", 1 - NEAR, 1 + NEAR,
                         "proportional to n: a share of all nodes")  # fmt: skip
@@ -51,6 +47,20 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
                     _STRAIGHT * (1 + NEAR), "a straight line")  # fmt: skip
 
 
+def judge_largest(found: Summaries) -> Iterator[Verdict]:
+    """Judge the growth of directional walks [drw §1] on the largest networks, and count pairs that
+    do not meet."""
+    yield _sensitivity(_LARGEST, _sizes(found, "steps"), LARGEST_DEGREE)
+    for lost in _sizes(found, "unmet"):
+        estimate = (lost.mean, lost.mean_low, lost.mean_high)
+        yield Verdict(
+            "directional-walks", _LARGEST, {"degree": LARGEST_DEGREE, "n": lost.parameters["n"]},
+            "share of the pairs that do not meet", None, *estimate, lost.networks,
+            f"ours: at most {percent(RARE)}; both ends are in the giant component",
+            *ours(judge_range(0.0, RARE, *estimate, rounding=0.0)),
+        )  # fmt: skip
+
+
 def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
     """Return the summaries of a metric, in the order of
     n."""
@@ -58,11 +68,17 @@ def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
     return sorted(rows, key=lambda row: float(row.parameters["n"]))
 
 
-def _spans(sizes: list[Summary]) -> Iterator[tuple[list[Summary], str]]:
-    """Yield all sizes of the networks, and those of the last two decades."""
-    for some in (sizes, sizes[-_DECADES:]):
-        first, last = (math.log10(float(one.parameters["n"])) for one in (some[0], some[-1]))
-        yield some, f"10^{first:.0f} to 10^{last:.0f}"
+def _sensitivity(figure: str, steps: list[Summary], degree: int) -> Verdict:
+    """Return the verdict of directional walks' sensitivity [drw §1] to n, over the given sizes."""
+    slope = exponent(steps, "n", "median")
+    first, last = (math.log10(float(one.parameters["n"])) for one in (steps[0], steps[-1]))
+    span = f"10^{first:.0f} to 10^{last:.0f}"
+    return Verdict(
+        "directional-walks", figure, {"degree": degree, "system": WALKS[0], "sizes": span},
+        "exponent of n, median steps", _CLAUSE, *slope, steps[-1].networks,
+        f"heard; too sensitive: an exponent above {TOO_SENSITIVE:g}; 1: as flooding",
+        *judge_order(*slope, equal=TOO_SENSITIVE, what="exponent of the steps"),
+    )  # fmt: skip
 
 
 def _expected(

@@ -8,11 +8,10 @@ from halfway.papers.directional_walks import (
     claims_detectors,
     claims_growth,
     claims_loads,
+    growth_points,
 )
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
 from halfway.papers.directional_walks.detector_points import detection_points
-from halfway.papers.directional_walks.growth_points import REPLICATES as GROWTH_REPLICATES
-from halfway.papers.directional_walks.growth_points import growth_points
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 from halfway.pipeline.reproduction.published import published
@@ -56,7 +55,8 @@ GIANT_ENDS = (
 )
 CENSORED = (
     "cut: a pair of walks that makes 50 n steps, and a route of 100 hops for each column of cells, "
-    "has not met; pure walks run up to 10^7 nodes, because a pair takes about 0.4 n steps"
+    "has not met; pure walks run up to 10^6 nodes, because a pair takes about 0.4 n steps; "
+    "directional walks run up to 10^8 nodes, and to 10^9 at one degree: 0.02 n steps a pair"
 )
 EXPONENTS = "exponents: least squares over the logarithms of n and of the medians at each n"
 BOTH_WAYS = "both ways: every node is in one pair, and each pair has a path there and one back"
@@ -302,13 +302,20 @@ PAPER = Paper(
         ),
         Figure(
             "growth", "Growth with the number of nodes at a fixed mean degree",
-            growth_points, GROWTH_REPLICATES, claims_growth.judge_growth,
+            growth_points.growth_points, growth_points.REPLICATES, claims_growth.judge_growth,
             (LAZY, GIANT_ENDS, HEARD, CENSORED, EXPONENTS, INTERVALS),
             (
                 _growth_plot("steps", "median steps until two walks meet"),
                 _growth_plot("path", "median hops of the path"),
                 _growth_plot("state", "median back pointers of both walks"),
             ),
+        ),
+        Figure(
+            "growth-largest", "Directional walks on up to a billion nodes",
+            growth_points.largest_points, growth_points.LARGEST_REPLICATES,
+            claims_growth.judge_largest,
+            (LAZY, GIANT_ENDS, HEARD, CENSORED, EXPONENTS, INTERVALS),
+            (_growth_plot("steps", "median steps until two walks meet"),),
         ),
     ),
 )  # fmt: skip

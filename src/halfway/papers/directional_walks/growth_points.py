@@ -6,12 +6,17 @@ from halfway.pipeline.reproduction.figures import Scale
 GROWTH = "halfway.papers.directional_walks.growth:growth"
 CELLS = "georendezvous"
 DEGREES = (12, 15, 20)
-# A pure walk of 10^8 nodes makes 3 10^7 steps a pair, and its exponent is known before.
+# A pair of pure walks makes 0.4 n steps, so that its exponent is known before 10^7 nodes. A pair of
+# directional walks makes 2 10^7 steps at 10^9 nodes, which takes a minute: `largest_points`.
 _LARGEST: dict[Scale, dict[str, int]] = {
     "quick": {"directional-walk": 6, "random-walk": 5, CELLS: 6},
-    "paper": {"directional-walk": 9, "random-walk": 7, CELLS: 9},
+    "paper": {"directional-walk": 8, "random-walk": 6, CELLS: 9},
 }
 REPLICATES: dict[Scale, int] = {"quick": 6, "paper": 20}
+# Of the largest networks, of one mean degree: powers of ten nodes, and how many networks.
+LARGEST_DEGREE = 15
+_LARGEST_POWERS: dict[Scale, tuple[int, ...]] = {"quick": (4, 5, 6), "paper": (7, 8, 9)}
+LARGEST_REPLICATES: dict[Scale, int] = {"quick": 6, "paper": 6}
 _PAIRS, _FEW_PAIRS = 5, 1  # of a network; few from 10^8 nodes on
 # Steps a node times the microseconds of one.
 _US_A_NODE = {"directional-walk": 0.03 * 2.5, "random-walk": 0.4 * 0.8}
@@ -32,4 +37,12 @@ def growth_points(scale: Scale) -> list[Point]:
         for system, largest in _LARGEST[scale].items()
         for degree in DEGREES
         for power in range(3, largest + 1)
+    ]
+
+
+def largest_points(scale: Scale) -> list[Point]:
+    """Return the points of directional walks on the largest networks of paper 1's growth study."""
+    return [
+        growth_point(10**power, LARGEST_DEGREE, "directional-walk")
+        for power in _LARGEST_POWERS[scale]
     ]
