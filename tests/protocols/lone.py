@@ -5,7 +5,7 @@ by record, on a fresh state of all nodes and on lone nodes, and lists where they
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.records import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
+from tests.protocols.watched import Watched, arrays, is_same
 
 LONE_SLOTS = 64
 HOP = 1e-3  # seconds
@@ -129,15 +130,6 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
     )
 
 
-def arrays(state: Any) -> Iterator[Any]:
-    """Every array of a state, with those of nested tuples."""
-    for part in state:
-        if isinstance(part, tuple):
-            yield from arrays(part)
-        else:
-            yield part
-
-
 def entered(
     state: Any, rules: Any, neighbourhood: Neighbourhood, i: Any, message: Any, out: Outbox
 ) -> None:
@@ -181,11 +173,30 @@ def emitted_alone(world: World, row: int, rules: Any, records: Any) -> list[list
     return [emitted_by(call, record, world.most) for record in records]
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two arrays of a state are equal, NaN included; bytes between fields do not count."""
-    if one.dtype.names:
-        return all(is_same(one[name], other[name]) for name in one.dtype.names)
-    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+class _Player:
+    """A state with its door and one outbox, which is empty at the beginning of each call."""
+
+    def __init__(self, state: Any, world: World, near: Neighbourhood, slots: int, handle: Any):
+        self._out = outbox(slots)
+        self._slots, self._free = slots, self._out.free.copy()
+        if handle is None:  # the machine code of the simulator
+            door = Door(state, world.rules, near, self._out)
+            self._call = lambda i, message: enter(door, i, message)
+        else:
+            self._call = lambda i, message: handle(state, world.rules, near, i, message, self._out)
+
+    def emitted(self, i: int, record: Any) -> list[bytes]:
+        """The records that row i emits when it handles a record, in order."""
+        before = record.tobytes()
+        self._call(np.uint32(i), record)
+        assert record.tobytes() == before, "the handler wrote to what it received"
+        tally = self._out.tally
+        assert tally[1] == 0, f"more than {self._slots} emissions at once"
+        used = self._free[int(tally[0]) : self._slots][::-1]
+        sent = [self._out.pool[int(slot)].tobytes() for slot in used]
+        self._out.pool[used] = np.zeros((), MESSAGE)
+        self._out.free[:], tally[0] = self._free, self._slots
+        return sent
 
 
 def faults(
@@ -202,34 +213,25 @@ def faults(
 
     row_maps: for arrays with rows for some nodes only, by their length: node's row -> row there.
     """
-    handle = handle or entered
-    big, neighbourhood = world.fresh(world.names()), world.network.neighbourhood()
-    lone = {row: world.fresh(np.array([row], np.int32)) for row in lone_rows}
-    knows = {row: lone_neighbourhood(world.network, row, two_hops) for row in lone_rows}
-
-    def emitted(state: Any, near: Neighbourhood, i: int, record: Any) -> list[bytes]:
-        return emitted_by(
-            lambda message, out: handle(state, world.rules, near, np.uint32(i), message, out),
-            record,
-            slots,
+    near = world.network.neighbourhood()
+    watched = Watched(world.fresh(world.names()), world.network.n, row_maps)
+    whole = _Player(watched.state, world, near, slots, handle)
+    lone = {
+        row: _Player(
+            world.fresh(np.array([row], np.int32)), world,
+            lone_neighbourhood(world.network, row, two_hops), slots, handle,
         )
-
+        for row in lone_rows
+    }  # fmt: skip
     found = []
     for number, record in enumerate(driven.records):
         row = int(driven.rows[number])
-        before = [part.copy() for part in arrays(big)]
-        expected = emitted(big, neighbourhood, row, record)
-        for old, new in zip(before, arrays(big), strict=True):
-            here = row
-            if row_maps is not None and len(old) != world.network.n:
-                here = row_maps.get(len(old), {}).get(row, len(old))
-            if here < len(old):
-                old[here] = new[here]
-            if not is_same(old, new):
-                found.append(f"record {number} to row {row}: another row was written")
-        if row in lone and emitted(lone[row], knows[row], 0, record) != expected:
+        expected = whole.emitted(row, record)
+        if not watched.wrote_only(row):
+            found.append(f"record {number} to row {row}: another row was written")
+        if row in lone and lone[row].emitted(0, record) != expected:
             found.append(f"record {number} to row {row}: alone it emits something else")
-    for mine, its in zip(arrays(big), arrays(driven.state), strict=True):
+    for mine, its in zip(arrays(watched.state), arrays(driven.state), strict=True):
         if not is_same(mine, its):
             found.append("the run itself ended in another state")
     return found

@@ -26,7 +26,8 @@ from halfway.protocols.walk_overlay import subscriptions
 from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
 from tests.protocols.fields import undeclared
-from tests.protocols.lone import Command, Driven, World, arrays, drive, emitted_by, entered, faults
+from tests.protocols.lone import Command, Driven, World, drive, emitted_by, entered, faults
+from tests.protocols.watched import arrays
 from tests.protocols.worlds import EVENTS, TOPICS, simple_world
 from tests.protocols.worlds import SMALL as _NETWORK
 

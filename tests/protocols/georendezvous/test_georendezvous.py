@@ -52,7 +52,8 @@ from halfway.world.workload.pairs import distinct_pairs
 from tests.networks import disk
 from tests.protocols.georendezvous.cell_networks import network_of
 from tests.protocols.georendezvous.histories import drawn
-from tests.protocols.lone import Driven, World, arrays, faults
+from tests.protocols.lone import Driven, World, faults
+from tests.protocols.watched import arrays
 
 STILL: dict[str, Any] = {
     "beacon_interval_s": 400.0,
