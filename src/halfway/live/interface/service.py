@@ -15,9 +15,9 @@ from halfway.live.journal.journal import JournalRefusal
 from halfway.live.mesh import Level
 from halfway.live.monitoring.http import HttpServer
 from halfway.live.monitoring.page import page_resources
+from halfway.live.mqtt.mqtt_door import LEVELS, MqttDoor
 from halfway.live.mqtt.policy.access import Access, Anyone, read_users
-from halfway.live.mqtt.server import LEVELS, MqttDoor
-from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.sessions.stored_sessions import SessionMemory
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.problem import Problem

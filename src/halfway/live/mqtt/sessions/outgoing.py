@@ -8,9 +8,9 @@ import msgspec
 
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorDrops, DoorLimits
-from halfway.live.mqtt.sessions.delivery import ClientDelivery
-from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
+from halfway.live.mqtt.sessions.stored_sessions import SessionMemory
 
 _LAST_ID = 0xFFFF
 
