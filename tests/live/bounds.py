@@ -103,7 +103,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "publishing": (MQTT, "`receive_maximum`"),
     },
     "mqtt/sessions/machine:Machine": {"_admissions": (MQTT, "`connections`")},
-    "mqtt/sessions/stored_sessions:SessionMemory": {
+    "mqtt/sessions/stored_sessions:StoredSessions": {
         "messages": (MQTT, "`queued_messages`"), "sessions": (MQTT, "`sessions`"),
         "taken": (MQTT, "`sessions`"),
     },

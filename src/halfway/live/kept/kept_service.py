@@ -9,7 +9,7 @@ from halfway.live.kept.reader import KeptReader
 from halfway.live.step.scheduler import Scheduler
 
 
-class KeptFlow:
+class KeptService:
     """The kept events of one node."""
 
     def __init__(

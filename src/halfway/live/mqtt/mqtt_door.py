@@ -13,7 +13,7 @@ from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.machine import Machine
 from halfway.live.mqtt.sessions.messages import Publication
-from halfway.live.mqtt.sessions.stored_sessions import SessionMemory
+from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 WRITE_BUFFER = 256 * 1024  # bytes of one client; above, its messages wait in the bounded queue
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
@@ -37,7 +37,7 @@ class MqttDoor:
         limits: DoorLimits | None = None,
         access: Access | None = None,
         levels: tuple[Level, Level, Level] = LEVELS,
-        memory: SessionMemory | None = None,
+        memory: StoredSessions | None = None,
     ) -> None:
         self._mesh, self._access, self._levels = mesh, access or Anyone(), levels
         self._limits = limits or DoorLimits()

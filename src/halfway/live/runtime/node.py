@@ -10,7 +10,7 @@ from halfway.core.message import EVERYONE, START
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, new_body
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.kept.kept_service import KeptFlow
+from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import Links, OwnHello
@@ -74,7 +74,7 @@ class MeshNode:
         self._publication, self._since_turn = 0, 0
         self._room = asyncio.Event()
         self._room.set()
-        self.kept: KeptFlow | None = None  # of a node with a journal
+        self.kept: KeptService | None = None  # of a node with a journal
         self._turning = self._closed = False
         self.on_report: Callable[[Any], None] = lambda _record: None
         self._loop = asyncio.get_running_loop()

@@ -27,7 +27,7 @@ from halfway.live.mqtt.sessions import connecting, publishing, subscribing
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.session import ClientSession
-from halfway.live.mqtt.sessions.stored_sessions import SessionMemory
+from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 from halfway.live.mqtt.sessions.table import Table
 
 
@@ -42,7 +42,7 @@ class Machine:
 
     def __init__(
         self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None],
-        memory: SessionMemory | None = None,
+        memory: StoredSessions | None = None,
     ) -> None:  # fmt: skip
         self._limits = limits
         self._table = Table(mesh, limits, on_event, memory)

@@ -60,7 +60,7 @@ class SavedMessage(msgspec.Struct, array_like=True):
         )  # fmt: skip
 
 
-class SessionMemory:
+class StoredSessions:
     """The memory of the sessions of a door; it is a `JournalPart`.
 
     write: appends a record (kind, bytes, spare), and raises an Exception of type `refusal` where
