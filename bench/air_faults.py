@@ -19,7 +19,7 @@ import numpy as np
 from halfway.cli.program import Parser, positive, run, whole
 from halfway.live.air.account import account
 from halfway.live.air.air import Air
-from halfway.live.air.host import AirHost, AirSettings
+from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.air.queue import Delay
 from halfway.live.air.wiring import Pair
 from halfway.live.mesh import Event

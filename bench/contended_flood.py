@@ -14,7 +14,7 @@ from tests.networks import disk
 from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import SENT, new_engine
+from halfway.sim.engine.state import SENT, new_engine
 from halfway.sim.radio.csma import WIFI_A, csma
 from halfway.sim.radio.delays import Ideal
 

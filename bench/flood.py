@@ -29,7 +29,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import Engine, new_engine
+from halfway.sim.engine.state import Engine, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, distances
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import draw_positions, unit_disk

@@ -23,7 +23,8 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from halfway.live.mesh import Level
-from halfway.live.mqtt.memory import MemoryNetwork
+from halfway.live.mqtt.memory_mesh import MemoryNetwork
+from halfway.live.mqtt.mqtt_door import MqttDoor
 from halfway.live.mqtt.packets.stream import PacketStream
 from halfway.live.mqtt.packets.types import (
     MQTT3,
@@ -32,8 +33,7 @@ from halfway.live.mqtt.packets.types import (
     SubscribePacket,
     TopicRequest,
 )
-from halfway.live.mqtt.policy.limits import DoorLimits
-from halfway.live.mqtt.server import MqttDoor
+from halfway.live.mqtt.policy.door_limits import DoorLimits
 from side_by_side import YARDSTICK, race, show
 
 NAMES = {YARDSTICK: "Mosquitto, in C"}

@@ -21,7 +21,7 @@ from halfway.protocols.walks.messages import (
 )
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import SENT, new_engine
+from halfway.sim.engine.state import SENT, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk

@@ -13,7 +13,7 @@ BED = "a test bed"
 Bound = tuple[str, str] | str
 BOUNDS: dict[str, dict[str, Bound]] = {
     "air/air:Air": {"links": BED, "nodes": BED},
-    "air/host:AirHost": {"_groups": BED, "_replaced": BED, "nodes": BED},
+    "air/air_host:AirHost": {"_groups": BED, "_replaced": BED, "nodes": BED},
     "air/queue:FrameQueue": {"_by_pair": BED, "_heap": BED, "_jitter": BED},
     "control/server:ControlServer": {"_connections": (OPERATING, "control socket")},
     "drops:Drops": {"_count": FIXED},
@@ -38,13 +38,13 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_sizes": (OPERATING, "journal: segments"),
         "problems": (OPERATING, "journal: segments"),  # one a damaged record
     },
-    "journal/kept:KeptEvents": {
+    "journal/kept_events:KeptEvents": {
         "_kept": (OPERATING, "own kept events"),
         "_last": (OPERATING, "topics with own kept"),
         "_reading": (OPERATING, "streams of others"),
         "_undelivered": (OPERATING, "own kept events"),
     },
-    "journal/kept:_Reading": {"ahead": (OPERATING, "streams of others")},
+    "journal/kept_events:_Reading": {"ahead": (OPERATING, "streams of others")},
     "journal/node_journal:NodeJournal": {
         "_parts": FIXED, "_records": (OPERATING, "journal: segments"),
     },
@@ -59,7 +59,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_due": (OPERATING, "streams of others"),
         "_waiting": (OPERATING, "streams of others"),
     },
-    "keys/for_all:KeysForAll": {
+    "keys/group_key:KeysForAll": {
         "_handed_at": (SECURITY, "sessions"), "_have_own": (SECURITY, "sessions"),
         "_heard": (SECURITY, "sessions"),
     },
@@ -91,9 +91,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_lists": (OPERATING, "neighbours; nodes heard"),
     },
     "link/waiting:WaitingFrames": {"_frames": (OPERATING, "frames that wait")},
-    "mqtt/memory:MemoryNetwork": {"_nodes": BED, "_retained": BED},
+    "mqtt/memory_mesh:MemoryNetwork": {"_nodes": BED, "_retained": BED},
     "mqtt/packets/stream:PacketStream": {"_bytes": (MQTT, "`packet_bytes`")},
-    "mqtt/server:MqttDoor": {
+    "mqtt/mqtt_door:MqttDoor": {
         "_clients": (MQTT, "`connections`"), "_servers": FIXED,
         "_tasks": (MQTT, "`publications`"), "_waiting": (MQTT, "`publications`"),
     },
@@ -103,7 +103,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "publishing": (MQTT, "`receive_maximum`"),
     },
     "mqtt/sessions/machine:Machine": {"_admissions": (MQTT, "`connections`")},
-    "mqtt/sessions/memory:SessionMemory": {
+    "mqtt/sessions/stored_sessions:StoredSessions": {
         "messages": (MQTT, "`queued_messages`"), "sessions": (MQTT, "`sessions`"),
         "taken": (MQTT, "`sessions`"),
     },
@@ -119,7 +119,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_members": (MQTT, "`subscriptions`"), "_others": (MQTT, "shares"),
         "_turns": (MQTT, "`subscriptions`"),
     },
-    "mqtt/sessions/subscriptions:DoorSubscriptions": {
+    "mqtt/sessions/door_subscriptions:DoorSubscriptions": {
         "_at_mesh": (OPERATING, "subscriptions of a node"),
         "_recent": (MQTT, "`recent_events`"),
         "_uses": (OPERATING, "subscriptions of a node"),
@@ -129,7 +129,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "outbox": (MQTT, "`sessions`"),  # a turn empties it: at most a will of each session
         "sessions": (MQTT, "`sessions`"),
     },
-    "mqtt/sessions/timers:KeyedTimers": {
+    "mqtt/sessions/keyed_timers:KeyedTimers": {
         "_at": (MQTT, "`sessions`"), "_heap": (MQTT, "`sessions`"),
     },
     "plain:Plain": {"_peers": (OPERATING, "peers without keys")},

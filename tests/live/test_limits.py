@@ -10,7 +10,7 @@ from halfway import live
 from halfway.live import plain, topic_filters
 from halfway.live.control import requests, server
 from halfway.live.interface import api
-from halfway.live.journal import commit, journal, kept, records
+from halfway.live.journal import commit, journal, kept_events, segment
 from halfway.live.kept import outlet, publisher, reader
 from halfway.live.keys import (
     certificates,
@@ -24,8 +24,8 @@ from halfway.live.keys import (
 from halfway.live.limits import DEFAULT
 from halfway.live.link import endpoint, links, waiting
 from halfway.live.monitoring import http
-from halfway.live.mqtt import server as door
-from halfway.live.mqtt.policy.limits import DoorLimits
+from halfway.live.mqtt import mqtt_door as door
+from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
 from halfway.live.runtime import delivery, node, routes
 from halfway.live.step import flow, stepper
@@ -68,15 +68,17 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "probes and searches": (routes.MOST_TRACKED, routes.A_SECOND),
         "kinds of refusals": (links.MOST_REFUSALS,),
         "own kept events": (
-            kept.MOST_KEPT_EVENTS, kept.MOST_KEPT_BYTES / _MIB, outlet.RETENTION_S / 3600
+            kept_events.MOST_KEPT_EVENTS,
+            kept_events.MOST_KEPT_BYTES / _MIB,
+            outlet.RETENTION_S / 3600,
         ),
-        "topics with own kept": (kept.MOST_OWN_STREAMS,),
-        "streams of others": (kept.MOST_STREAMS, kept.MOST_AHEAD),
+        "topics with own kept": (kept_events.MOST_OWN_STREAMS,),
+        "streams of others": (kept_events.MOST_STREAMS, kept_events.MOST_AHEAD),
         "readers of a stream": (publisher.MOST_READERS, outlet.MOST_FILTERS),
         "events sent again": (publisher.MOST_AGAIN,),
         "events behind a gap": (reader.GAP_S,),
         "journal: segments": (
-            journal.MOST_BYTES / _MIB, records.MOST_RECORD_BYTES / _MIB, commit.GROUP_RECORDS,
+            journal.MOST_BYTES / _MIB, segment.MOST_RECORD_BYTES / _MIB, commit.GROUP_RECORDS,
             commit.GROUP_S * 1000,
         ),
         "certificates of nodes": (membership.MOST_CERTIFICATES,),
@@ -100,11 +102,11 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "a revocation list": (certificates.MOST_REVOKED,),
         "a segment": (journal.SEGMENT_BYTES / _MIB,),
         "all segments": (journal.MOST_BYTES / _MIB,),
-        "a record": (records.MOST_RECORD_BYTES / _MIB,),
+        "a record": (segment.MOST_RECORD_BYTES / _MIB,),
         "a group": (commit.GROUP_RECORDS, commit.GROUP_S * 1000),
-        "kept events": (kept.MOST_KEPT_EVENTS, kept.MOST_KEPT_BYTES / _MIB),
-        "streams of other": (kept.MOST_STREAMS,),
-        "events ahead": (kept.MOST_AHEAD,),
+        "kept events": (kept_events.MOST_KEPT_EVENTS, kept_events.MOST_KEPT_BYTES / _MIB),
+        "streams of other": (kept_events.MOST_STREAMS,),
+        "events ahead": (kept_events.MOST_AHEAD,),
     },
     MQTT: {
         **{

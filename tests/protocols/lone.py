@@ -21,7 +21,7 @@ from halfway.core.outbox import Outbox, outbox
 from halfway.core.records.checks import REASONS, no_checks, record_checks
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import grown, new_engine
+from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 from tests.protocols.watched import Watched, arrays, is_same

@@ -13,10 +13,10 @@ from halfway.problem import Problem
 from halfway.scenario.build import prepared
 from halfway.scenario.reading import read_scenario
 from halfway.sim.environment.environment import Environment
-from halfway.testbed.beside import beside
+from halfway.testbed.agreement import beside
 from halfway.testbed.course import Course, Turn
-from halfway.testbed.measured import DELIVERY, METRICS, P50, RunMeasures
-from halfway.testbed.suitable import check_suitable, delay_of, limits_for
+from halfway.testbed.metrics import DELIVERY, METRICS, P50, RunMeasures
+from halfway.testbed.unsupported import check_suitable, delay_of, limits_for
 from halfway.world.faults import Crash, Fault, LinkCut, Partition
 from halfway.world.graphs.network import Network
 from tests.networks import from_links

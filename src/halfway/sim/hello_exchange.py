@@ -33,7 +33,7 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.records import Engine, grown, new_engine
+from halfway.sim.engine.state import Engine, grown, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.declarations import Radio

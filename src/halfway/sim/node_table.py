@@ -1,6 +1,6 @@
 """The table of the nodes of a simulation."""
 
-from halfway.sim.engine.records import RECEIVED, SENT, volume_of
+from halfway.sim.engine.state import RECEIVED, SENT, volume_of
 from halfway.sim.metrics.nodes import NodeTable
 from halfway.sim.simulation import Simulation
 

@@ -7,7 +7,7 @@ from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.attacks import attackers_of
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.records import Engine, new_engine
+from halfway.sim.engine.state import Engine, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.workload.payloads import payload_of
 

@@ -9,7 +9,7 @@ from halfway.core.kinds import Kinds
 from halfway.problem import Problem
 from halfway.sim.engine.changes import Changes
 from halfway.sim.engine.kept_records import KeptRecords
-from halfway.sim.engine.records import Engine, drain
+from halfway.sim.engine.state import Engine, drain
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import RunId

@@ -15,7 +15,7 @@ from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.queue import peek_time
-from halfway.sim.engine.records import Engine, grown, new_log
+from halfway.sim.engine.state import Engine, grown, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of

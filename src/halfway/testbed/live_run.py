@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfway.live.air.air import Air
-from halfway.live.air.host import AirHost
+from halfway.live.air.air_host import AirHost
 from halfway.live.mesh import Event
 from halfway.live.runtime.node import MeshNode
 from halfway.live.trace.folder import TraceFolder
@@ -18,7 +18,7 @@ from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.testbed.course import Course, CourseStep
-from halfway.testbed.measured import RunMeasures, of_deliveries
+from halfway.testbed.metrics import RunMeasures, of_deliveries
 from halfway.world.workload.demand import Demand
 
 _BATCH, _NUMBER_BYTES = 64, 8

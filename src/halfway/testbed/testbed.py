@@ -9,18 +9,18 @@ from msgspec.structs import replace
 from halfway.core.hello.period import HELLO_PERIOD_S
 from halfway.live.air.account import Account, account
 from halfway.live.air.air import Air
-from halfway.live.air.host import AirHost, AirSettings
+from halfway.live.air.air_host import AirHost, AirSettings
 from halfway.live.trace.replay import Replayed, replay
 from halfway.scenario.acknowledgements import options_of
 from halfway.scenario.build import PreparedScenario, prepared, run_context, simulation_on, system_of
 from halfway.scenario.schema import Scenario
 from halfway.sim.environment.environment import Environment
 from halfway.sim.run_context import FAULTS, stream
-from halfway.testbed.beside import Beside, beside
+from halfway.testbed.agreement import Beside, beside
 from halfway.testbed.course import Course
 from halfway.testbed.live_run import NOTHING_KEPT, Keeping, LiveProgress, LiveResult, LiveRun
-from halfway.testbed.measured import RunMeasures, of_outcome
-from halfway.testbed.suitable import check_suitable, delay_of, limits_for
+from halfway.testbed.metrics import RunMeasures, of_outcome
+from halfway.testbed.unsupported import check_suitable, delay_of, limits_for
 
 _LOG = 4096  # records of each node that wait to be written
 

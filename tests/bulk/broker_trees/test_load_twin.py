@@ -19,7 +19,7 @@ from halfway.protocols.broker_trees.records.messages import DELIVERED, NOTIFY, P
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import new_engine
+from halfway.sim.engine.state import new_engine
 from halfway.sim.radio.wired import wired
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman

@@ -14,7 +14,7 @@ from halfway.protocols.walks.messages import ADVERTISE, PUBLISH, SUBSCRIBE, Rule
 from halfway.protocols.walks.state import Trails
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import grown, new_engine
+from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 

@@ -8,7 +8,7 @@ import pytest
 
 from halfway.cli import main
 from halfway.cli.live import machine
-from halfway.live.doctor import keeping, network
+from halfway.live.doctor import machine_checks, network_checks
 from halfway.live.doctor.finding import Finding, State, checked
 from halfway.pipeline.spark import java
 from halfway.problem import Problem
@@ -61,21 +61,21 @@ def test_an_old_python_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_small_socket_buffer_is_noted_with_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "BUFFER", 1 << 40)
-    found = network.sockets()
+    monkeypatch.setattr(network_checks, "BUFFER", 1 << 40)
+    found = network_checks.sockets()
     assert found.state is State.NOTE
     assert found.do == f"as root: sysctl -w net.core.rmem_max={1 << 40}"
 
 
 def test_a_clock_that_was_never_set_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.time", lambda: 86_400.0)
-    assert keeping.clock().state is State.FAILED
+    assert machine_checks.clock().state is State.FAILED
 
 
 def test_a_slow_disk_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert keeping.disk(tmp_path).state is State.OK
-    monkeypatch.setattr(keeping, "_SLOW_S", 0.0)
-    assert "faster disk" in keeping.disk(tmp_path).do
+    assert machine_checks.disk(tmp_path).state is State.OK
+    monkeypatch.setattr(machine_checks, "_SLOW_S", 0.0)
+    assert "faster disk" in machine_checks.disk(tmp_path).do
 
 
 def test_an_error_of_a_check_is_a_finding() -> None:
@@ -89,5 +89,5 @@ def test_an_error_of_a_check_is_a_finding() -> None:
 def test_a_cache_that_cannot_be_kept_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "CACHE_FOLDER", tmp_path / "halfway-cache-x")
-    assert keeping.compile_cache().state is State.NOTE
+    monkeypatch.setattr(machine_checks, "CACHE_FOLDER", tmp_path / "halfway-cache-x")
+    assert machine_checks.compile_cache().state is State.NOTE

@@ -10,7 +10,7 @@ import pytest
 import halfway.papers.directional_walks
 from halfway.core.compiler import reach
 from halfway.protocols import SYSTEMS
-from halfway.sim.engine import interface
+from halfway.sim.engine import radio_interface
 from tests.core.compiler.programs import write_modules
 
 ENGINE = "halfway.sim.engine.loop"
@@ -86,6 +86,6 @@ def test_a_state_brings_the_handler_of_its_protocol(system: str) -> None:
 
 def test_a_radio_brings_its_functions() -> None:
     importlib.import_module("halfway.sim.radio.declarations")
-    for table in (interface._DEPART, interface._ARRIVE, interface._CHANGED):
+    for table in (radio_interface._DEPART, radio_interface._ARRIVE, radio_interface._CHANGED):
         for radio, function in table.items():
             assert function.py_func.__module__ in reach.reachable([radio.__module__])

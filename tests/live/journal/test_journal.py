@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfway.live.journal.journal import Journal, JournalRefusal
-from halfway.live.journal.records import HEADER_BYTES, RECORD_BYTES, packed_record, scanned
+from halfway.live.journal.segment import HEADER_BYTES, RECORD_BYTES, packed_record, scanned
 from tests.live.journal.made import MadeStorage, PowerLoss, kept, opened, recovered
 
 RECORDS = st.lists(st.tuples(st.integers(1, 255), st.binary(max_size=120)), max_size=30)

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from halfway.live.interface.api import LiveNode, node
-from halfway.live.journal import kept
+from halfway.live.journal import kept_events
 from halfway.live.journal.storage import FolderStorage
 from halfway.live.kept import publisher
 from halfway.live.kept import reader as kept_reader
@@ -219,7 +219,7 @@ def test_a_long_list_of_filters_is_announced_as_all_topics(tmp_path: Path) -> No
 def test_heartbeats_of_streams_without_room_are_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "MOST_STREAMS", 2)
+    monkeypatch.setattr(kept_events, "MOST_STREAMS", 2)
     monkeypatch.setattr(kept_reader, "_ACK_S", 60.0)  # nothing that is due goes
 
     async def program() -> None:

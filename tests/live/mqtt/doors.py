@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from halfway.live.mesh import Level, Mesh
-from halfway.live.mqtt.memory import MemoryNetwork
+from halfway.live.mqtt.memory_mesh import MemoryNetwork
+from halfway.live.mqtt.mqtt_door import MqttDoor
 from halfway.live.mqtt.packets.stream import Broken, PacketStream
 from halfway.live.mqtt.packets.types import MQTT5, ConnackPacket, ConnectPacket, Packet
 from halfway.live.mqtt.policy.access import Access
-from halfway.live.mqtt.policy.limits import DoorLimits
-from halfway.live.mqtt.server import MqttDoor
+from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 

@@ -10,7 +10,7 @@ from halfway.cli import main
 from halfway.live.interface.api import LiveNode, node
 from halfway.live.keys.keyed_security import KeyedSecurity
 from halfway.live.mesh import Event, Refusal
-from halfway.live.runtime.membership import RevocationFile
+from halfway.live.runtime.key_files import RevocationFile
 from halfway.problem import Problem
 from tests.live.runtime.test_nodes import run, until
 

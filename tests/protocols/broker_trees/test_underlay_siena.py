@@ -29,7 +29,7 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import new_engine
+from halfway.sim.engine.state import new_engine
 from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.delays import Ideal
 from halfway.world.underlays.waxman import Waxman, waxman

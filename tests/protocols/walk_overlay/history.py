@@ -24,7 +24,7 @@ from halfway.protocols.walk_overlay.subscriptions import Subscription, catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.neighbour_lists import roomy
-from halfway.sim.engine.records import grown, new_engine
+from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 

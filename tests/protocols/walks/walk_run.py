@@ -9,7 +9,7 @@ from halfway.core.message import MESSAGE, START
 from halfway.protocols.walks.messages import ADVERTISE, DELIVERED, PUBLISH, SUBSCRIBE, Rules
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import changes, merged, no_changes
-from halfway.sim.engine.records import grown, new_engine
+from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.delays import Ideal, lossy
 from halfway.world.graphs.network import Network
 from halfway.world.outages import NODE_DOWN, NODE_UP

@@ -16,7 +16,7 @@ from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.queue import peek_slot, peek_time, pop
-from halfway.sim.engine.records import RECEIVED, SENT, Engine, grown, new_engine
+from halfway.sim.engine.state import RECEIVED, SENT, Engine, grown, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy
 from halfway.world.graphs.network import Network
 from tests.networks import disk, from_links, line

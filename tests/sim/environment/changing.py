@@ -13,7 +13,7 @@ from halfway.core.records.wire import fixed_sizes
 from halfway.sim.engine import changes as changes_module
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.neighbour_lists import roomy
-from halfway.sim.engine.records import Engine, drain, grown, new_engine
+from halfway.sim.engine.state import Engine, drain, grown, new_engine
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.protocols.worlds import networks

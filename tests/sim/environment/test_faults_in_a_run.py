@@ -15,7 +15,7 @@ from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, changes
 from halfway.sim.engine.neighbour_lists import roomy
-from halfway.sim.engine.records import RECEIVED, SENT, new_engine
+from halfway.sim.engine.state import RECEIVED, SENT, new_engine
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.faults import Crash, Fault, Partition, schedule
 from halfway.world.graphs.network import Network

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from halfway.core.message import EVERYONE
 from halfway.protocols import application, flooding
-from halfway.sim.engine.records import RECEIVED, SENT
+from halfway.sim.engine.state import RECEIVED, SENT
 from halfway.sim.radio.delays import Ideal, distances, lossy
 from halfway.world.graphs.network import Network
 from tests.protocols.received import received

@@ -7,7 +7,7 @@ import numpy as np
 from halfway.core.compiler.lent import Lender
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.records import RECEIVED, SENT, Engine, new_engine
+from halfway.sim.engine.state import RECEIVED, SENT, Engine, new_engine
 from halfway.sim.radio.csma import Csma, Timing, csma
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line

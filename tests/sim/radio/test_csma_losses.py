@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfway.problem import Problem
-from halfway.sim.engine.records import RECEIVED, SENT
+from halfway.sim.engine.state import RECEIVED, SENT
 from halfway.sim.radio.csma import WIFI_B, csma
 from halfway.sim.radio.declarations import CsmaRadio
 from halfway.world.mobility.motion import still

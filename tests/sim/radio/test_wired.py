@@ -13,7 +13,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import changes, no_changes
-from halfway.sim.engine.records import grown, new_engine
+from halfway.sim.engine.state import grown, new_engine
 from halfway.sim.radio.wired import wired
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP

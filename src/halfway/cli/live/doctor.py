@@ -62,13 +62,13 @@ def _findings(
         yield checked(name, getattr(machine, name))
     if packages.state == "failed":
         return
-    from halfway.live.doctor import keeping, network
+    from halfway.live.doctor import machine_checks, network_checks
 
-    yield checked("compile cache", keeping.compile_cache)
-    yield checked("sockets", network.sockets)
-    yield checked("multicast", network.multicast)
-    yield checked("namespaces", network.namespaces)
-    yield checked("commands", network.control)
-    yield checked("keys", lambda: keeping.keys(certificate, key))
-    yield checked("clock", keeping.clock)
-    yield checked("disk", lambda: keeping.disk(state))
+    yield checked("compile cache", machine_checks.compile_cache)
+    yield checked("sockets", network_checks.sockets)
+    yield checked("multicast", network_checks.multicast)
+    yield checked("namespaces", network_checks.namespaces)
+    yield checked("commands", network_checks.control)
+    yield checked("keys", lambda: machine_checks.keys(certificate, key))
+    yield checked("clock", machine_checks.clock)
+    yield checked("disk", lambda: machine_checks.disk(state))

@@ -11,7 +11,7 @@ from halfway.cli.terminal.options import AsJson
 from halfway.problem import Problem
 
 if TYPE_CHECKING:
-    from halfway.live.keys.network import MemberRow
+    from halfway.live.keys.owner import MemberRow
 
 NetworkFolder = Annotated[
     Path,
@@ -100,7 +100,7 @@ def new(folder: NetworkFolder) -> None:
     \b
     halfway net new home
     """
-    from halfway.live.keys.network import new_network
+    from halfway.live.keys.owner import new_network
 
     network = new_network(folder)
     typer.echo(f"wrote {folder}/root.key and {folder}/network.json: network {network.name}")
@@ -127,7 +127,7 @@ def admit(
     halfway net admit home kitchen.pub
     halfway net admit home meter.pub --publish 'sensors/#' --subscribe 'time' --days 30
     """
-    from halfway.live.keys.network import Admission, admit
+    from halfway.live.keys.owner import Admission, admit
 
     wanted = Admission(name or request.stem, publish or ["#"], subscribe or ["#"], days)
     path, certificate = admit(folder, request, wanted)
@@ -150,7 +150,7 @@ def revoke(folder: NetworkFolder, name: MemberName) -> None:
     \b
     halfway net revoke home kitchen
     """
-    from halfway.live.keys.network import revoke
+    from halfway.live.keys.owner import revoke
 
     path, serials = revoke(folder, name)
     typer.echo(f"revoked {name}: serial {', '.join(map(str, serials))}")
@@ -197,7 +197,7 @@ def show(what: Shown, as_json: AsJson = False) -> None:
 def _rows(what: Path) -> "list[MemberRow]":
     from halfway.live.keys.certificates import read_certificate
     from halfway.live.keys.files import read_member
-    from halfway.live.keys.network import member_row, members
+    from halfway.live.keys.owner import member_row, members
 
     if what.is_dir():
         return members(what)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfway.problem import Problem
-from halfway.world.graphs.left_out import OUTSIDE, left_out_remarks
+from halfway.world.graphs.import_remarks import OUTSIDE, left_out_remarks
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, largest_component, subnetwork
 from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.comparison.evaluation.results import Results
 from halfway.pipeline.plan.run import ENDS, STARTS
-from halfway.sim.engine.records import SENT
+from halfway.sim.engine.state import SENT
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.groups import BINS, GroupQuality
 from halfway.sim.simulation import Simulation

@@ -15,9 +15,9 @@ from halfway.live.journal.journal import JournalRefusal
 from halfway.live.mesh import Level
 from halfway.live.monitoring.http import HttpServer
 from halfway.live.monitoring.page import page_resources
+from halfway.live.mqtt.mqtt_door import LEVELS, MqttDoor
 from halfway.live.mqtt.policy.access import Access, Anyone, read_users
-from halfway.live.mqtt.server import LEVELS, MqttDoor
-from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.problem import Problem
@@ -107,7 +107,7 @@ class Service:
         levels, memory = _WITHOUT_JOURNAL, None
         if self.host.journals:
             journal, loop = self.host.journals[0], asyncio.get_running_loop()
-            memory = SessionMemory(journal.write, JournalRefusal, loop.time, time.time)
+            memory = StoredSessions(journal.write, JournalRefusal, loop.time, time.time)
             journal.add(memory)
             levels = LEVELS
         door = MqttDoor(self.host.nodes[0], access=access, levels=levels, memory=memory)

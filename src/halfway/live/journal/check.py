@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from halfway.live.journal.records import scanned
+from halfway.live.journal.segment import scanned
 from halfway.live.journal.storage import ENDING
 from halfway.problem import Problem
 

@@ -8,7 +8,7 @@ import errno
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from halfway.live.journal.records import (
+from halfway.live.journal.segment import (
     END_OF_SNAPSHOT,
     HEADER_BYTES,
     MARKER_BYTES,

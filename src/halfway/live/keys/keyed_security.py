@@ -13,7 +13,7 @@ from halfway.live.keys.datagrams import (
     OVERHEAD,
     VERSION,
 )  # fmt: skip
-from halfway.live.keys.for_all import KeysForAll
+from halfway.live.keys.group_key import KeysForAll
 from halfway.live.keys.handshakes import HANDSHAKE_S, Handshakes
 from halfway.live.keys.membership import Membership, allows
 from halfway.live.keys.noise import Random

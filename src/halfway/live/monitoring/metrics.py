@@ -22,7 +22,7 @@ from halfway import __version__
 from halfway.live.drops import Drop
 from halfway.live.histogram import BOUNDS_S
 from halfway.live.monitoring.http import Resource
-from halfway.live.mqtt.policy.limits import DoorDrop
+from halfway.live.mqtt.policy.door_limits import DoorDrop
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.node import MeshNode
 

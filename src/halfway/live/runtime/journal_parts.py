@@ -8,7 +8,7 @@ from halfway.live.events.bodies import EventBody
 from halfway.live.events.retained import VERSION_BYTES, Version, version_bytes, version_in
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.journal.node_journal import NodeJournal
-from halfway.live.kept.flow import KeptFlow
+from halfway.live.kept.kept_service import KeptService
 from halfway.live.kept.outlet import DiskForm
 from halfway.live.runtime.delivery import RetainedSpread
 from halfway.live.runtime.kept_outlet import NodeOutlet
@@ -49,5 +49,5 @@ def journal_of(node: MeshNode, folder: Path, scheduler: Scheduler) -> NodeJourna
     """Give a node the journal in a folder: kept events and retained values. Raises Problem."""
     journal = NodeJournal(folder)
     RetainedMemory(node.retained_values, journal, DiskForm(scheduler))
-    node.kept = KeptFlow(NodeOutlet(node), journal, scheduler, node.drops)
+    node.kept = KeptService(NodeOutlet(node), journal, scheduler, node.drops)
     return journal

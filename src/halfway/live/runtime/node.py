@@ -10,14 +10,14 @@ from halfway.core.message import EVERYONE, START
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, new_body
 from halfway.live.events.subscriptions import LocalSubscription, Subscriptions
-from halfway.live.kept.flow import KeptFlow
+from halfway.live.kept.kept_service import KeptService
 from halfway.live.limits import Limits
 from halfway.live.link.endpoint import Endpoint
 from halfway.live.link.links import Links, OwnHello
 from halfway.live.mesh import Event, Level, MeshSubscription, Refusal
 from halfway.live.runtime.delivery import Delivery, RetainedSpread
 from halfway.live.runtime.event_flow import EventFlow
-from halfway.live.runtime.identity import NodeIdentity
+from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
 from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
@@ -74,7 +74,7 @@ class MeshNode:
         self._publication, self._since_turn = 0, 0
         self._room = asyncio.Event()
         self._room.set()
-        self.kept: KeptFlow | None = None  # of a node with a journal
+        self.kept: KeptService | None = None  # of a node with a journal
         self._turning = self._closed = False
         self.on_report: Callable[[Any], None] = lambda _record: None
         self._loop = asyncio.get_running_loop()

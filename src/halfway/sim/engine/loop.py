@@ -22,10 +22,10 @@ from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SEL
 from halfway.sim.engine.attacks import change_attack, is_withheld, lie
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
 from halfway.sim.engine.clocks import add_age, elapsed, reading
-from halfway.sim.engine.interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
-from halfway.sim.engine.records import (
+from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
+from halfway.sim.engine.state import (
     ARRIVED,
     HELD,
     OVER,

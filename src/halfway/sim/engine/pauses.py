@@ -9,7 +9,7 @@ import numpy as np
 from halfway.core import driver
 from halfway.core.compiled import inlined
 from halfway.sim.engine.queue import push, reserved
-from halfway.sim.engine.records import ARRIVED, HELD
+from halfway.sim.engine.state import ARRIVED, HELD
 from halfway.world.outages import NODE_PAUSED
 
 _NONE = np.int64(-1)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from halfway.adapters.interface import SystemInstance
 from halfway.core.records.checks import REASONS
 from halfway.core.values.digest import arrays, state_digest
-from halfway.sim.engine.records import (
+from halfway.sim.engine.state import (
     RECEIVED,
     SENT,
     Counters,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halfway.core.prng import seeded
 from halfway.problem import Problem
-from halfway.sim.engine.interface import declare
+from halfway.sim.engine.radio_interface import declare
 from halfway.sim.radio.csma_exchange import arrive, depart
 from halfway.sim.radio.csma_sensing import changed
 

@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import advanced, mixed, pick
 from halfway.sim.engine.queue import push, reserved
-from halfway.sim.engine.records import OVER, OWN_PHASES, is_up
+from halfway.sim.engine.state import OVER, OWN_PHASES, is_up
 
 # Phases of a record: queued; on the air; then, if it is for one node, those of its acknowledgement.
 WAITING = OWN_PHASES

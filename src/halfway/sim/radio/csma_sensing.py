@@ -10,7 +10,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.prng import advanced, mixed, uniform
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN
-from halfway.sim.engine.records import is_up
+from halfway.sim.engine.state import is_up
 from halfway.sim.radio.csma_backoff import ABORTED, clear_queue, freeze, on_silence
 from halfway.world.outages import NODE_DOWN, NODE_UP
 

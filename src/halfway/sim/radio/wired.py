@@ -13,9 +13,9 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
-from halfway.sim.engine.interface import DONE, LAST, declare
 from halfway.sim.engine.queue import push, reserved
-from halfway.sim.engine.records import (
+from halfway.sim.engine.radio_interface import DONE, LAST, declare
+from halfway.sim.engine.state import (
     OVER,
     OWN_PHASES,
     count_received,

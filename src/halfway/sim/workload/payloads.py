@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.kinds import Kinds, carrying
-from halfway.sim.engine.records import Payload
+from halfway.sim.engine.state import Payload
 from halfway.world.workload.demand import Publications
 
 _LEAST_PLACES = 4096

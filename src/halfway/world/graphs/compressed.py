@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from halfway.world.graphs.left_out import OUTSIDE, UNPLACED, left_out_remarks
+from halfway.world.graphs.import_remarks import OUTSIDE, UNPLACED, left_out_remarks
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import largest_component
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList, network_of
-from halfway.world.graphs.left_out import listed as shortened
+from halfway.world.graphs.import_remarks import listed as shortened
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.geojson import topology_of

@@ -22,7 +22,7 @@ from halfway.live.mqtt.packets.types import (
     Will,
 )
 from halfway.live.mqtt.policy.access import Permissions
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorLimits
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from tests.live.mqtt.sessions.world import Client, World
 
 

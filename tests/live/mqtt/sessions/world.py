@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from halfway.live.mesh import Event, Level
-from halfway.live.mqtt.memory import MemoryMesh, MemoryNetwork
+from halfway.live.mqtt.memory_mesh import MemoryMesh, MemoryNetwork
 from halfway.live.mqtt.packets.stream import Broken, PacketStream
 from halfway.live.mqtt.packets.types import (
     MQTT5,
@@ -18,7 +18,7 @@ from halfway.live.mqtt.packets.types import (
     PubrelPacket,
 )
 from halfway.live.mqtt.policy.access import ALL_TOPICS, Permissions
-from halfway.live.mqtt.policy.limits import DoorLimits
+from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.machine import Machine
 from halfway.live.mqtt.sessions.messages import Publication

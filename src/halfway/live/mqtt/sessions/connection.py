@@ -14,7 +14,7 @@ from halfway.live.mqtt.packets.types import (
     Packet,
     PublishPacket,
 )
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
 from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.session import ClientSession
 

@@ -22,12 +22,12 @@ from halfway.live.mqtt.packets.types import (
     UnsubscribePacket,
 )
 from halfway.live.mqtt.policy.access import Permissions
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorLimits
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.sessions import connecting, publishing, subscribing
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.memory import SessionMemory
 from halfway.live.mqtt.sessions.messages import Publication
 from halfway.live.mqtt.sessions.session import ClientSession
+from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 from halfway.live.mqtt.sessions.table import Table
 
 
@@ -42,7 +42,7 @@ class Machine:
 
     def __init__(
         self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None],
-        memory: SessionMemory | None = None,
+        memory: StoredSessions | None = None,
     ) -> None:  # fmt: skip
         self._limits = limits
         self._table = Table(mesh, limits, on_event, memory)

@@ -8,9 +8,9 @@ import msgspec
 
 from halfway.live.mqtt.packets.properties import Properties
 from halfway.live.mqtt.packets.types import PublishPacket, PubrelPacket
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorDrops, DoorLimits
-from halfway.live.mqtt.sessions.delivery import ClientDelivery
-from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
+from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 _LAST_ID = 0xFFFF
 
@@ -33,7 +33,7 @@ class Outgoing:
 
     def __init__(
         self, limits: DoorLimits, drops: DoorDrops, client_id: str = "",
-        memory: SessionMemory | None = None,
+        memory: StoredSessions | None = None,
     ) -> None:  # fmt: skip
         self._limits, self._drops = limits, drops
         self._client_id, self._memory = client_id, memory

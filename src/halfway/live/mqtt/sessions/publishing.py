@@ -9,7 +9,7 @@ from halfway.live.mqtt.packets.types import (
     PubrecPacket,
     PubrelPacket,
 )
-from halfway.live.mqtt.policy.limits import DoorDrop
+from halfway.live.mqtt.policy.door_limits import DoorDrop
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.messages import Publication, publication
 from halfway.live.mqtt.sessions.session import ClientSession

@@ -5,10 +5,10 @@ from typing import NamedTuple
 from halfway.live.mqtt.packets.topic_names import shared
 from halfway.live.mqtt.packets.types import TopicRequest, Will
 from halfway.live.mqtt.policy.access import ALL_TOPICS
-from halfway.live.mqtt.policy.limits import DoorDrops, DoorLimits
-from halfway.live.mqtt.sessions.memory import SessionMemory
+from halfway.live.mqtt.policy.door_limits import DoorDrops, DoorLimits
 from halfway.live.mqtt.sessions.messages import Publication, origin
 from halfway.live.mqtt.sessions.outgoing import Outgoing
+from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 
 class Grant(NamedTuple):
@@ -31,7 +31,7 @@ class ClientSession:
 
     def __init__(
         self, client_id: str, username: str | None, limits: DoorLimits, drops: DoorDrops,
-        memory: SessionMemory | None = None,
+        memory: StoredSessions | None = None,
     ) -> None:  # fmt: skip
         self.client_id, self.username = client_id, username
         self.origin = origin(client_id)

@@ -7,15 +7,15 @@ from contextlib import suppress
 
 from halfway.live.mesh import Event, Mesh, Refusal
 from halfway.live.mqtt.policy.access import Permissions
-from halfway.live.mqtt.policy.limits import DoorDrops, DoorLimits
+from halfway.live.mqtt.policy.door_limits import DoorDrops, DoorLimits
+from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
 from halfway.live.mqtt.sessions.connection import Connection
-from halfway.live.mqtt.sessions.delivery import ClientDelivery
-from halfway.live.mqtt.sessions.memory import SavedMessage, SavedSession, SessionMemory
+from halfway.live.mqtt.sessions.door_subscriptions import DoorSubscriptions
+from halfway.live.mqtt.sessions.keyed_timers import KeyedTimers
 from halfway.live.mqtt.sessions.messages import Publication, publication, received_before
 from halfway.live.mqtt.sessions.session import ClientSession, grant_of
 from halfway.live.mqtt.sessions.shares import EXPIRY_S
-from halfway.live.mqtt.sessions.subscriptions import DoorSubscriptions
-from halfway.live.mqtt.sessions.timers import KeyedTimers
+from halfway.live.mqtt.sessions.stored_sessions import SavedMessage, SavedSession, StoredSessions
 
 TimerKey = tuple[str, Connection | ClientSession | None]  # what is due, and for which part
 ANNOUNCE: TimerKey = ("announce", None)
@@ -31,7 +31,7 @@ class Table:
 
     def __init__(
         self, mesh: Mesh, limits: DoorLimits, on_event: Callable[[Event], None],
-        memory: SessionMemory | None = None,
+        memory: StoredSessions | None = None,
     ) -> None:  # fmt: skip
         self.limits, self.memory = limits, memory
         self.drops: DoorDrops = Counter()
@@ -95,7 +95,7 @@ class Table:
             self.save(session)
 
     def _restore_message(
-        self, memory: SessionMemory, session: ClientSession, one: SavedMessage
+        self, memory: StoredSessions, session: ClientSession, one: SavedMessage
     ) -> None:
         message = one.message(memory.expires_at(one))
         delivery = ClientDelivery(

@@ -20,8 +20,8 @@ from halfway.live.drops import Drop
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
-from halfway.live.runtime.identity import faced
 from halfway.live.runtime.node import MeshNode
+from halfway.live.runtime.node_identity import faced
 from halfway.live.runtime.settings import GROUP
 from halfway.live.security import Address
 from halfway.live.step.scheduler import Scheduler

@@ -1,7 +1,7 @@
 """The kept events of one node: publisher, reader and journal together."""
 
 from halfway.live.drops import Drops
-from halfway.live.journal.kept import SPARE_KINDS, KeptEvents
+from halfway.live.journal.kept_events import SPARE_KINDS, KeptEvents
 from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.kept.outlet import DiskForm, KeptOutlet
 from halfway.live.kept.publisher import KeptPublisher
@@ -9,7 +9,7 @@ from halfway.live.kept.reader import KeptReader
 from halfway.live.step.scheduler import Scheduler
 
 
-class KeptFlow:
+class KeptService:
     """The kept events of one node."""
 
     def __init__(

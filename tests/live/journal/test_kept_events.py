@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfway.live.journal import kept
+from halfway.live.journal import kept_events
 from halfway.live.journal.journal import JournalRefusal
-from halfway.live.journal.kept import Heartbeat, KeptEvent, KeptEvents, Stream
+from halfway.live.journal.kept_events import Heartbeat, KeptEvent, KeptEvents, Stream
 
 NEVER = float("inf")
 TOPIC = 7
@@ -137,7 +137,7 @@ def test_answers_and_gaps_are_bounded() -> None:
 
 @pytest.mark.parametrize("limit", ["MOST_KEPT_EVENTS", "MOST_KEPT_BYTES"])
 def test_a_full_store_keeps_nothing_more(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    monkeypatch.setattr(kept, limit, 3)
+    monkeypatch.setattr(kept_events, limit, 3)
     node = Node(1)
     assert [node.kept.keep(TOPIC, b"x", NEVER) is None for _ in range(5)] == [False] * 3 + [
         True
@@ -147,7 +147,7 @@ def test_a_full_store_keeps_nothing_more(monkeypatch: pytest.MonkeyPatch, limit:
 
 
 def test_the_table_of_streams_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST_STREAMS", 2)
+    monkeypatch.setattr(kept_events, "MOST_STREAMS", 2)
     reader = Node(3)
     for publisher in (1, 2, 4):
         stream = Stream(publisher, 0, TOPIC)

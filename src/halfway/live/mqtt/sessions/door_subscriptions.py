@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from halfway.live.mesh import Event, Mesh, MeshSubscription
 from halfway.live.mqtt.packets.fields import Violation
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorDrops, DoorLimits
-from halfway.live.mqtt.sessions.delivery import ClientDelivery
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorDrops, DoorLimits
+from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
 from halfway.live.mqtt.sessions.messages import Message, message
 from halfway.live.mqtt.sessions.session import ClientSession, Grant
 from halfway.live.mqtt.sessions.shares import ANNOUNCEMENTS, RESERVED, Share, Shares

@@ -14,7 +14,7 @@ from halfway.live.mqtt.packets.fields import PacketFields
 from halfway.live.mqtt.packets.properties import read_properties, write_properties
 from halfway.live.mqtt.packets.types import TopicRequest
 from halfway.live.mqtt.policy.access import Permissions
-from halfway.live.mqtt.sessions.delivery import ClientDelivery
+from halfway.live.mqtt.sessions.client_delivery import ClientDelivery
 from halfway.live.mqtt.sessions.messages import Message
 
 SESSION, ENDED, QUEUED, SENT, RECEIVED, FINISHED, TAKEN, RELEASED = range(10, 18)  # kinds
@@ -60,7 +60,7 @@ class SavedMessage(msgspec.Struct, array_like=True):
         )  # fmt: skip
 
 
-class SessionMemory:
+class StoredSessions:
     """The memory of the sessions of a door; it is a `JournalPart`.
 
     write: appends a record (kind, bytes, spare), and raises an Exception of type `refusal` where

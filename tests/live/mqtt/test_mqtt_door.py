@@ -23,7 +23,7 @@ from halfway.live.mqtt.packets.types import (
     TopicRequest,
 )
 from halfway.live.mqtt.policy.access import Permissions, User, Users, hashed
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorLimits
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from tests.live.mqtt.doors import RawClient, opened, wait_for
 
 

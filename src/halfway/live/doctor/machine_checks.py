@@ -10,7 +10,7 @@ from pathlib import Path
 from halfway.core.compiler.cache import CACHE_FOLDER
 from halfway.live.doctor.finding import Finding, failed, note, ok
 from halfway.live.keys.processor import AES_GCM, CHACHA20, suitable_cipher
-from halfway.live.runtime.membership import keyed_security
+from halfway.live.runtime.key_files import keyed_security
 from halfway.live.runtime.settings import Settings
 
 _DAY_S = 86_400.0

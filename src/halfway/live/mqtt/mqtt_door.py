@@ -9,11 +9,11 @@ from collections.abc import Coroutine
 from halfway.live.mesh import Event, Level, Mesh, Refusal
 from halfway.live.mqtt.packets.types import ConnectPacket
 from halfway.live.mqtt.policy.access import Access, Anyone
-from halfway.live.mqtt.policy.limits import DoorDrop, DoorLimits
+from halfway.live.mqtt.policy.door_limits import DoorDrop, DoorLimits
 from halfway.live.mqtt.sessions.connection import Connection
 from halfway.live.mqtt.sessions.machine import Machine
-from halfway.live.mqtt.sessions.memory import SessionMemory
 from halfway.live.mqtt.sessions.messages import Publication
+from halfway.live.mqtt.sessions.stored_sessions import StoredSessions
 
 WRITE_BUFFER = 256 * 1024  # bytes of one client; above, its messages wait in the bounded queue
 _BACKLOG = 128  # TCP connections that the kernel keeps until they are accepted
@@ -37,7 +37,7 @@ class MqttDoor:
         limits: DoorLimits | None = None,
         access: Access | None = None,
         levels: tuple[Level, Level, Level] = LEVELS,
-        memory: SessionMemory | None = None,
+        memory: StoredSessions | None = None,
     ) -> None:
         self._mesh, self._access, self._levels = mesh, access or Anyone(), levels
         self._limits = limits or DoorLimits()
