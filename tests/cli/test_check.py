@@ -66,7 +66,7 @@ def test_the_check_prints_every_remark_and_note_that_a_comparison_prints_before_
         retries = 0
         """
     )
-    arguments = ["check", str(tmp_path / "own.toml"), "--systems", "flooding,siena,georendezvous"]
+    arguments = ["check", str(tmp_path / "own.toml"), "--systems", "drip,siena,georendezvous"]
     assert main(arguments) == 0
     out = " ".join(capsys.readouterr().out.split())
     for remark in (

@@ -80,7 +80,7 @@ def test_a_subscription_that_begins_later_expects_later_events(tmp_path: Path, s
 
 
 ENDING = NAMED.replace("from_s = 5", "until_s = 5").replace(', rain = ["roof"]', "")
-LEARNS = ("flooding", "gossip", "counter-broadcast", "anti-entropy", "rumor-routing")
+LEARNS = ("flooding", "gossip", "counter-broadcast", "anti-entropy", "rumor-routing", "siena")
 
 
 @pytest.mark.parametrize("system", LEARNS)
@@ -93,8 +93,8 @@ def test_a_node_delivers_nothing_after_the_end_of_its_subscription(
 
 
 def test_a_system_that_does_not_learn_of_an_end_notifies_further(tmp_path: Path) -> None:
-    outcome = built(tmp_path, ENDING, system="siena").run()
-    assert (outcome.expected, outcome.delivered, outcome.unsolicited) == (9 + 2, 9 + 2, 7)
+    outcome = built(tmp_path, ENDING, system="drip").run()
+    assert outcome.unsolicited > 0
 
 
 @pytest.mark.parametrize("system", ["flooding", "siena"])
@@ -111,12 +111,12 @@ def test_a_notification_that_arrives_after_the_end_is_not_delivered(
 def test_systems_that_do_not_learn_of_an_end_are_named(tmp_path: Path) -> None:
     request = read_request(file_of(tmp_path, ENDING), ["flooding", "siena", "drip"])
     assert request.remarks == [
-        "these systems do not learn that a subscription ends, so later notifications still cost "
-        "messages, and count as unsolicited: siena, drip"
+        "this system does not learn that a subscription ends, so later notifications still cost "
+        "messages, and count as unsolicited: drip"
     ]
     # An end after the run is no end.
     later = ENDING.replace("until_s = 5", "until_s = 20")
-    assert not read_request(file_of(tmp_path, later), ["siena"]).remarks
+    assert not read_request(file_of(tmp_path, later), ["drip"]).remarks
     assert not read_request(file_of(tmp_path, ENDING), ["gossip"]).remarks
 
 

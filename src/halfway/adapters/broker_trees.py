@@ -17,13 +17,13 @@ from halfway.adapters.interface import (
     joined,
     limits_of,
 )
-from halfway.adapters.intervals import begins, intervals
+from halfway.adapters.intervals import begins, ends, intervals
 from halfway.core.filters import filters
 from halfway.core.missing import NONE
 from halfway.core.options import Value
 from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.paths.circuits import Int32s
-from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE
+from halfway.protocols.broker_trees.records.messages import ENTER, LEAVE, SUBSCRIBE, UNSUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.protocols.reliable_hop import TABLE_FULL
@@ -115,16 +115,24 @@ class SienaAdapter(Adapter):
             UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
         }
 
+    def ends_subscriptions(self) -> bool:
+        """Return that the broker tree learns that a subscription ends."""
+        return True
+
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of a broker tree: one subscription for each interval."""
+        """Return the start-up commands of a broker tree: one subscription for each interval, and
+        its end, if it has one."""
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
-        wanted = [self._filter[first, last] for _, first, last in some]
-        subscribe = commands(begins(demand, some), rows, SUBSCRIBE, np.array(wanted, np.int32))
+        wanted = np.array([self._filter[first, last] for _, first, last in some], np.int32)
+        subscribe = commands(begins(demand, some), rows, SUBSCRIBE, wanted)
+        end = ends(demand, some)
+        ended = np.isfinite(end)
+        unsubscribe = commands(end[ended], rows[ended], UNSUBSCRIBE, wanted[ended])
         enter = [(one.from_s, one.row, ENTER) for one in demand.brokers if one.from_s > 0.0]
         leave = [(one.until_s, one.row, LEAVE) for one in demand.brokers if one.until_s < np.inf]
         at, row, kind = np.array([*enter, *leave]).reshape(-1, 3).T
-        return joined((subscribe, commands(at, row, kind, NONE)))
+        return joined((subscribe, unsubscribe, commands(at, row, kind, NONE)))
 
 
 class UnderlaySienaAdapter(SienaAdapter):

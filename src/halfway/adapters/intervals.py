@@ -6,21 +6,21 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import ALWAYS
+from halfway.world.workload.roles import ALWAYS, Period
 
 
 def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
     """Return subscription intervals (row, first, last) of runs of
     topics, in order of the last ones.
 
-    A row subscribes to the topics of an interval at the same time: `begins`.
+    A row subscribes to the topics of an interval in the same period: `begins`, `ends`.
     """
     begun: dict[int, int] = {}
     for topic in range(demand.topics + 1):
         here = set(demand.subscribers[topic].tolist()) if topic < demand.topics else set()
         if demand.periods:
-            later = {row for row in here & begun.keys() if _begin(demand, row, topic)
-                     != _begin(demand, row, topic - 1)}  # fmt: skip
+            later = {row for row in here & begun.keys() if _period(demand, row, topic)
+                     != _period(demand, row, topic - 1)}  # fmt: skip
             for row in sorted(later):
                 yield row, begun.pop(row), topic - 1
         for row in sorted(begun.keys() - here):
@@ -31,8 +31,13 @@ def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
 
 def begins(demand: Demand, some: Sequence[tuple[int, int, int]]) -> npt.NDArray[np.float64]:
     """Return the seconds at which each of the subscription intervals begins."""
-    return np.array([_begin(demand, row, first) for row, first, _ in some], np.float64)
+    return np.array([_period(demand, row, first)[0] for row, first, _ in some], np.float64)
 
 
-def _begin(demand: Demand, row: int, topic: int) -> float:
-    return demand.periods.get((row, topic), ALWAYS)[0]
+def ends(demand: Demand, some: Sequence[tuple[int, int, int]]) -> npt.NDArray[np.float64]:
+    """Return the seconds at which each of the subscription intervals ends; inf: never."""
+    return np.array([_period(demand, row, first)[1] for row, first, _ in some], np.float64)
+
+
+def _period(demand: Demand, row: int, topic: int) -> Period:
+    return demand.periods.get((row, topic), ALWAYS)

@@ -14,7 +14,10 @@ from halfway.protocols.walks.state import OPEN, PASSED
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.groups import Groups, Stay
-from tests.protocols.walks.histories import CHANGES_S, OPTIONS, QUIET_S, REFRESH_S, network_of
+from tests.protocols.histories import CHANGES_S, PROMISES, REFRESH_S, STATIC, network_of
+
+WALKS = PROMISES["directional-walk"]
+QUIET_S = CHANGES_S + WALKS.quiet_s
 
 
 class Lists(NamedTuple):
@@ -35,12 +38,12 @@ def lists_of(seed: int, reading: int = MERGE) -> Lists:
     """Run a history of a group. In the readings STOP and GO_ON, members only join, and walks are
     not renewed."""
     draw = np.random.default_rng(seed)
-    network, stays = network_of(draw), []
+    network, stays = network_of(draw, str(draw.choice(STATIC))), []
     for row in draw.permutation(network.n)[: int(draw.integers(2, min(network.n, 7)))].tolist():
         begin, end = sorted(draw.uniform(0.0, CHANGES_S, 2).tolist())
         leaves = reading == MERGE and int(draw.integers(3)) == 0
         stays.append(Stay(row, 0, begin, end if leaves else np.inf))
-    options = OPTIONS | {"reading": reading, "retries": 0}
+    options = {**WALKS.options} | {"reading": reading, "retries": 0}
     options |= {} if reading == MERGE else {"refresh_s": 0.0}
     run = Simulation(
         ("directional-walk", "random-walk")[seed % 2], network, seed=seed, seconds=QUIET_S,

@@ -1,6 +1,6 @@
 """Trees of a topic's walks: renewals open no gap, paths have no rings, and members find each other.
 
-The flat oracle of test_histories.py checks the same over random changes of members and faults.
+The flat oracle of ../test_histories.py checks the same over random changes of members and faults.
 """
 
 import pytest

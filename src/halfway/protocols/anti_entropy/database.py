@@ -112,7 +112,8 @@ def lacking_bits(state, i, place, bits, newest, most):
     """Return the first `most` events, as bits, that anti-entropy bits
     have and row i lacks; how many."""
     found, count = np.int64(0), 0
-    for event in range(first_held(state, i, place), newest + 1):
+    # Any `newest` may come in a record, but the bits have no event before its SPAN.
+    for event in range(max(first_held(state, i, place), newest - SPAN + 1), newest + 1):
         lacks = has_bit(bits, newest - event) and not holds(state, i, place, event)
         if lacks and count < most:
             found |= np.int64(1) << np.int64(newest - event)

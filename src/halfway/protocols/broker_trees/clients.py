@@ -54,6 +54,7 @@ from halfway.protocols.broker_trees.records.messages import (
     digest,
     is_command,
     parts_of,
+    value,
     write_part,
     write_values,
 )
@@ -134,7 +135,7 @@ def leave_broker(state, i, c, out):
 @apart
 def attach_to_nearer(state, i, c, out):
     """Attach a client's node to the nearest broker if it has none, or a farther one, or one that
-    has not answered yet and to which the nodes around know no way any more."""
+    does not answer and to which the nodes around know no way any more."""
     clients, place = state.clients, nth_nearest(state.nearby, i, 0)
     if place < 0 or state.nearby.broker[i, place] == clients.broker[c]:
         return
@@ -176,13 +177,15 @@ def forget_broker(state, i, c, broker):
 def refresh_client(state, rules, i, c, every_s, missed, now, out):
     """Handle a REFRESH at a client's node: a nearer broker, or one that answers; a KEEP_ALIVE.
 
-    missed: KEEP_ALIVEs without an answer after which the node changes its broker, if it knows
-    several.
+    missed: KEEP_ALIVEs without an answer after which the node is not attached any more. It changes
+    its broker if it knows several, or if it knows only another one by now.
     """
     clients = state.clients
     if now + every_s <= rules.until_s:
         emit(out, REFRESH, every_s, state.node_id[i])
     drop_stale(state.nearby, i, now, rules.refresh_s)
+    if clients.missed[c] > missed:
+        clients.attached[c] = 0
     attach_to_nearer(state, i, c, out)
     if clients.broker[c] == NONE:
         return
@@ -218,12 +221,31 @@ def send_command(state, catalogue, i, c, message, out):
 
 
 @apart
+def is_wanted(clients, catalogue, c, client, message):
+    """Return whether a client's node has a subscription of the client that matches an event. The
+    broker may still have one whose end was lost on the way."""
+    filters = catalogue.filters
+    for s in range(clients.filter.shape[1]):
+        f, is_match = clients.filter[c, s], clients.client[c, s] == client
+        if f == FREE or not is_match:
+            continue
+        for k in range(filters.first[f], filters.first[f + 1]):
+            is_match &= filters.attribute[k] < catalogue.values.shape[1]
+            if is_match:
+                there = value(catalogue, message, filters.attribute[k])
+                is_match &= filters.low[k] <= there <= filters.high[k]
+        if is_match:
+            return True
+    return False
+
+
+@apart
 def receive_from_broker(state, catalogue, i, c, message, out):
     """Handle a broker's record at a client's node. Of a former broker only events count."""
     clients, kind, client = state.clients, message.kind, message.args[CLIENT]
     if kind == messages.NOTIFY:
         each = clients_each(clients)
-        known = 0 <= client < each
+        known = 0 <= client < each and is_wanted(clients, catalogue, c, client, message)
         if known and record_if_new(clients.delivered, c * each + client, message):
             o = emit(out, messages.DELIVERED, 0.0, APP)
             copy_event_id(message, o)

@@ -118,7 +118,8 @@ def act_as_root(state, rules, sender, out):
         state.ticks[b] += 1
         parent_search.ask(sender, state.predecessor[b], state.ticks[b], out)
     if state.asked[b] > 0:
-        if first != NONE and state.asked[b] > 2 * (rules.missed_pings + 1):
+        unknown = state.successor[b] == NONE
+        if first != NONE and (unknown or state.asked[b] > 2 * (rules.missed_pings + 1)):
             state.asked[b] = 0
         elif state.successor[b] != NONE:
             state.asked[b] += 1

@@ -91,6 +91,7 @@ OPTIONS = {
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "ack_backoff": ACK_BACKOFF_OPTION,
 }
+_UNANSWERED = 2  # KEEP_ALIVEs in a row, after which a client's node is not attached any more
 MAP_PARENT = "parent"  # the field of the state that the replay map draws as a tree
 
 
@@ -284,7 +285,9 @@ def receive(state, rules, sender, c, message, out):
         receive_at_router(rules.catalogue, sender.own, message, out)
     elif kind == messages.REFRESH:
         every_s = rules.refresh_s
-        client_nodes.refresh_client(state, rules, sender.row, c, every_s, 0, message.at, out)
+        client_nodes.refresh_client(
+            state, rules, sender.row, c, every_s, _UNANSWERED, message.at, out
+        )
     else:
         client_nodes.receive_at_client(state, rules, sender.row, c, message, out)
 

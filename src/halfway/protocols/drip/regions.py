@@ -37,7 +37,7 @@ def repeat_beacon(state, i, message, out):
 
 
 @inlined
-def list_broker(state, i, message):
+def list_broker(state, rules, i, message):
     """Update row i's list of the nearest DRIP brokers; True if the beacon is to be repeated.
 
     [drip §IV-B] A delay that is not below the largest one is discarded, else it replaces that.
@@ -57,12 +57,12 @@ def list_broker(state, i, message):
                 break
             if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, i, at, s):
                 at = s
-        # We break ties by node id, because the order of arrival is chance.
+        # We break ties by node id, because the order of arrival is chance. We let any broker
+        # replace the only one of a list of one, if its beacons no longer come.
         last = state.nearest[i, at]
-        if last.node_id != NONE and (delay, message[messages.BROKER_ID]) >= (
-            last.delay,
-            last.node_id,
-        ):
+        is_silent = state.nearest.shape[1] == 1 and last.heard_at + rules.expiry_s < message.at
+        is_farther = (delay, message[messages.BROKER_ID]) >= (last.delay, last.node_id)
+        if last.node_id != NONE and is_farther and not is_silent:
             return False
         state.nearest[i, at].node_id = message[messages.BROKER_ID]
         state.nearest[i, at].border_neighbour = NONE
@@ -128,7 +128,7 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
         state.node[i].electing_for = NONE
     if state.node[i].is_broker == 1 and state.node[i].replaces != NONE:
         step_down_for(state, i, message)
-    if list_broker(state, i, message):
+    if list_broker(state, rules, i, message):
         attach(state, rules, neighbourhood, i, message.at, out)
         repeat_beacon(state, i, message, out)
 

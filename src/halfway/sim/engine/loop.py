@@ -52,22 +52,35 @@ UNLIMITED = 2**62  # a number of records that no run reaches
 
 
 @inlined
-def send_emissions(engine, radio, reach, row, now, hops, before):
+def is_plain(engine):
+    """Return whether the event loop has nothing to ask at a delivery: no node pauses, attacks or
+    has a clock or an id of its own, no record has an age, and none is checked or logged."""
+    return (
+        engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
+        + engine.clocks.rate.shape[0] + engine.node_id.shape[0] + engine.age_place.shape[0]
+        + engine.checks.origins.shape[0] + engine.journal.row.shape[0]
+    ) == 0  # fmt: skip
+
+
+@inlined
+def send_emissions(engine, radio, reach, row, now, hops, before, plain):
     """Queue the records that a row emitted in the event loop, in the order of emission."""
     out = engine.out
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         slot = out.free[np.uint32(stacked)]
         record = out.pool[slot]
         waits = record.at > 0.0
-        record.at = now + elapsed(engine.clocks, row, record.at)
+        record.at = now + (record.at if plain else elapsed(engine.clocks, row, record.at))
         engine.flight.row[slot] = row
         engine.flight.turns[slot] = engine.turns[row]
-        own_id = id_of(engine, row)
+        own_id = np.int32(row) if plain else id_of(engine, row)
         to = driver.stamp(record, own_id, engine.incarnation[row], hops)
-        if to == driver.TO_NETWORK:
+        withheld = False
+        if not plain and to == driver.TO_NETWORK:
             lie(engine.attacks, row, record)
             add_age(engine, record, -1.0, now)
-        if to == driver.TO_NETWORK and is_withheld(engine.attacks, row, own_id, record):
+            withheld = is_withheld(engine.attacks, row, own_id, record)
+        if withheld:
             engine.flight.phase[slot] = OVER
             push(engine.queue, now, reserved(engine.queue, 1), slot)
         elif to == driver.TO_NETWORK and not waits:
@@ -87,14 +100,27 @@ def origin_of(engine, slot):
 
 
 @inlined
-def deliver(door, engine, radio, reach, row, slot):
+def deliver(door, engine, radio, reach, row, slot, plain):
     """Deliver a slot's record to a row in the event loop, which handles it unless it is refused."""
-    if is_paused(engine, row):
-        keep_arrived(engine, row, slot)
-        return
     message = engine.out.pool[slot]
     hops, now, before = message.hops, message.at, engine.out.tally[0]
-    travels = driver.destination(message) == driver.TO_NETWORK
+    if plain:
+        engine.counters.events[0] += 1
+        enter(door, row, message)
+    elif is_paused(engine, row):
+        keep_arrived(engine, row, slot)
+        return
+    else:
+        enter_checked(door, engine, row, slot)
+    if engine.out.tally[0] != before:
+        send_emissions(engine, radio, reach, np.int32(row), now, hops, before, plain)
+
+
+@inlined
+def enter_checked(door, engine, row, slot):
+    """Let a row handle a slot's record in the event loop, unless it is refused, by its clock."""
+    message = engine.out.pool[slot]
+    now, travels = message.at, driver.destination(message) == driver.TO_NETWORK
     if travels:
         add_age(engine, message, 1.0, now)
     engine.counters.events[0] += 1
@@ -106,7 +132,6 @@ def deliver(door, engine, radio, reach, row, slot):
         message.at = now  # other receivers of the same transmission follow
     if travels:
         add_age(engine, message, -1.0, now)
-    send_emissions(engine, radio, reach, np.int32(row), now, hops, before)
 
 
 @inlined
@@ -279,7 +304,7 @@ def run(
 def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limit, free_slots):
     out, queue = engine.out, engine.queue
     applications, journal = engine.applications, engine.journal
-    change_at = next_change(engine, changes, until)
+    change_at, plain = next_change(engine, changes, until), is_plain(engine)
     while True:
         at = peek_time(queue) if queue.tally[0] > 0 else np.inf
         if min(at, change_at) > until or (at == np.inf and change_at == np.inf):
@@ -306,7 +331,7 @@ def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limi
         pop(queue)
         row, cursor = handle_due(engine, radio, reach, slot)
         while row >= 0:
-            deliver(door, engine, radio, reach, np.uint32(row), slot)
+            deliver(door, engine, radio, reach, np.uint32(row), slot, plain)
             if cursor == LAST:
                 row = DONE
             else:

@@ -27,6 +27,8 @@ from halfway.sim.engine.state import (
     row_of,
 )
 
+_PLACE_BITS = np.int64(32)  # of a cursor of a broadcast that all receive at the same time
+
 
 class LinkModel(NamedTuple):
     """The link model of a collision-free radio: four compiled functions, one a question below."""
@@ -131,11 +133,43 @@ def arrive(engine, radio, reach, slot, cursor):
             arrives = place >= 0 and receives(engine, radio, place, np.uint32(to), message)
             return to if arrives else DONE, LAST
         cursor = np.int64(engine.flight.cursor[slot])
+        if all_at_once(radio):
+            first = np.int64(reach.first[sender])
+            cursor = (np.int64(reach.last[sender]) - first) << _PLACE_BITS | first
+    if all_at_once(radio):
+        return at_once(engine, radio, reach, message, cursor)
+    return in_turn(engine, radio, reach, slot, cursor)
+
+
+@inlined
+def at_once(engine, radio, reach, message, cursor):
+    """Return the next neighbour that receives a broadcast at the same time as all others, without
+    collisions.
+
+    cursor: the next place, and above its bits the number of receivers that are left. So the lists,
+    which do not change meanwhile, are not read again after each call of a handler.
+    """
+    left, place = cursor >> _PLACE_BITS, np.uint32(cursor)
+    while left > 0:
+        row = np.uint32(reach.who[place])
+        left -= 1
+        if receives(engine, radio, place, row, message):
+            place += np.uint32(1)
+            return np.int64(row), left << _PLACE_BITS | np.int64(place) if left > 0 else LAST
+        place += np.uint32(1)
+    return DONE, LAST
+
+
+@inlined
+def in_turn(engine, radio, reach, slot, cursor):
+    """Return the next neighbour that receives a broadcast after the delay of its own link, without
+    collisions."""
+    message, sender = engine.out.pool[slot], engine.flight.row[slot]
     first = reach.first[sender]
     receivers = np.int64(reach.last[sender] - first)
     while cursor < receivers:
         place = next_turn(radio, first, np.uint32(cursor))
-        if not all_at_once(radio) and cursor > 0:
+        if cursor > 0:
             at = engine.flight.departed[slot] + delay_of(radio, place)
             turn = engine.flight.order[slot] + np.int64(place) - np.int64(first)
             message.at = at

@@ -43,7 +43,8 @@ class StartUp:
                 continue
             lost = (commands.row == row) & (commands.at >= since) & (commands.at < t)
             if lost.any():
-                commands.at[lost] += t - since
+                # Not `+= t - since`: rounded, a command could be due while the node is still down.
+                commands.at[lost] = t + (commands.at[lost] - since)
                 self._last = max(self._last, float(commands.at[lost].max()))
                 yield part(commands, lost)
 
@@ -52,6 +53,6 @@ class StartUp:
         commands = self._commands
         due = (commands.row == row) & (commands.at < t)
         if due.any():
-            commands.at[due] += t - commands.at[due].min()
+            commands.at[due] = t + (commands.at[due] - commands.at[due].min())
             self._last = max(self._last, float(commands.at[due].max()))
             yield part(commands, due)

@@ -1,0 +1,221 @@
+"""Random histories of a system, and the deliveries that must follow.
+
+Subscribers join and leave, nodes publish, move, crash with or without their memory, and links are
+cut for a while. The flat oracle knows the roles only: after quiescence, each event must reach each
+subscriber of its topic once, and nothing else. All histories are deterministic in their seed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from halfway.adapters.registry import named
+from halfway.sim.environment.mobility import Motion
+from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.simulation import Simulation
+from halfway.world.faults import Crash, Fault, LinkCut
+from halfway.world.graphs.network import Network
+from halfway.world.mobility.tracks import NodeTrack, traces_of
+from halfway.world.workload.demand import Listed
+from tests.networks import disk, from_links, line, star
+
+CHANGES_S = 30.0  # joins, leaves, moves, crashes and cuts happen before this time
+REFRESH_S = 5.0
+RADIUS = 0.6  # of unit disk graphs
+DENSE = 1.5  # of a unit disk graph in which all nodes are neighbours
+
+
+Delivery = tuple[int, int, float]  # event, row, time
+
+
+class Promise(NamedTuple):
+    """What a system promises: the options and networks, and the times in which it delivers."""
+
+    options: Mapping[str, Any] = {}
+    quiet_s: float = 1.0  # after the last change, until each event must reach each subscriber
+    arrives_s: float = 1.0  # within which an event must arrive
+    networks: tuple[str, ...] = ("star", "line", "hubs", "disk", "moving")
+    delivers: bool = True  # otherwise only: nothing twice, and nothing unasked
+
+
+STATIC = ("star", "line", "hubs", "disk")
+# Five refreshes after the last change, paths and trails of before have expired and each member has
+# met the others again.
+_WALKS = Promise(
+    {"refresh_s": REFRESH_S, "relaunch_s": 2.0, "search_steps": 200}, 5 * REFRESH_S, 2.0, STATIC
+)
+_TREES = {"brokers": 3, "refresh_s": 2.0, "join_delay_s": 1.0}
+PROMISES: Mapping[str, Promise] = {
+    "flooding": Promise(),
+    # A node sends an event to all of its neighbours.
+    "gossip": Promise({"fanout": 12, "rounds": 1}, 2.0, 12.0),
+    # A node never has enough copies to keep an event to itself.
+    "counter-broadcast": Promise({"enough": 1000}),
+    # A pair of neighbours exchanges events about five times a second.
+    "anti-entropy": Promise({"period_s": 0.2, "jitter_s": 0.1}, 2.0, 30.0),
+    "rumor-routing": Promise({"query_timeout_s": 1.0}, 2.0, 20.0, delivers=False),
+    "directional-walk": _WALKS,
+    "random-walk": _WALKS,
+    "walk-overlay": Promise({}, 40.0, 3.0),
+    "drip": Promise({"brokers": 3, "nearest": 1, "copies": 1}, 30.0, 20.0, ("dense",)),
+    "siena": Promise(_TREES, 20.0, 3.0, STATIC),
+    "underlay-siena": Promise(
+        _TREES | {"known_brokers": 2, "confirm_timeout_s": 0.5, "tau_s": 3.0}, 20.0, 3.0, STATIC
+    ),
+}
+
+
+class Result(NamedTuple):
+    """What a history delivered."""
+
+    due: int  # notifications of the events after quiescence
+    missing: int  # of them
+    twice: int  # deliveries of an event to a node that never lost its memory, but for the first
+    unasked: int  # deliveries to a node that does not subscribe to the topic then
+
+
+def network_of(draw: np.random.Generator, shape: str) -> Network:
+    """A small star, chain, bridge between two hubs, or unit disk graph."""
+    n = int(draw.integers(4, 13))
+    if shape == "star":
+        return star(n)
+    if shape == "line":
+        return line(n)
+    if shape == "hubs":
+        return from_links(n, [(0, 1)] + [(k % 2, k) for k in range(2, n)])
+    drawn = disk(n, DENSE if shape == "dense" else RADIUS, int(draw.integers(1000)))
+    return replace(drawn, labels=None)
+
+
+def motion_of(draw: np.random.Generator, network: Network) -> Motion:
+    """Nodes that move once, each in its own time, from a connected network to another one."""
+    there = disk(network.n, RADIUS, int(draw.integers(1000))).position
+    tracks = []
+    for (x0, y0), (x1, y1) in zip(
+        np.asarray(network.position).tolist(), np.asarray(there).tolist(), strict=True
+    ):
+        begin, end = sorted(draw.uniform(0.0, CHANGES_S, 2).tolist())
+        legs = [(0.0, begin, x0, y0, x0, y0), (begin, end, x0, y0, x1, y1)]
+        tracks.append(NodeTrack([*legs, (end, 1e6, x1, y1, x1, y1)], [(0.0, 1e6)]))
+    return Motion(traces_of(tracks, list(map(str, range(network.n)))).legs, RADIUS)
+
+
+def demand_of(draw: np.random.Generator, n: int, quiet_s: float, ends: bool) -> Listed:
+    """Roles of two topics: some subscriptions begin or end; events during the changes and after.
+
+    ends: whether the system learns that a subscription ends.
+    """
+    subscriptions, periods, publications = [], {}, []
+    for topic in range(2):
+        rows = draw.permutation(n)
+        subscribers = rows[: int(draw.integers(1, min(n, 5)))].tolist()
+        publishers = draw.permutation(n)[: int(draw.integers(1, 4))].tolist()
+        for row in subscribers:
+            subscriptions.append((row, topic))
+            begin, end = sorted(draw.uniform(0.0, CHANGES_S, 2).tolist())
+            sort = int(draw.integers(4))
+            if sort < 3:
+                periods[row, topic] = (
+                    (0.0, np.inf), (begin, np.inf), (begin, end if ends else np.inf)
+                )[sort]  # fmt: skip
+        for row in publishers:
+            early = draw.uniform(0.0, CHANGES_S, int(draw.integers(4))).tolist()
+            late = [CHANGES_S + quiet_s + draw.uniform(0.0, 4.0) for _ in range(2)]
+            publications += [(float(at), row, topic) for at in (*early, *late)]
+    return Listed(subscriptions, publications, periods=periods)
+
+
+def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> list[Fault]:
+    """Crashes with kept or lost memory, and cut links; all heal before quiescence.
+
+    A command to a node that is down comes later, and after a loss of its memory all of them come
+    again, with the same pauses: a subscription may then begin after quiescence, or after its end.
+    So nodes keep their memory if a subscription of theirs begins late or ends, and are up when it
+    ends.
+    """
+    found: list[Fault] = []
+    for row in draw.permutation(network.n)[: int(draw.integers(4))].tolist():
+        at, length = draw.uniform(1.0, CHANGES_S - 5.0), draw.uniform(0.2, 5.0)
+        is_lost = int(draw.integers(2)) == 1
+        periods = [demand.periods.get((row, topic), (0.0, np.inf)) for topic in range(2)]
+        moments = [moment for period in periods if period[1] < np.inf for moment in period]
+        if any(at <= moment <= at + length for moment in moments):
+            continue
+        at_once = not moments and all(period[0] == 0.0 for period in periods)
+        memory: Literal["kept", "lost"] = "lost" if is_lost and at_once else "kept"
+        found.append(Crash(node=row, at=float(at), for_=float(length), memory=memory))
+    for _ in range(int(draw.integers(3))):
+        a = int(draw.integers(network.n))
+        b = int(draw.choice(network.neighbours(a)))
+        at, length = draw.uniform(1.0, CHANGES_S - 5.0), float(draw.uniform(0.2, 5.0))
+        found.append(LinkCut(a=a, b=b, at=float(at), for_=length))
+    return found
+
+
+def simulation_of(system: str, seed: int) -> tuple[Simulation, list[Fault]]:
+    """The run of a history of a system, not begun, and its faults."""
+    draw, promise = np.random.default_rng(seed), PROMISES[system]
+    shape = str(draw.choice(promise.networks))
+    network = network_of(draw, shape)
+    demand = demand_of(
+        draw, network.n, promise.quiet_s, named(system).with_options({}).ends_subscriptions()
+    )
+    faults = faults_of(draw, network, demand)
+    motion = motion_of(draw, network) if shape == "moving" else None
+    options = dict(promise.options)
+    run = Simulation(
+        system, None if motion else network, motion=motion, workload=demand, seed=seed,
+        seconds=CHANGES_S + promise.quiet_s + 4.0 + promise.arrives_s, options=options,
+        radio=IdealRadio(delay_s=0.001), stretch=False, faults=faults,
+    )  # fmt: skip
+    return run, faults
+
+
+def deliveries_of(run: Simulation) -> list[Delivery]:
+    """Run a history; all deliveries to applications."""
+    counted, found = run.deliveries, list[Delivery]()
+    count = counted.deliver
+
+    def deliver(event: Any, row: Any, at: Any, hops: Any) -> None:
+        found.extend(zip(event.tolist(), row.tolist(), at.tolist(), strict=True))
+        count(event, row, at, hops)
+
+    counted.deliver, counted.delivery_log = deliver, []  # type: ignore[method-assign]
+    run.run()
+    return found
+
+
+def judged(run: Simulation, faults: Sequence[Fault], found: Sequence[Delivery]) -> Result:
+    """Compare the deliveries of a history with the oracle."""
+    quiet, demand = CHANGES_S + PROMISES[run.system].quiet_s, run.demand
+    assert isinstance(demand, Listed)
+    published = sorted(demand.publications, key=itemgetter(0))
+    lost = {fault.node for fault in faults if isinstance(fault, Crash) and fault.memory == "lost"}
+    # An application that subscribes to what it publishes may receive it, and needs not.
+    others = [one for one in found if published[one[0]][1] != one[1]]
+    due = {event: due for event, at, due in run.deliveries.publication_log if at >= quiet}
+    reached = {(event, row) for event, row, _ in others if event in due}
+    kept = [(event, row) for event, row, _ in others if row not in lost]
+    unasked = 0
+    for event, row, at in others:
+        role = (row, published[event][2])
+        begin, end = demand.periods.get(role, (0.0, np.inf))
+        unasked += role not in demand.subscriptions or not begin <= at <= end
+    whole = sum(due.values())
+    return Result(whole, whole - len(reached), len(kept) - len(set(kept)), unasked)
+
+
+def result_of(system: str, seed: int) -> Result:
+    """Run a history of a system and compare it with the oracle."""
+    run, faults = simulation_of(system, seed)
+    return judged(run, faults, deliveries_of(run))
+
+
+def failure(system: str, seed: int) -> str:
+    """What a history of a system does wrong; "" if nothing."""
+    result = result_of(system, seed)
+    lost = result.missing if PROMISES[system].delivers else 0
+    return f"seed {seed}: {result}" if lost or result.twice or result.unasked else ""
