@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.world.outages import FaultEvents
+from halfway.core.compiled import inlined
+from halfway.core.neighbourhood import place_of
+from halfway.world.outages import LOST, NODE_UP, FaultEvents
 
 # They follow NODE_DOWN, NODE_UP, LINK_DOWN and LINK_UP (0 to 3) of `world.outages`. LINK_DOWN and
 # LINK_UP break and repair a link that keeps its place in the lists. LINK_GONE and LINK_NEAR remove
@@ -42,3 +44,32 @@ def merged(*parts: Changes | FaultEvents) -> Changes:
     t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
     order = np.argsort(t, kind="stable")
     return changes(t[order], kind[order], a[order], b[order])
+
+
+@inlined
+def set_link_broken(engine, reach, a, b, broken):
+    """Break or repair a link for the event loop; it stays in its lists, in both directions."""
+    there, back = place_of(reach, a, b), place_of(reach, b, a)
+    if there >= 0 and back >= 0:
+        if engine.cut.shape[0] != reach.who.shape[0]:
+            raise ValueError("a link is cut, but the engine was made without room for cuts")
+        engine.cut[there] = broken
+        engine.cut[back] = broken
+
+
+@inlined
+def loses_memory(changes, k):
+    """Return whether a node comes back in change k of the event loop without its memory."""
+    return changes.kind[k] == NODE_UP and changes.b[k] == LOST
+
+
+@inlined
+def next_change(engine, changes, until):
+    """Return the time of the event loop's next change (inf: none), and set the horizon.
+
+    Receptions of a transmission wait if they are later than that change or than `until`.
+    """
+    k = changes.tally[0]
+    next_at = changes.t[k] if k < changes.t.shape[0] else np.inf
+    engine.horizon[0] = min(next_at, np.nextafter(until, np.inf))
+    return next_at

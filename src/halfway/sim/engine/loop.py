@@ -16,11 +16,19 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.lent import lent
 from halfway.core.door import Door, enter
 from halfway.core.message import COMMAND_ARG, START
-from halfway.core.neighbourhood import exclude, include, is_full, place_of
+from halfway.core.neighbourhood import exclude, include, is_full
 from halfway.core.outbox import emit
 from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SELF, is_accepted
 from halfway.sim.engine.attacks import change_attack, is_withheld, lie
-from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_NEAR, Changes
+from halfway.sim.engine.changes import (
+    FORGOTTEN,
+    KNOWN,
+    LINK_NEAR,
+    Changes,
+    loses_memory,
+    next_change,
+    set_link_broken,
+)
 from halfway.sim.engine.clocks import add_age, elapsed, reading
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
@@ -38,7 +46,6 @@ from halfway.sim.engine.state import (
 from halfway.world.outages import (
     LINK_DOWN,
     LINK_UP,
-    LOST,
     NODE_ATTACKS,
     NODE_DOWN,
     NODE_PAUSED,
@@ -209,17 +216,6 @@ def post_all(engine, some):
 
 
 @inlined
-def set_link_broken(engine, reach, a, b, broken):
-    """Break or repair a link for the event loop; it stays in its lists, in both directions."""
-    there, back = place_of(reach, a, b), place_of(reach, b, a)
-    if there >= 0 and back >= 0:
-        if engine.cut.shape[0] != reach.who.shape[0]:
-            raise ValueError("a link is cut, but the engine was made without room for cuts")
-        engine.cut[there] = broken
-        engine.cut[back] = broken
-
-
-@inlined
 def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
     """Apply change k of the world in the event loop. False, and no effect, if a list is full.
 
@@ -255,24 +251,6 @@ def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
             exclude(lists, b, id_a)
     changed(engine, radio, reach, kind, a, b, changes.t[k])
     return True
-
-
-@inlined
-def loses_memory(changes, k):
-    """Return whether a node comes back in change k of the event loop without its memory."""
-    return changes.kind[k] == NODE_UP and changes.b[k] == LOST
-
-
-@inlined
-def next_change(engine, changes, until):
-    """Return the time of the event loop's next change (inf: none), and set the horizon.
-
-    Receptions of a transmission wait if they are later than that change or than `until`.
-    """
-    k = changes.tally[0]
-    next_at = changes.t[k] if k < changes.t.shape[0] else np.inf
-    engine.horizon[0] = min(next_at, np.nextafter(until, np.inf))
-    return next_at
 
 
 def run(
