@@ -1,9 +1,8 @@
 """The event loop of the simulator: it delivers records in a total order (time, then insertion).
 
 The loop is compiled once for each type of radio, and calls the handler of any protocol by its door.
-The pool of records is the outbox itself, so nothing is copied. A transmission is one entry of the
-queue, however many nodes receive it. Changes of the world at a time come before the records that
-are due at that time.
+The pool of records is the outbox itself. A transmission is one entry of the queue, however many
+nodes receive it. Changes of the world come before the records that are due at that time.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from halfway.core.door import Door, enter
 from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import exclude, include, is_full
 from halfway.core.outbox import emit
-from halfway.core.records.checks import FROM_APPLICATION, FROM_NETWORK, FROM_SELF, is_accepted
+from halfway.core.records.checks import is_accepted
 from halfway.sim.engine.attacks import change_attack, is_withheld, lie
 from halfway.sim.engine.changes import (
     FORGOTTEN,
@@ -41,7 +40,9 @@ from halfway.sim.engine.state import (
     Engine,
     append_record,
     id_of,
+    is_plain,
     is_up,
+    origin_of,
 )
 from halfway.world.outages import (
     LINK_DOWN,
@@ -59,17 +60,6 @@ UNLIMITED = 2**62  # a number of records that no run reaches
 
 
 @inlined
-def is_plain(engine):
-    """Return whether the event loop has nothing to ask at a delivery: no node pauses, attacks or
-    has a clock or an id of its own, no record has an age, and none is checked or logged."""
-    return (
-        engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
-        + engine.clocks.rate.shape[0] + engine.node_id.shape[0] + engine.age_place.shape[0]
-        + engine.checks.origins.shape[0] + engine.journal.row.shape[0]
-    ) == 0  # fmt: skip
-
-
-@inlined
 def send_emissions(engine, radio, reach, row, now, hops, before, plain):
     """Queue the records that a row emitted in the event loop, in the order of emission."""
     out = engine.out
@@ -82,12 +72,11 @@ def send_emissions(engine, radio, reach, row, now, hops, before, plain):
         engine.flight.turns[slot] = engine.turns[row]
         own_id = np.int32(row) if plain else id_of(engine, row)
         to = driver.stamp(record, own_id, engine.incarnation[row], hops)
-        withheld = False
-        if not plain and to == driver.TO_NETWORK:
+        travels = to == driver.TO_NETWORK and not plain
+        if travels:
             lie(engine.attacks, row, record)
             add_age(engine, record, -1.0, now)
-            withheld = is_withheld(engine.attacks, row, own_id, record)
-        if withheld:
+        if travels and is_withheld(engine.attacks, row, own_id, record):
             engine.flight.phase[slot] = OVER
             push(engine.queue, now, reserved(engine.queue, 1), slot)
         elif to == driver.TO_NETWORK and not waits:
@@ -95,15 +84,6 @@ def send_emissions(engine, radio, reach, row, now, hops, before, plain):
         else:
             engine.flight.phase[slot] = HELD
             push(engine.queue, record.at, reserved(engine.queue, 1), slot)
-
-
-@inlined
-def origin_of(engine, slot):
-    """Return where a record that the event loop delivers comes from, for the check at the door."""
-    phase = engine.flight.phase[slot]
-    if phase == HELD:
-        return FROM_SELF
-    return FROM_APPLICATION if phase == POSTED else FROM_NETWORK
 
 
 @inlined
@@ -118,20 +98,19 @@ def deliver(door, engine, radio, reach, row, slot, plain):
         keep_arrived(engine, row, slot)
         return
     else:
-        enter_checked(door, engine, row, slot)
+        enter_checked(door, engine, row, message, origin_of(engine, slot), now)
     if engine.out.tally[0] != before:
         send_emissions(engine, radio, reach, np.int32(row), now, hops, before, plain)
 
 
 @inlined
-def enter_checked(door, engine, row, slot):
-    """Let a row handle a slot's record in the event loop, unless it is refused, by its clock."""
-    message = engine.out.pool[slot]
-    now, travels = message.at, driver.destination(message) == driver.TO_NETWORK
+def enter_checked(door, engine, row, message, origin, now):
+    """Let a row handle a record in the event loop by its clock, unless the record is refused."""
+    travels = driver.destination(message) == driver.TO_NETWORK
     if travels:
         add_age(engine, message, 1.0, now)
     engine.counters.events[0] += 1
-    if is_accepted(engine.checks, message, origin_of(engine, slot)):
+    if is_accepted(engine.checks, message, origin):
         if engine.journal.row.shape[0] > 0:
             append_record(engine.journal, message, row)
         message.at = reading(engine.clocks, row, now)

@@ -9,7 +9,13 @@ from halfway.core.compiled import inlined
 from halfway.core.driver import is_running
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import Outbox, outbox
-from halfway.core.records.checks import RecordChecks, no_checks
+from halfway.core.records.checks import (
+    FROM_APPLICATION,
+    FROM_NETWORK,
+    FROM_SELF,
+    RecordChecks,
+    no_checks,
+)
 from halfway.core.records.wire import RecordSizes, fixed_sizes, record_bytes
 from halfway.sim.engine.attacks import Attackers, no_attackers
 from halfway.sim.engine.calendar import Queue, enlarged, queue
@@ -195,6 +201,26 @@ def append_record(log, record, row):
 def is_up(engine, row):
     """Return whether a node can send and receive, by its turns in the engine's state."""
     return is_running(engine.turns[row])
+
+
+@inlined
+def is_plain(engine):
+    """Return whether the engine has nothing to ask at a delivery: no node pauses, attacks or
+    has a clock or an id of its own, no record has an age, and none is checked or logged."""
+    return (
+        engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
+        + engine.clocks.rate.shape[0] + engine.node_id.shape[0] + engine.age_place.shape[0]
+        + engine.checks.origins.shape[0] + engine.journal.row.shape[0]
+    ) == 0  # fmt: skip
+
+
+@inlined
+def origin_of(engine, slot):
+    """Return where a record that the engine delivers comes from, for the check at the door."""
+    phase = engine.flight.phase[slot]
+    if phase == HELD:
+        return FROM_SELF
+    return FROM_APPLICATION if phase == POSTED else FROM_NETWORK
 
 
 @inlined
