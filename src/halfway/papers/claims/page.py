@@ -27,9 +27,9 @@ The same word has the same threshold in every paper (`papers/claims/thresholds.p
 |---|---|---|
 """
 _COLUMNS = "section", "clause", "status", "where", "reading", "verdicts", "measured", "note"
-_MADE = "results", "command", "wall time", "processor time of the runs", "digest"
+_MADE = "results", "command", "wall time of the command", "processor time of the runs", "digest"
 MADE_HEAD = f"| {' | '.join(_MADE)} |"
-MADE = "The verdicts come from these results:"
+MADE = "The verdicts come from these results. A resumed command made the missing runs only."
 NO_RESULTS = "No results are given: the columns of verdicts are empty."
 _MOST_READINGS = 3  # of one claim in one figure that have lines of their own
 

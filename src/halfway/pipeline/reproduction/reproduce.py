@@ -36,7 +36,7 @@ class Result:
     interpretations: dict[FigureName, tuple[str, ...]]
     report: SweepReport
     digest: str  # canonical, of the runs of these figures; empty if they have none
-    processor_s: float | None = None  # of all these runs, also of earlier commands; None: unknown
+    processor_s: float = 0.0  # of all these runs, also of earlier commands
 
 
 def reproduce(
@@ -125,13 +125,13 @@ def _measured(
     return measured
 
 
-def _processor_s(store: Store, keys: set[str]) -> float | None:
-    """Return the seconds of a processor that a reproduction's runs took; None if one lacks them."""
+def _processor_s(store: Store, keys: set[str]) -> float:
+    """Return the seconds of a processor that a reproduction's runs took; of a run of an earlier
+    version the wall time, which is not less."""
     rows = store.rows("key", "seconds")
     wanted = pc.is_in(rows["key"], value_set=pa.array(list(keys), pa.string()))
-    spent = [dict(one).get(PROCESSOR) for one in rows["seconds"].filter(wanted).to_pylist()]
-    known = [one for one in spent if one is not None]
-    return math.fsum(known) if len(known) == len(spent) else None
+    times = map(dict, rows["seconds"].filter(wanted).to_pylist())
+    return math.fsum(one.get(PROCESSOR, one.get("total", 0.0)) for one in times)
 
 
 def _judged(
