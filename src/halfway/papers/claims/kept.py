@@ -16,13 +16,13 @@ _CELLS = 8
 _TITLE, _COMMAND, _WALL, _PROCESSOR = range(4)  # cells of a row of results
 _UNITS_S = {"h": 3600, "min": 60, "s": 1}
 
-Key = tuple[str, ...]  # paper, section, clause, figure
+ClaimLine = tuple[str, ...]  # paper, section, clause, figure
 
 
 def with_kept(new: str, old: str) -> str:
     """Return a new page of claims, in which judged claims without results have the lines of an old
     page, and the table of results the rows of these lines; and the time of all rows together."""
-    before: dict[Key, list[list[str]]] = defaultdict(list)
+    before: dict[ClaimLine, list[list[str]]] = defaultdict(list)
     for key, cells in _claims(old):
         before[key].append(cells)
     lines, kept = [], set[tuple[str, str, str]]()
@@ -91,7 +91,7 @@ def _table(lines: list[str]) -> list[str]:
     return lines[begin : lines.index("", begin)]
 
 
-def _claims(text: str) -> Iterator[tuple[Key, list[str]]]:
+def _claims(text: str) -> Iterator[tuple[ClaimLine, list[str]]]:
     """Yield the claims of a page: paper, section, clause and figure, and the cells of the line."""
     paper = ""
     for line in text.splitlines():
