@@ -1,17 +1,20 @@
 """Write docs/papers/claims.md: every claim of the papers, and the verdicts of given results.
 
 python tools/claims_page.py [DIR ...]; DIR: the output folders of `halfway reproduce` (--out). Of
-several verdicts on one figure, those of the last folder count.
+several verdicts on one figure, those of the last folder count. A figure that no folder has keeps
+its lines, with the command, the times and the digest of their own run.
 """
 
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from halfway.papers import PAPERS
 from halfway.papers.claims.declared import claims
+from halfway.papers.claims.kept import with_kept
 from halfway.papers.claims.page import StudyVerdicts, claims_page
 from halfway.pipeline.reproduction.verdict import Verdict
 
@@ -19,9 +22,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "papers" / "claims.md"
 
 
 def main(folders: list[str]) -> int:
-    """Write the page from the result folders."""
+    """Write the page from the result folders and from the lines of the page that stay."""
     results = [one for folder in folders for one in results_in(Path(folder))]
-    PAGE.write_text(page(results), "utf-8")
+    PAGE.write_text(with_kept(page(results), PAGE.read_text("utf-8")), "utf-8")
     return 0
 
 
@@ -40,12 +43,14 @@ def results_in(folder: Path) -> list[StudyVerdicts]:
             lines = verdicts.read_bytes().splitlines()
             found.append((about, [msgspec.json.decode(line, type=Verdict) for line in lines]))
     found.sort(key=lambda pair: str(pair[0]["finished"]))
-    return [
-        StudyVerdicts(
-            a["title"], without_folder(a["command"]), a["digest"], a.get("elapsed_s"), verdicts
-        )
-        for a, verdicts in found
-    ]
+    return [_study(about, verdicts) for about, verdicts in found]
+
+
+def _study(about: dict[str, Any], verdicts: list[Verdict]) -> StudyVerdicts:
+    return StudyVerdicts(
+        about["title"], without_folder(about["command"]), about["digest"],
+        about.get("elapsed_s"), verdicts, about.get("processor_s"),
+    )  # fmt: skip
 
 
 def without_folder(command: str) -> str:

@@ -8,6 +8,7 @@ from tools.claims_page import PAGE, page, without_folder
 
 from halfway.papers import PAPERS
 from halfway.papers.claims.declared import Claim, claims
+from halfway.papers.claims.kept import with_kept
 from halfway.papers.claims.page import StudyVerdicts
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.report.wording import NOTHING
@@ -93,10 +94,26 @@ def _declared(text: str) -> list[str]:
 def test_results_fill_the_columns_of_verdicts() -> None:
     found = rows_of("drip")
     text = page([StudyVerdicts("all (paper)", "halfway reproduce drip", "abc", 60.0, found)])
-    assert "| all (paper) | `halfway reproduce drip` | 1 min 00 s | `abc` |" in text
+    assert "| all (paper) | `halfway reproduce drip` | 1 min 00 s | – | `abc` |" in text
     lines = [line for line in text.splitlines() if "generally reduced" in line]
     (line,) = [line for line in lines if "`figure-3a`" in line and "ever" in line]
     assert "3 of 3 agree (paper)" in line
+
+
+def test_a_figure_without_new_results_keeps_its_lines() -> None:
+    """Results of other papers and of other figures replace neither verdicts nor their command."""
+    old = page([StudyVerdicts("a (paper)", "halfway reproduce drip", "abc", 60.0, rows_of("drip"))])
+    some = [row for row in rows_of("drip") if row.figure == "figure-3a"]
+    new = StudyVerdicts("b (quick)", "halfway reproduce drip/figure-3a", "def", 9.0, some, 8.0)
+    text = with_kept(page([new]), old)
+    assert "| b (quick) | `halfway reproduce drip/figure-3a` | 9.0 s | 8.0 s | `def` |" in text
+    assert "| a (paper) | `halfway reproduce drip` | 1 min 00 s | – | `abc` |" in text
+    assert "took 1 min 00 s of one core together" in text
+    lines = [line for line in text.splitlines() if "generally reduced" in line]
+    for line in lines:
+        assert ("(quick)" if "`figure-3a`" in line else "(paper)") in line
+    assert with_kept(page([new]), page([])) == page([new])
+    assert with_kept(page([]), text) == text
 
 
 def test_the_page_names_no_folder() -> None:

@@ -34,6 +34,7 @@ class StudyPage(msgspec.Struct, frozen=True):
     digest: str
     command: str
     elapsed_s: float | None = None  # wall time of a reproduction
+    processor_s: float | None = None  # of all its runs, also of earlier commands
 
 
 def check_output(out: Path, study: str, names: Iterable[str]) -> Path:

@@ -120,6 +120,7 @@ def _write(out: Path, study: str, report: "VerdictReport") -> Path:
     described = StudyPage(
         study, "figures", f"{title} ({report.scale})", "index.html", timestamp(),
         tally_line(report.verdicts), report.digest, report.command, report.elapsed,
+        report.processor,
     )  # fmt: skip
     begin_study(out, described)
     page = write_report(out / study, report)

@@ -27,6 +27,10 @@ The same word has the same threshold in every paper (`papers/claims/thresholds.p
 |---|---|---|
 """
 _COLUMNS = "section", "clause", "status", "where", "reading", "verdicts", "measured", "note"
+_MADE = "results", "command", "wall time of the command", "processor time of the runs", "digest"
+MADE_HEAD = f"| {' | '.join(_MADE)} |"
+MADE = "The verdicts come from these results. A resumed command made the missing runs only."
+NO_RESULTS = "No results are given: the columns of verdicts are empty."
 _MOST_READINGS = 3  # of one claim in one figure that have lines of their own
 
 
@@ -36,8 +40,9 @@ class StudyVerdicts(NamedTuple):
     title: str  # figures and scale
     command: str
     digest: str
-    seconds: float | None  # of wall time
+    seconds: float | None  # of wall time of the command, which may have resumed earlier ones
     verdicts: Sequence[Verdict]
+    processor: float | None = None  # seconds of all its runs
 
     @property
     def scale(self) -> str:
@@ -86,13 +91,14 @@ def _counts(declared: Mapping[str, Sequence[Claim]]) -> str:
 
 def _made(results: Sequence[StudyVerdicts]) -> str:
     if not results:
-        return "\nNo results are given: the columns of verdicts are empty.\n"
-    rows = [_row(["results", "command", "wall time", "digest"]), _row(["---"] * 4)]
+        return f"\n{NO_RESULTS}\n"
+    rows = [_row(_MADE), _row(["---"] * len(_MADE))]
     rows += [
-        _row([one.title, f"`{one.command}`", _time(one.seconds), f"`{one.digest[:16]}`"])
+        _row([one.title, f"`{one.command}`", _time(one.seconds), _time(one.processor),
+              f"`{one.digest[:16]}`"])
         for one in results
-    ]
-    return "\nThe verdicts come from these results:\n\n" + "".join(rows)
+    ]  # fmt: skip
+    return f"\n{MADE}\n\n{''.join(rows)}"
 
 
 def _time(seconds: float | None) -> str:

@@ -313,8 +313,7 @@ PAPER = Paper(
         Figure(
             "growth-largest", "Directional walks on up to a billion nodes",
             growth_points.largest_points, growth_points.LARGEST_REPLICATES,
-            claims_growth.judge_largest,
-            (LAZY, GIANT_ENDS, HEARD, CENSORED, EXPONENTS, INTERVALS),
+            claims_growth.judge_largest, (LAZY, GIANT_ENDS, HEARD, CENSORED, EXPONENTS, INTERVALS),
             (_growth_plot("steps", "median steps until two walks meet"),),
         ),
     ),

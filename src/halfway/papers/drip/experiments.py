@@ -156,7 +156,7 @@ def _contended(scale: Scale) -> list[Point]:
 
 
 def _readings(_scale: Scale) -> list[Point]:
-    # More networks narrow an interval more than longer runs, so that runs have 200 s here.
+    # Intervals are over networks: at paper scale there are more of them, and not longer runs.
     systems = [*(("drip", m) for m in claims_readings.COPIES), ("sf", 1), ("random", 1)]
     return [
         _point("quick", BROKING, system=system, k=k, m=m, l=NEAREST_3B, reading=reading, **given)

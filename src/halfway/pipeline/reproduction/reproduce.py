@@ -1,10 +1,12 @@
 """The reproduction of declared figures: plan, simulate, summarise, judge. Prints nothing."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from halfway.pipeline.plan.plan import ROOT_SEED, plan, together
 from halfway.pipeline.reproduction.estimates import bounded
@@ -12,6 +14,7 @@ from halfway.pipeline.reproduction.figures import Figure, Paper, Scale, Summarie
 from halfway.pipeline.reproduction.summarise import is_small, summaries, summaries_here
 from halfway.pipeline.reproduction.verdict import Verdict
 from halfway.pipeline.spark.on_demand import OnDemand
+from halfway.pipeline.spark.simulate import PROCESSOR
 from halfway.pipeline.store.digest import digest
 from halfway.pipeline.store.store import Store
 from halfway.pipeline.store.studies import StudyPlan
@@ -33,6 +36,7 @@ class Result:
     interpretations: dict[FigureName, tuple[str, ...]]
     report: SweepReport
     digest: str  # canonical, of the runs of these figures; empty if they have none
+    processor_s: float = 0.0  # of all these runs, also of earlier commands
 
 
 def reproduce(
@@ -70,8 +74,9 @@ def reproduce(
         )
         found = _measured(spark, store, plans, {paper.name: paper.bounds for paper, _ in figures})
     verdicts = [v for studied in figures for v in _judged(studied, found, report)]
+    keys = set(whole["key"].to_pylist())
     return Result(
-        verdicts, found, interpretations, report, digest(store, set(whole["key"].to_pylist()))
+        verdicts, found, interpretations, report, digest(store, keys), _processor_s(store, keys)
     )
 
 
@@ -118,6 +123,15 @@ def _measured(
             [bounded(row, own[row.metric]) if row.metric in own else row for row in rows]
         )
     return measured
+
+
+def _processor_s(store: Store, keys: set[str]) -> float:
+    """Return the seconds of a processor that a reproduction's runs took; of a run of an earlier
+    version the wall time, which is not less."""
+    rows = store.rows("key", "seconds")
+    wanted = pc.is_in(rows["key"], value_set=pa.array(list(keys), pa.string()))
+    times = map(dict, rows["seconds"].filter(wanted).to_pylist())
+    return math.fsum(one.get(PROCESSOR, one.get("total", 0.0)) for one in times)
 
 
 def _judged(

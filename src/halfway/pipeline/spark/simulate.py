@@ -24,11 +24,13 @@ SCHEMA = pa.schema(
         *RUN,
         ("status", pa.string()),  # "ok" or "error"
         ("error", pa.string()),  # one line, empty if ok
-        ("seconds", pa.map_(pa.string(), pa.float64())),  # phase -> wall seconds, and "total"
+        # phase -> wall seconds, "total", and PROCESSOR
+        ("seconds", pa.map_(pa.string(), pa.float64())),
         ("digest", pa.string()),  # of the observations
         ("observations", OBSERVED),  # the unit's id is the value's index
     ]
 )
+PROCESSOR = "processor"  # seconds that the run kept a processor busy; waiting does not count
 _MOST_HELD = 1 << 22  # values (32 MB) that a worker holds before it yields them
 
 
@@ -53,7 +55,7 @@ def simulate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def result(row: Mapping[str, Any]) -> dict[str, Any]:
     """Simulate a run into a result row. Any exception becomes a row with status "error"."""
-    begun = time.perf_counter()
+    begun, busy = time.perf_counter(), time.process_time()
     run = Run(
         msgspec.json.decode(row["parameters"]), row["replicate"], unsigned(row["network_seed"]),
         unsigned(row["workload_seed"]), unsigned(row["random_seed"]),
@@ -64,6 +66,7 @@ def result(row: Mapping[str, Any]) -> dict[str, Any]:
     except (Exception, SystemExit) as fault:  # a measurement must not end its worker
         observed, status, error = {}, "error", one_line(fault)
     run.seconds["total"] = time.perf_counter() - begun
+    run.seconds[PROCESSOR] = time.process_time() - busy
     return {name: row[name] for name, _ in RUN} | {
         "status": status, "error": error, "seconds": list(run.seconds.items()),
         "digest": digest_of(observed), "observations": observed,

@@ -33,6 +33,7 @@ def verdict_report(
         command=command,
         elapsed=elapsed,
         seconds={phase: share * work for phase, share in result.report.shares().items()},
+        processor=result.processor_s,
         errors=result.report.errors,
         first_error=result.report.first_error,
     )

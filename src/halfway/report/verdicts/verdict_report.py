@@ -19,8 +19,9 @@ class VerdictReport:
     digest: str  # of the sorted runs; equal on any machine with the same code; empty for none
     version: str
     command: str  # as typed
-    elapsed: float  # seconds of wall time
+    elapsed: float  # seconds of wall time of this command
     seconds: Mapping[str, float] = field(default_factory=dict)  # phase -> seconds of all cores
+    processor: float | None = None  # seconds of all runs, also of earlier commands
     errors: int = 0  # failed runs, which are not part of any value
     first_error: str = ""
 
