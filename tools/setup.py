@@ -245,7 +245,8 @@ def set_up():
     if READY.exists():
         READY.replace(UNFINISHED)
     SCRATCH.mkdir(exist_ok=True)
-    install = [*pip, "install", "--progress-bar", "off"]
+    # Python compiles a module where it is first imported; most modules of the lock never are.
+    install = [*pip, "install", "--progress-bar", "off", "--no-compile"]
     lock = ["--require-hashes", "-r", ROOT / "requirements.lock"]
     follow(install + lock, "the locked packages could not be installed")
     own = ["--no-deps", "--no-build-isolation", "-e", ROOT]

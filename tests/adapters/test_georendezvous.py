@@ -1,12 +1,5 @@
-"""The adapter of GeoRendezvous: where it can run, its table sizes, and outcomes of small runs.
+"""The adapter of GeoRendezvous: where it can run, its table sizes, and outcomes of small runs."""
 
-The runs are interpreted, in a separate process: compiling the engine costs more than all of them.
-"""
-
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -142,6 +135,7 @@ def summary(done: Outcome) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@cache
 def runs() -> dict[str, Any]:
     """The outcome of every run of this file."""
     lossy, reliable = IdealRadio(success=0.8), {"retries": 6, "ack_timeout_s": 0.02}
@@ -152,29 +146,16 @@ def runs() -> dict[str, Any]:
         "divided": summary(cells(meadow(), options={"replicas": 1}).run()),
         "walker": walked(),
     }
-    sizing._SPARE = 0  # tables for eight entries, whatever there is to store
-    found["cramped"] = summary(cells(meadow()).run())
-    return found
-
-
-@cache
-def interpreted() -> dict[str, Any]:
-    code = (
-        "import json; from tests.adapters.test_georendezvous import runs; print(json.dumps(runs()))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sizing, "_SPARE", 0)  # tables for eight entries, whatever there is to store
+        found["cramped"] = summary(cells(meadow()).run())
     return found
 
 
 @pytest.mark.parametrize("how", ["static", "divided"])
 def test_every_subscriber_receives_every_event_once(how: str) -> None:
     """[geo §2.2] "all the notifications that get to the rendezvous cell are forwarded": once."""
-    found = interpreted()[how]
+    found = runs()[how]
     assert found["expected"] == EXPECTED
     assert found["ratio"] == 1.0
     assert found["duplicates"] == found["unasked"] == 0
@@ -182,21 +163,21 @@ def test_every_subscriber_receives_every_event_once(how: str) -> None:
 
 
 def test_entries_without_room_are_counted() -> None:
-    found = interpreted()["cramped"]
+    found = runs()["cramped"]
     assert found["shortfalls"]["entries without room"] > 0
 
 
 def test_a_lost_hop_is_lost_unless_hops_are_acknowledged() -> None:
-    assert interpreted()["lossy"]["ratio"] < 0.7
-    assert interpreted()["reliable"]["ratio"] > 0.95
-    assert sum(interpreted()["reliable"]["sent"].values()) < 5000  # copies are bounded
-    assert "ack" not in interpreted()["lossy"]["sent"]
+    assert runs()["lossy"]["ratio"] < 0.7
+    assert runs()["reliable"]["ratio"] > 0.95
+    assert sum(runs()["reliable"]["sent"].values()) < 5000  # copies are bounded
+    assert "ack" not in runs()["lossy"]["sent"]
 
 
 def test_a_mobile_subscriber_changes_points_and_keeps_receiving() -> None:
     """[geo §1] "pick a better rendezvous node as they move", cell by cell."""
-    found = interpreted()["walker"]
-    assert found["cells"] == [[x, 0] for x in range(8)]
+    found = runs()["walker"]
+    assert found["cells"] == [(x, 0) for x in range(8)]
     assert len(found["points"]) > 1
     assert found["expected"] == 44
     assert found["ratio"] >= 0.95

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
 from halfway.adapters.registry import TABLE
 from halfway.core.message import MESSAGE
@@ -22,13 +23,14 @@ NETWORK = disk(n=80, radius=0.3, seed=3)
 
 def traced(path: Path) -> npt.NDArray[np.void]:
     """The records of a trace, received by nodes or by their applications."""
-    table: Any = parquet.read_table(path)
-    table = table.filter(np.isin(table["what"].to_pylist(), WHAT[:2]))
+    table: Any = parquet.read_table(path, columns=["what", *PLAIN, "args", "reals"])
+    table = table.filter(compute.is_in(table["what"], pa.array(WHAT[:2]))).combine_chunks()
     records = np.zeros(len(table), MESSAGE)
     for name in PLAIN:
         records[name] = table[name].to_numpy()
     for name in ("args", "reals"):
-        records[name] = np.array(table[name].to_pylist())
+        values = compute.list_flatten(table[name]).to_numpy()
+        records[name] = values.reshape(len(table), -1)
     return records
 
 

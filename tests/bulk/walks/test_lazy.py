@@ -1,6 +1,6 @@
 """Walks on a lazy graph are those on the same network in memory, node by node."""
 
-from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -34,12 +34,13 @@ def giant_of(network: Network) -> list[int]:
     return [int(i) for i in np.flatnonzero(component == np.bincount(component).argmax())]
 
 
-def without_isolated(disk_of: Callable[[int], LazyDisk], parts: int) -> LazyDisk:
+@cache
+def without_isolated(n: int, radius: float, parts: int) -> LazyDisk:
     """The first graph of some seeds with that many components, each of two nodes or more."""
     for seed in range(1000):
-        network = disk_of(seed).materialised()
+        network = LazyDisk(n, radius, seed).materialised()
         if network.degree.min() > 0 and components(network).max() + 1 == parts:
-            return disk_of(seed)
+            return LazyDisk(n, radius, seed)
     raise AssertionError("no such graph")
 
 
@@ -49,7 +50,7 @@ def without_isolated(disk_of: Callable[[int], LazyDisk], parts: int) -> LazyDisk
 def test_same_walks_as_in_memory(
     system: WalkSystem, interpretation: Interpretation, k: int
 ) -> None:
-    disk = without_isolated(lambda seed: LazyDisk(400, 0.11, seed), 1)
+    disk = without_isolated(400, 0.11, 1)
     network = disk.materialised()
     walkers, lazy = Walkers(network, system), LazyWalkers(disk, system)
     for topic, (a, b) in enumerate(distinct_pairs(network.n, 12, 6).tolist()):
@@ -60,7 +61,7 @@ def test_same_walks_as_in_memory(
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_walks_that_begin_next_to_each_other_are_the_same(system: WalkSystem) -> None:
     """Only there may a walk hear the other when it comes back to a node."""
-    disk = without_isolated(lambda seed: LazyDisk(400, 0.11, seed), 1)
+    disk = without_isolated(400, 0.11, 1)
     network = disk.materialised()
     walkers, lazy = Walkers(network, system), LazyWalkers(disk, system)
     for topic, a in enumerate(range(0, network.n, 9)):
@@ -76,7 +77,7 @@ def test_walks_that_begin_next_to_each_other_are_the_same(system: WalkSystem) ->
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_long_walk_with_raised_weights_and_grown_tables_is_the_same(system: WalkSystem) -> None:
     """Ends in two components never meet: each walk passes every link of its own many times."""
-    disk = without_isolated(lambda seed: LazyDisk(60, 0.2, seed), 2)
+    disk = without_isolated(60, 0.2, 2)
     network = disk.materialised()
     component = components(network)
     a, b = (int(np.flatnonzero(component == part)[0]) for part in (0, 1))

@@ -13,6 +13,7 @@ from halfway.adapters.broker_trees import own_rows
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.overlay import Overlay, UnderlayPath
 from halfway.bulk.broker_trees.repair import leave, repair
+from halfway.core.compiler.lent import Lender
 from halfway.core.message import MESSAGE, START
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
@@ -133,9 +134,10 @@ class LiveTree:
             plant(self.state, overlay, given)
         cut = np.zeros(len(network.who), np.uint8)
         self.engine = new_engine(NODES, 8192, 1 << 14)._replace(cut=cut)
+        self.lend, self.unchanged = Lender(), no_changes()
         for row in range(HERE):
             at = JOIN_EVERY * row if given is None and row < BROKERS else 0.0
-            engines.post(self.engine, at, row, int(START), -1, 0, -1)
+            engines.post(self.engine, at, row, int(START), -1, 0, -1, self.lend)
 
     def row(self, number: int) -> int:
         """The node of a broker."""
@@ -148,7 +150,7 @@ class LiveTree:
 
     def say(self, row: int, kind: int, topic: int = -1, event: int = -1) -> None:
         """Post a command to a node, now."""
-        engines.post(self.engine, self.now, row, kind, topic, 0, event)
+        engines.post(self.engine, self.now, row, kind, topic, 0, event, self.lend)
 
     def cut(self, a: int, b: int, broken: bool) -> None:
         """Cut or restore a link."""
@@ -175,7 +177,7 @@ class LiveTree:
         most = underlay_siena.most_emissions(self.state, self.rules)
         why = engines.run(
             self.state, self.rules, self.neighbourhood, self.engine, Ideal(HOP),
-            self.neighbourhood, True, no_changes(), self.now, engines.UNLIMITED, most,
+            self.neighbourhood, True, self.unchanged, self.now, engines.UNLIMITED, most, self.lend,
         )  # fmt: skip
         assert why in (engines.IDLE, engines.UNTIL)
         assert self.engine.out.tally[1] == 0
