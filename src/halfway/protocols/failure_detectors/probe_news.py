@@ -5,6 +5,7 @@ import numpy as np
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.prng import pick, random_bits
+from halfway.protocols.failure_detectors.member_index import find_member
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     BY,
@@ -92,7 +93,10 @@ def write_news(state, rules, i, o, about):
 
 @apart
 def read_news(state, rules, neighbourhood, i, message, now, out):
-    """Learn at row i from the news in a record. Its sender is a member."""
+    """Learn at row i from the news in a record. Its sender is a member, and a neighbour.
+
+    We watch the sender although its hello may be late, because it may die before the next period.
+    """
     learn(state, rules, neighbourhood, i, message.source, 0, ALIVE, NONE, now, out)
     for k in range(UPDATES):
         member, word = message.args[MEMBERS + k], np.int64(message.args[STATUS + k])
@@ -101,3 +105,6 @@ def read_news(state, rules, neighbourhood, i, message, now, out):
             by = np.int32(message.reals[BY + k])
             incarnation = word >> _STATUS_BITS
             learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, out)
+    place = find_member(state.members, state.entry, i, message.source)
+    if place != NO_PLACE:
+        state.entry[i, place].is_watched = 1

@@ -1,0 +1,223 @@
+"""Compare twelve failure detectors in five scenarios: the tables of docs/failure-detection.md.
+
+python tools/detector_table.py --nodes 100 --networks 30 --out FOLDER > tables.md
+
+The twelve are the seven systems, and five of them with φ. Every detector runs on the same networks
+with the same faults. Finished runs are kept in FOLDER, so the same command continues, and a larger
+number of networks adds only its own runs. The tables depend on nothing but the runs.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import halfway
+from halfway.adapters.registry import TABLE
+from halfway.comparison.evaluation.metrics import METRICS
+from halfway.comparison.evaluation.results import MeanInterval, Metric
+from halfway.comparison.evaluation.statistics import (
+    FinishedRun,
+    Floats,
+    best_system,
+    cells_of,
+    comparable_systems,
+    paired,
+)
+from halfway.pipeline.reproduction.estimates import mean_interval
+
+DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]
+ACCRUAL = [name for name in DETECTORS if name not in ("swim", "lifeguard")]
+PHI = 8.0  # of the detectors with φ; P(later) = 10^-8
+GOSSIP = "gossip-counters"  # the baseline of differences
+WALKS = ("path-heartbeat", "walk-probe", "path-gossip")
+RANGE_M, DEGREE = 100.0, 10.0
+START_S, DEATHS_AT_S, SECONDS = 40.0, 45.0, 100.0
+
+DEATHS = {"fault": "crash", "share": 0.1, "at": DEATHS_AT_S}
+SLOW = {"fault": "pause", "share": 0.1, "at": DEATHS_AT_S, "for": 4.0, "every_s": 12.0}
+CUT = {"fault": "partition", "line": [0.5, 0.0, 0.5, 1.0], "at": 60.0, "for": 20.0}
+SCENARIOS: Mapping[str, Mapping[str, Any]] = {
+    "deaths": {},
+    "slow nodes": {"faults": [DEATHS, SLOW]},
+    "loss": {"radio": {"kind": "ideal", "delay_s": 0.002, "success": 0.8}},
+    "partition": {"faults": [DEATHS, CUT]},
+    "motion": {"network": None},
+}
+COLUMNS = (
+    "detected-share", "detection-first", "detection-all", "mistake-rate", "mistake-duration",
+    "query-accuracy", "view-completeness", "messages-per-member", "bytes-per-member",
+)  # fmt: skip
+WON = ("detection-all", "query-accuracy", "messages-per-member")
+BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
+
+
+class Scene(NamedTuple):
+    """The values of all detectors in one scenario: metric -> detector -> [networks]."""
+
+    values: Mapping[str, Mapping[str, Floats]]
+    failed: int  # runs
+
+
+def main() -> int:
+    """Run what the folder lacks, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nodes", type=int, default=100)
+    parser.add_argument("--networks", type=int, default=30)
+    parser.add_argument("--detectors", default=",".join(DETECTORS))
+    parser.add_argument("--scenarios", default=",".join(SCENARIOS))
+    parser.add_argument("--warm-up", type=float, default=START_S, help="seconds before the metrics")
+    parser.add_argument("--phi", type=float, default=PHI, help="threshold of φ; 0: no such runs")
+    parser.add_argument("--out", default="halfway-detectors")
+    given = parser.parse_args()
+    scenes = {}
+    for name in given.scenarios.split(","):
+        scenario = scenario_of(name, given.nodes, given.warm_up)
+        detectors = given.detectors.split(",")
+        scenes[name] = measure(scenario, detectors, given.networks, given.phi, given.out)
+    for line in (*winners(scenes), *against_gossip(scenes), *tables(scenes)):
+        sys.stdout.write(line + "\n")
+    return 0
+
+
+def scenario_of(name: str, nodes: int, warm_up_s: float = START_S) -> dict[str, Any]:
+    """Return a scenario of the tables, as `halfway compare` reads it."""
+    later = warm_up_s - START_S
+    whole: dict[str, Any] = {
+        "title": f"detectors: {name}, {nodes} nodes",
+        "seconds": SECONDS + later,
+        "stretch": False,
+        "network": {"kind": "unit-disk", "n": nodes, "degree": DEGREE},
+        "radio": {"kind": "ideal", "delay_s": 0.002, "success": 0.98},
+        "workload": {"kind": "failure-detection", "start_s": warm_up_s},
+        "faults": [DEATHS],
+    } | dict(SCENARIOS[name])
+    if whole["network"] is None:
+        side = RANGE_M * math.sqrt(nodes * math.pi / DEGREE)
+        whole["network"] = {
+            "kind": "random-waypoint", "n": nodes, "width": side, "height": side,
+            "radius": RANGE_M, "speed": [1.0, 3.0],
+        }  # fmt: skip
+    whole["faults"] = [fault | {"at": fault["at"] + later} for fault in whole["faults"]]
+    return whole
+
+
+def measure(
+    scenario: dict[str, Any], detectors: Sequence[str], networks: int, threshold: float, out: str
+) -> Scene:
+    """Compare detectors on a scenario, with the fixed time-out and with φ where there is one."""
+    found: list[FinishedRun] = []
+    for phi in (0.0, threshold) if threshold else (0.0,):
+        systems = [one for one in detectors if phi == 0.0 or one in ACCRUAL]
+        if not systems:
+            continue
+        options = {f"options.{one}.phi_threshold": phi for one in systems if phi}
+        compared = halfway.compare(
+            scenario, systems, replicates=networks, set=options, out=out, master="local[1]",
+            progress=False,
+        )  # fmt: skip
+        runs = compared.completed.runs
+        found += [run._replace(system=f"{run.system} φ") if phi else run for run in runs]
+    values: dict[str, dict[str, Floats]] = {name: {} for name in COLUMNS}
+    for run in found:
+        for name, of in values.items():
+            column = of.setdefault(run.system, np.full(networks, np.nan))
+            column[run.replicate] = next(iter(run.observed.get(name, ())), np.nan)
+    return Scene(values, sum(run.status != "ok" for run in found))
+
+
+def tables(scenes: Mapping[str, Scene]) -> Iterator[str]:
+    """Yield a table of each scenario: means with 95 % intervals over the networks."""
+    for name, scene in scenes.items():
+        shares = scene.values["detected-share"]
+        cells = {
+            metric: {
+                cell.system: cell
+                for cell in cells_of(0, BY_NAME[metric], of, GOSSIP, _guard(metric, shares))
+            }
+            for metric, of in scene.values.items()
+        }
+        yield from ("", f"### {name[0].upper()}{name[1:]}", "")
+        yield " | ".join(["| detector", *(BY_NAME[one].heading for one in COLUMNS)]) + " |"
+        yield "|---|" + "---:|" * len(COLUMNS)
+        for system in shares:
+            row = [cells[metric][system] for metric in COLUMNS]
+            texts = [cell.mean.text + (" *" if cell.best else "") for cell in row]
+            yield " | ".join([f"| {_marked(system)}", *texts]) + " |"
+        if scene.failed:
+            yield from ("", f"{scene.failed} runs failed.")
+
+
+def winners(scenes: Mapping[str, Scene]) -> Iterator[str]:
+    """Yield the table of the best detector by scenario, and of those that may be as good."""
+    yield " | ".join(["| scenario", *(BY_NAME[one].heading for one in WON)]) + " |"
+    yield "|---|" + "---|" * len(WON)
+    for name, scene in scenes.items():
+        shares = scene.values["detected-share"]
+        texts = [
+            _winner(BY_NAME[one], scene.values[one], _guard(one, shares)) for one in WON
+        ]  # fmt: skip
+        yield " | ".join([f"| {name}", *texts]) + " |"
+
+
+def _winner(
+    metric: Metric, values: Mapping[str, Floats], shares: Mapping[str, Floats] | None
+) -> str:
+    """Return the detector with the best mean; in brackets those that are not surely worse.
+
+    A star marks one that is significantly better than every other, as in `halfway compare`.
+    """
+    rivals = set(values) if shares is None else comparable_systems(shares)
+    sign = 1.0 if metric.better == "more" else -1.0
+    known = {
+        one: sign * column for one, column in values.items()
+        if one in rivals and np.isfinite(column).all()
+    }  # fmt: skip
+    if not known:
+        return "–"
+    first = max(known, key=lambda one: float(known[one].mean()))
+    text = (
+        f"{_marked(first)} {MeanInterval(*mean_interval(values[first], bounds=metric.bounds)).text}"
+    )
+    if best_system(metric, values, shares) == first:
+        return f"{text} *"
+    level = 1.0 - 0.05 / max(len(values) - 1, 1)
+    equal = [
+        one for one, column in known.items()
+        if one != first and not mean_interval(paired(known[first], column), level)[1] > 0.0
+    ]  # fmt: skip
+    return f"{text} (not significant: {', '.join(map(_marked, equal))})" if equal else text
+
+
+def against_gossip(scenes: Mapping[str, Scene]) -> Iterator[str]:
+    """Yield the table of the detectors over walks, minus gossip, network by network."""
+    columns = ("detection-all", "query-accuracy", "messages-per-member", "bytes-per-member")
+    yield ""
+    yield " | ".join(["| scenario", "detector", *(BY_NAME[one].heading for one in columns)]) + " |"
+    yield "|---|---|" + "---:|" * len(columns)
+    for name, scene in scenes.items():
+        over_walks = [one for one in scene.values["detected-share"] if one.split()[0] in WALKS]
+        for system in over_walks:
+            texts = []
+            for metric in columns:
+                of = scene.values[metric]
+                pairs = paired(of[system], of[GOSSIP])
+                bounds = BY_NAME[metric].difference_bounds
+                texts.append(MeanInterval(*mean_interval(pairs, bounds=bounds)).text)
+            yield " | ".join([f"| {name}", _marked(system), *texts]) + " |"
+
+
+def _guard(metric: str, shares: Mapping[str, Floats]) -> Mapping[str, Floats] | None:
+    return None if metric == "detected-share" else shares
+
+
+def _marked(system: str) -> str:
+    name, *phi = system.split()
+    return " ".join([f"`{name}`", *phi])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
