@@ -27,7 +27,7 @@ from halfway.live.keys.membership import Membership
 from side_by_side import Row, race, show
 
 PLAIN = bytes(200)
-DATAGRAMS, RECORDS, HANDSHAKES, SIGNATURES = 2_000, 512, 20, 50
+DATAGRAMS, RECORDS, HANDSHAKES = 2_000, 512, 20
 ADDRESSES = (("10.0.0.1", 4711), ("10.0.0.2", 4711))
 
 
@@ -111,18 +111,6 @@ def joining(two: list[Membership]) -> dict[str, Callable[[], object]]:
     return {"handshake, both ends": handshakes, "its six X25519 exchanges": exchanges}
 
 
-def signing(two: list[Membership]) -> dict[str, Callable[[], object]]:
-    """The signature of an origin, and its check."""
-    signature, node_id = two[0].sign_origin(PLAIN), two[0].own.node_id
-    two[1].learn_certificate(two[0].own_bytes)
-    return {
-        "sign": lambda: [two[0].sign_origin(PLAIN) for _ in range(SIGNATURES)],
-        "check": lambda: [
-            two[1].origin_is_signed(node_id, PLAIN, signature) for _ in range(SIGNATURES)
-        ],
-    }
-
-
 class Unsynced(FolderStorage):
     """A folder that leaves the bytes to the operating system."""
 
@@ -172,7 +160,6 @@ def main() -> None:
         races = (
             ("seal and open 200 B", sealing(two), DATAGRAMS, "datagram"),
             ("join", joining(two), HANDSHAKES, "handshake"),
-            ("origin of 200 B", signing(two), SIGNATURES, "signature"),
             ("keep 200 B", keeping(Path(folder)), RECORDS, "record"),
         )
         for work, candidates, units, unit in races:

@@ -50,7 +50,7 @@ class Result(NamedTuple):
 
 def measured(system: str, network: Network, rules: Rules, loss: float, seed: int) -> Result:
     """One run: all pairs of a network at once."""
-    protocol = importlib.import_module(SYSTEMS[system])
+    protocol = importlib.import_module(SYSTEMS[system].module)
     pairs = distinct_pairs(network.n, PAIRS, seed)
     widest = int(network.degree.max())
     state = protocol.state(np.arange(network.n, dtype=np.int32), widest, PAIRS, seed)

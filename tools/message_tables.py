@@ -1,7 +1,6 @@
-"""Write docs/messages.md: a table of the message kinds of every system, from their declarations."""
+"""The text of docs/messages.md: a table of the message kinds of each system, as declared."""
 
 import importlib
-import sys
 from pathlib import Path
 
 from halfway.core.hello.messages import KINDS as HELLO_KINDS
@@ -12,7 +11,7 @@ from halfway.protocols import SYSTEMS
 PAGE = Path(__file__).parents[1] / "docs" / "messages.md"
 _HEAD = """# Messages
 
-`tools/message_tables.py` writes this page from the `KINDS` of the protocols; do not edit it.
+`tools/system_tables.py` writes this page from the `KINDS` of the protocols; do not edit it.
 
 A record has the same layout for every system (`halfway.core.message.MESSAGE`). The tables list the
 fields that each kind fills. Other fields are blank: `topic`, `event`, `target` and `publisher` are
@@ -32,17 +31,11 @@ the headers of the radio. A record has 12 bytes of header: kind, flags, hops, `s
 """
 
 
-def main() -> int:
-    """Write the page."""
-    PAGE.write_text(page(), "utf-8")
-    return 0
-
-
 def page() -> str:
     """The page of all systems. Systems with equal tables share a section."""
     sections: dict[str, list[str]] = {}
-    for name, module in SYSTEMS.items():
-        kinds = importlib.import_module(module).KINDS
+    for name, about in SYSTEMS.items():
+        kinds = importlib.import_module(about.module).KINDS
         sections.setdefault(_table(kinds), []).append(name)
     sections[_table(HELLO_KINDS)] = ["Hellos, beside the messages of a system"]
     return _HEAD + "".join(
@@ -71,7 +64,3 @@ def _bytes(kind: Kind) -> str:
         return "–"
     least, most = wire_bytes(kind)
     return str(least) if least == most else f"{least} to {most}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

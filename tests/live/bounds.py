@@ -59,10 +59,6 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_due": (OPERATING, "streams of others"),
         "_waiting": (OPERATING, "streams of others"),
     },
-    "keys/group_key:KeysForAll": {
-        "_handed_at": (SECURITY, "sessions"), "_have_own": (SECURITY, "sessions"),
-        "_heard": (SECURITY, "sessions"),
-    },
     "keys/handshakes:Handshakes": {
         "_answering": (SECURITY, "handshakes under way"),
         "_opening": (SECURITY, "handshakes under way"),

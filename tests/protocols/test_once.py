@@ -173,7 +173,7 @@ KINDS = {
     "reliable random": _EARLY,
 }
 for _name in (*_SIMPLE, "drip"):
-    _declared = importlib.import_module(PROTOCOLS[_SIMPLE.get(_name, (_name,))[0]]).KINDS
+    _declared = importlib.import_module(PROTOCOLS[_SIMPLE.get(_name, (_name,))[0]].module).KINDS
     KINDS[_name] = {one.number for one in _declared if one.channel != Channel.REPORT}
 _OVERLAY = {*range(1, 24), 25, int(START)}
 KINDS |= {"walk-overlay": _OVERLAY, "careful walk-overlay": _OVERLAY | {ACK, ACK_TIMEOUT}}
@@ -226,7 +226,7 @@ def test_an_unknown_kind_changes_nothing(system: str) -> None:
 
 @pytest.mark.parametrize("system", PROTOCOLS)
 def test_every_module_has_the_same_face(system: str) -> None:
-    module = importlib.import_module(PROTOCOLS[system])
+    module = importlib.import_module(PROTOCOLS[system].module)
     for name in ("State", "Rules", "state", "most_emissions", "handle", "KINDS", "OPTIONS"):
         assert hasattr(module, name), name
     names = set(module.KINDS.names.values())

@@ -24,7 +24,7 @@ def simple_world(system: str, rules: Sequence[float] = (), seed: int = 9) -> Wor
     Two publishers of two topics, one of them late; every third node subscribes, and one of them
     unsubscribes where it can. Where nodes receive a start event, every third node restarts later.
     """
-    protocol = importlib.import_module(SYSTEMS[system])
+    protocol = importlib.import_module(SYSTEMS[system].module)
     number = protocol.KINDS.number
     rows = range(0, SMALL.n, 3)
     commands = [Command(0.5 + row / 64, row, number("subscribe"), row % TOPICS) for row in rows]

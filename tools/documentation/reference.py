@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from halfway.cli import app
 from halfway.core.options import Option
-from halfway.protocols import ABOUT, SYSTEMS
+from halfway.protocols import SYSTEMS
 
 _REPOSITORY = Path(__file__).parents[2]
 # Page -> title, introduction, and the names whose docstrings the page has.
@@ -129,11 +129,17 @@ def options_page() -> str:
         "command with `--set options.SYSTEM.OPTION=VALUE`. [The scenario file](../scenarios.md) "
         "describes what the groups of options are for.\n"
     ]
-    for name, module in SYSTEMS.items():
-        options = importlib.import_module(module).OPTIONS
-        parts.append(f"## {name}\n\n{ABOUT[name].idea} [More](../systems/{name}.md)\n")
+    for name, about in SYSTEMS.items():
+        options = importlib.import_module(about.module).OPTIONS
+        parts.append(f"## {name}\n\n{about.idea} {_link(name)}\n")
         parts.append(_option_table(options))
     return "\n".join(parts)
+
+
+def _link(name: str) -> str:
+    """The link to the page of a system. A failure detector, or a new system, may have none."""
+    page = f"systems/{name}.md"
+    return f"[More](../{page})" if (_REPOSITORY / "docs" / page).exists() else ""
 
 
 def _option_table(options: dict[str, Option]) -> str:

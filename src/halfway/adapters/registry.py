@@ -27,11 +27,11 @@ def named(name: str, where: str = "") -> System:
     one; `where` says who named it."""
     if name not in SYSTEMS:
         raise unknown(name, SYSTEMS, where)
-    module = f"halfway.adapters.{SYSTEMS[name].split('.')[2]}"
+    module = f"halfway.adapters.{SYSTEMS[name].module.split('.')[2]}"
     adapter: type[Adapter] = BroadcastAdapter
     if find_spec(module) is not None:
         adapter = importlib.import_module(module).ADAPTERS[name]
-    return System(name, SYSTEMS[name], adapter)
+    return System(name, SYSTEMS[name].module, adapter)
 
 
 def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:

@@ -51,7 +51,7 @@ class WalkRun:
         most_steps: int = 1_000_000,
         journal: int = 0,
     ) -> None:
-        protocol = importlib.import_module(SYSTEMS[system])
+        protocol = importlib.import_module(SYSTEMS[system].module)
         self.pairs = pairs
         node_ids = np.arange(network.n, dtype=np.int32)
         widest = int(network.degree.max(initial=1))

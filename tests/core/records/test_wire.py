@@ -22,7 +22,7 @@ from halfway.core.values.ranges import BITS, DOUBLE, NODE_OR_NONE, REAL, SWITCH,
 from halfway.protocols import SYSTEMS
 from tests.core.records.codec import Codec
 
-TABLES = {name: importlib.import_module(module).KINDS for name, module in SYSTEMS.items()}
+TABLES = {name: importlib.import_module(about.module).KINDS for name, about in SYSTEMS.items()}
 CODECS = {name: Codec(kinds) for name, kinds in TABLES.items()}
 SIZES = {name: record_sizes(kinds) for name, kinds in TABLES.items()}
 TOY = Kinds(

@@ -46,7 +46,6 @@ def fuzzed(count: int, seed: int) -> Counter[str]:
     wire, first, second = two_nodes(NETWORK)
     third = wire.join("10.0.0.3", member(NETWORK, wire, 3))
     node = wire.nodes[second]
-    wire.carry(first, second, wire.nodes[first].seal_for_all(b"all", 0.0) or b"")
     wire.carry(first, second, wire.nodes[first].seal(node.node_id, b"frames", 0.0) or b"")
     # An opening that stays in the middle: its INIT and RESPONSE are mutated too.
     node.open(third, wire.nodes[third].beacon(), 0.0)
@@ -97,14 +96,11 @@ def replayed(count: int) -> None:
     wire, first, second = two_nodes(NETWORK)
     node, peer = wire.nodes[second], wire.nodes[second].node_id
     sealed = [wire.nodes[first].seal(peer, b"%d" % n, 0.0) or b"" for n in range(100)]
-    for_all = [wire.nodes[first].seal_for_all(b"%d" % n, 0.0) or b"" for n in range(100)]
-    for to, datagram in wire.nodes[first].pending():
-        wire.carry(first, to, datagram)
-    for datagram in (*sealed, *for_all):
+    for datagram in sealed:
         assert isinstance(node.open(first, datagram, 0.0), Opened)
     rng = random.Random(3)
     for _ in range(count):
-        answer = node.open(rng.choice((first, STRANGER)), rng.choice((*sealed, *for_all)), 0.0)
+        answer = node.open(rng.choice((first, STRANGER)), rng.choice(sealed), 0.0)
         assert answer == Refused("replay")
 
 
@@ -271,69 +267,6 @@ def test_a_lost_revocation_is_sent_again() -> None:
     assert len(wire.flown) == flown, "it is sent until it is known there, and no longer"
 
 
-def test_one_transmission_for_all_is_opened_by_every_peer_once() -> None:
-    wire = Wire()
-    addresses = [wire.join(f"10.0.0.{n}", member(NETWORK, wire, n)) for n in range(4)]
-    wire.beacons()
-    sender = wire.nodes[addresses[0]]
-    sender.seal_for_all(b"nobody has the key yet", 0.0)
-    wire.pass_time(1.0)
-    datagram = sender.seal_for_all(b"all", wire.clock.now) or b""
-    for address in addresses[1:]:
-        opening = wire.nodes[address]
-        assert opening.open(addresses[0], datagram, 1.0) == Opened(sender.node_id, b"all")
-        assert opening.open(addresses[0], datagram, 1.0) == Refused("replay")
-    assert sender.open(addresses[0], datagram, 1.0) == Refused("own datagram")
-
-
-def test_a_lost_key_for_all_is_handed_over_again_and_no_longer_than_needed() -> None:
-    wire, first, second = two_nodes(NETWORK)
-    wire.lose = lambda datagram: datagram[1] == 1
-    sender = wire.nodes[first]
-    sender.seal_for_all(b"", 0.0)
-    wire.pass_time(3.0)
-    wire.lose = lambda _: False
-    wire.pass_time(3.0)
-    datagram = sender.seal_for_all(b"now", wire.clock.now) or b""
-    assert wire.nodes[second].open(first, datagram, 6.0) == Opened(sender.node_id, b"now")
-    flown = len(wire.flown)
-    wire.pass_time(10.0)
-    assert len(wire.flown) == flown
-
-
-def test_a_peer_that_comes_later_or_is_revoked_opens_nothing_else() -> None:
-    wire, first, second = two_nodes(NETWORK)
-    sender = wire.nodes[first]
-    sender.seal_for_all(b"", 0.0)
-    early = sender.seal_for_all(b"early", 0.0) or b""
-    later = wire.join("10.0.0.3", member(NETWORK, wire, 3))
-    wire.carry(later, first, wire.nodes[later].beacon())
-    wire.pass_time(1.0)
-    assert wire.nodes[later].open(first, early, 1.0) == Refused("replay")
-    revoked = wire.nodes[second].membership.own.serial
-    assert sender.learn_revocations(NETWORK.revocations(1, revoked), 1.0)
-    secret = sender.seal_for_all(b"secret", 1.0) or b""
-    wire.pass_time(1.0)
-    assert isinstance(wire.nodes[second].open(first, secret, 1.0), Refused)
-    assert wire.nodes[later].open(first, secret, 1.0) == Opened(sender.node_id, b"secret")
-
-
-def test_the_origin_of_an_event_is_signed() -> None:
-    wire, first, second = two_nodes(NETWORK)
-    origin, reader = wire.nodes[first].membership, wire.nodes[second].membership
-    signature = origin.sign_origin(b"event")
-    assert reader.origin_is_signed(origin.own.node_id, b"event", signature)
-    assert not reader.origin_is_signed(origin.own.node_id, b"Event", signature)
-    assert not reader.origin_is_signed(reader.own.node_id, b"event", signature)
-    far = member(NETWORK, wire, 30).membership
-    assert not reader.origin_is_signed(far.own.node_id, b"far", far.sign_origin(b"far"))
-    assert reader.learn_certificate(far.own_bytes)
-    assert reader.origin_is_signed(far.own.node_id, b"far", far.sign_origin(b"far"))
-    forged = bytearray(far.own_bytes)
-    forged[-64] ^= 1
-    assert not reader.learn_certificate(bytes(forged))
-
-
 def restarts(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
     """Restart a node again and again with nothing kept but its files; every nonce is logged."""
     used: set[tuple[bytes, int]] = set()
@@ -362,14 +295,13 @@ def restarts(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
             wire.carry(second, first, wire.nodes[second].beacon())
             for origin, to in ((first, second), (second, first)):
                 assert wire.talk(origin, to, b"there"), "no lock-out"
-                assert wire.nodes[origin].seal_for_all(b"all", wire.clock.now)
     return len(used)
 
 
 def test_restarts_repeat_no_nonce(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert restarts(10, monkeypatch) > 200
+    assert restarts(10, monkeypatch) > 150
 
 
 @pytest.mark.slow
 def test_a_thousand_restarts_repeat_no_nonce(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert restarts(1000, monkeypatch) > 20_000
+    assert restarts(1000, monkeypatch) > 15_000

@@ -19,7 +19,7 @@ FEW, INTERPRETED, MANY = 2_000, 200, 10_000_000
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
-    kinds = importlib.import_module(SYSTEMS[system]).KINDS
+    kinds = importlib.import_module(SYSTEMS[system].module).KINDS
     parts = [(kind, part) for kind in kinds for part in kind.parts()]
     assert [
         f"{kind.name}: {part.name}"
@@ -27,7 +27,7 @@ def test_every_place_has_a_range_and_every_range_a_place(system: str) -> None:
         if part.name != part.field and part.name not in kind.ranges
     ] == []
     # A system may include some kinds of another system, with the ranges of all kinds there.
-    tables = [importlib.import_module(module).KINDS for module in SYSTEMS.values()]
+    tables = [importlib.import_module(about.module).KINDS for about in SYSTEMS.values()]
     used = {part.name for table in tables for kind in table for part in kind.parts()}
     assert [name for kind in kinds for name in kind.ranges if name not in used] == []
 

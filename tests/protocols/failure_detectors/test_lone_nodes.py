@@ -37,7 +37,7 @@ UNUSED = {"swim": {"ping-nack", "nack-timeout"}}
 
 def world(system: str) -> World:
     """All nodes but two start; every third node starts again later."""
-    protocol = importlib.import_module(SYSTEMS[system])
+    protocol = importlib.import_module(SYSTEMS[system].module)
     values = {name: one.default for name, one in protocol.OPTIONS.items()} | VALUES[system]
     network = _FEW if system.startswith("path-") else SMALL
     sizes = {"degree": int(network.degree.max()), "places": 24, "intervals": 8}

@@ -1,8 +1,7 @@
 """The layouts of datagrams with keys. All numbers are little-endian.
 
 Sealed datagrams: `version u8 · kind u8 · session u32 · counter u64`, then the encrypted content and
-its tag. The header is authenticated. The session is a number that the receiver chose, or the
-number of the sender's key in a transmission for all.
+its tag. The header is authenticated. The session is a number that the receiver chose.
 
 Handshake datagrams end with a MAC by the secret of the network, so that a stranger without it
 causes no answer and no key exchange:
@@ -22,7 +21,7 @@ from typing import NamedTuple
 from halfway.live.keys.noise import TAG_BYTES
 
 VERSION = 1
-FRAMES, CONTROL, EVERYONE = 0, 1, 2  # kinds of sealed datagrams
+FRAMES, CONTROL = 0, 1  # kinds of sealed datagrams
 HEADER = struct.Struct("<BBIQ")
 OVERHEAD = HEADER.size + TAG_BYTES
 MAC_BYTES, BOOT_BYTES = 16, 8

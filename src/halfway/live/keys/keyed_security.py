@@ -1,4 +1,4 @@
-"""The security of a node with keys: sessions, transmissions for all, permissions, revocation.
+"""The security of a node with keys: sessions, permissions, revocation.
 
 It does no I/O. The endpoint passes in datagrams and the time, and transmits what `pending` returns.
 """
@@ -7,13 +7,11 @@ import struct
 
 from halfway.live.keys.datagrams import (
     CONTROL,
-    EVERYONE,
     FRAMES,
     HEADER,
     OVERHEAD,
     VERSION,
 )  # fmt: skip
-from halfway.live.keys.group_key import KeysForAll
 from halfway.live.keys.handshakes import HANDSHAKE_S, Handshakes
 from halfway.live.keys.membership import Membership, allows
 from halfway.live.keys.noise import Random
@@ -25,7 +23,7 @@ MOST_PEERS = 1024
 SILENCE_S, BEACON_S = 3.0, 1.0  # a silent peer may have restarted: ask once a second
 DEAD_S = 60.0
 # Kinds of what the securities of two nodes say to each other in a session.
-_VERSION, _REVOCATIONS, _KEY, _HAVE_KEY = range(4)
+_VERSION, _REVOCATIONS = range(2)
 _LIST_VERSION = struct.Struct("<I")
 
 
@@ -49,7 +47,6 @@ class KeyedSecurity:
         )
         self._by_number: dict[int, Session] = {}  # own number of the session
         self._peers: dict[int, PeerSessions] = {}
-        self._for_all = KeysForAll(random, cipher)
         self._versions: dict[int, int] = {}  # of the revocation lists that peers have
         self._asked: dict[int, float] = {}  # when a peer was last sent a beacon
 
@@ -64,29 +61,15 @@ class KeyedSecurity:
         sessions = self._peers.get(peer)
         return sessions.current.seal(plain, now) if sessions else None
 
-    def seal_for_all(self, plain: bytes, now: float) -> bytes | None:
-        """Return one datagram that all peers can open; None if there are none.
-
-        A radio or a multicast group then transmits once. Every peer has the key, so a peer could
-        forge such a datagram: what must not be forged is signed (`Membership.sign_origin`).
-        """
-        if not self._peers:
-            return None
-        key = self._for_all.refreshed(now)
-        self._hand_over(now)  # before the first use: a peer opens only what is sealed later
-        return key.seal(plain)
-
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
         """Return the frames and the sender of a datagram, or why it is refused. Never raises."""
         if len(datagram) < 2 or datagram[0] != VERSION:
             return Refused("version")
-        if datagram[1] > EVERYONE:
+        if datagram[1] > CONTROL:
             return self._handshakes.receive(address, datagram, now)
         if len(datagram) < OVERHEAD:
             return Refused("wrong length")
         _, kind, number, counter = HEADER.unpack_from(datagram)
-        if kind == EVERYONE:
-            return self._for_all.open(number, counter, datagram)
         session = self._by_number.get(number)
         if session is None:
             return Refused("no session")
@@ -106,7 +89,6 @@ class KeyedSecurity:
         for peer, sessions in self._peers.items():
             self._ask(peer, sessions.current, now)
             self._spread_revocations(peer, now)
-        self._hand_over(now)
         return min(next_at, now + BEACON_S) if self._by_number else next_at
 
     def peers(self) -> list[int]:
@@ -114,10 +96,9 @@ class KeyedSecurity:
         return sorted(self._peers)
 
     def forget(self, peer: int) -> None:
-        """End the sessions with a peer, and take a new key for transmissions for all."""
+        """End the sessions with a peer."""
         for session in [one for one in self._by_number.values() if one.node_id == peer]:
             self._end(session)
-        self._for_all.forget(peer, renew=True)
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
         """Return whether a node may "publish" or "subscribe" to a topic, by its certificate."""
@@ -208,7 +189,6 @@ class KeyedSecurity:
         else:
             self._peers[peer] = PeerSessions(session)
         self._asked.pop(peer, None)
-        self._for_all.restarted(peer)
         self._introduce(session, now)
 
     def _introduce(self, session: Session, now: float) -> None:
@@ -231,25 +211,12 @@ class KeyedSecurity:
             self.learn_revocations(content, now)
             if self.has_session(peer, session.boot):
                 self._introduce(session, now)
-        elif kind == _KEY:
-            number = self._for_all.hear(peer, content)
-            if number is not None:
-                self._say(session, _HAVE_KEY, number, now)
-        elif kind == _HAVE_KEY:
-            self._for_all.acknowledged(peer, content)
 
     def _spread_revocations(self, peer: int, now: float) -> None:
         """Send the revocation list to a peer until it says that it has it."""
         if self._versions.get(peer, 0) < self.membership.revocations.version:
             content = self.membership.revocations_bytes
             self._say(self._peers[peer].current, _REVOCATIONS, content, now)
-
-    def _hand_over(self, now: float) -> None:
-        """Hand the key for all to the peers that have not acknowledged it."""
-        for peer, sessions in self._peers.items():
-            handover = self._for_all.handover_for(peer, now)
-            if handover is not None:
-                self._say(sessions.current, _KEY, handover, now)
 
     def _ask(self, peer: int, session: Session, now: float) -> None:
         """Send a beacon to a peer whose session is old, or which has restarted and is silent."""
@@ -266,7 +233,7 @@ class KeyedSecurity:
         return dead or session.is_used_up(now) or bool(self.membership.void(session.peer))
 
     def _end(self, session: Session) -> None:
-        """End a session; with the last one of a peer, its key for transmissions for all."""
+        """End a session; with the last one of a peer, what is known of the peer."""
         self._by_number.pop(session.own_number, None)
         sessions = self._peers.get(session.node_id)
         if sessions is None or session not in sessions:
@@ -278,4 +245,3 @@ class KeyedSecurity:
         del self._peers[session.node_id]
         for table in (self._asked, self._versions):
             table.pop(session.node_id, None)
-        self._for_all.forget(session.node_id, renew=False)

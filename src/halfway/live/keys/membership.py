@@ -19,7 +19,7 @@ from halfway.live.keys.certificates import (
     read_revocations,
     signed_certificate,
 )  # fmt: skip
-from halfway.live.keys.identity import Identity, is_signed
+from halfway.live.keys.identity import Identity
 from halfway.live.keys.patterns import any_covers
 from halfway.live.topic_filters import OWN
 
@@ -123,17 +123,6 @@ class Membership:
             return b""
         return self.own_bytes if node_id == self.own.node_id else self._bytes[node_id]
 
-    def origin_is_signed(self, node_id: int, content: bytes, signature: bytes) -> bool:
-        """Return whether a known node signed a content, such as an event, with `sign_origin`."""
-        certificate = self.known(node_id)
-        return certificate is not None and is_signed(
-            certificate.signing_key, signature, _origin(self.network_id, content)
-        )
-
-    def sign_origin(self, content: bytes) -> bytes:
-        """Return this node's signature over a content, 64 bytes."""
-        return self.identity.signing.sign(_origin(self.network_id, content))
-
     def _read(self, data: bytes) -> Certificate:
         certificate = read_certificate(data, self.root_key)
         if certificate.network_id != self.network_id:
@@ -168,10 +157,6 @@ def with_one_secret(
 
 def _secret_network_id(secret: bytes) -> bytes:
     return sha256(b"halfway secret network 1\0" + secret).digest()[:NETWORK_ID_BYTES]
-
-
-def _origin(network_id: bytes, content: bytes) -> bytes:
-    return b"halfway origin 1\0" + network_id + content
 
 
 def allows(certificate: Certificate, action: str, topic: str) -> bool:

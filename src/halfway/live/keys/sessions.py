@@ -16,10 +16,10 @@ _MASK = (1 << WINDOW) - 1
 
 
 class ReplayWindow:
-    """The counters that were accepted. first: lower counters are never accepted."""
+    """The counters that were accepted."""
 
-    def __init__(self, first: int = 0) -> None:
-        self._highest, self._first = first - 1, first
+    def __init__(self) -> None:
+        self._highest = -1
         self._accepted = 0  # bit i: the counter `highest - i` was accepted
 
     def is_new(self, counter: int) -> bool:
@@ -27,7 +27,7 @@ class ReplayWindow:
         behind = self._highest - counter
         if behind < 0:
             return True
-        return behind < WINDOW and counter >= self._first and not self._accepted >> behind & 1
+        return behind < WINDOW and not self._accepted >> behind & 1
 
     def accept(self, counter: int) -> None:
         """Accept a counter that `is_new`, once its datagram is authentic."""

@@ -8,12 +8,9 @@ from halfway.live.systems.face import Face, Setting
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 
-# system -> module and class of its live face
+# System -> module and class of its live face, where the face of simple systems does not fit.
+_SIMPLE_FACE = "halfway.live.systems.face:Face"
 _FACES = {
-    "flooding": "halfway.live.systems.face:Face",
-    "gossip": "halfway.live.systems.face:Face",
-    "counter-broadcast": "halfway.live.systems.face:Face",
-    "anti-entropy": "halfway.live.systems.face:Face",
     "rumor-routing": "halfway.live.systems.face:RumorFace",
     "directional-walk": "halfway.live.systems.walks:WalksFace",
     "random-walk": "halfway.live.systems.walks:WalksFace",
@@ -39,14 +36,15 @@ DEFAULT_SYSTEM = "flooding"
 
 def live_systems() -> list[str]:
     """Return the names of the systems that run live."""
-    return list(_FACES)
+    return [name for name in SYSTEMS if name not in REASONS]
 
 
 def check_system(name: str) -> None:
     """Raise Problem for a system that does not run live, with the reason."""
-    if name in _FACES:
+    live = live_systems()
+    if name in live:
         return
-    remedy = f"use one of {', '.join(_FACES)}"
+    remedy = f"use one of {', '.join(live)}"
     if name in REASONS:
         raise Problem(f"system = {name}: it does not run live: {REASONS[name]}", remedy=remedy)
     raise Problem(f"system = {name}: expected a system that runs live", remedy=remedy)
@@ -55,7 +53,7 @@ def check_system(name: str) -> None:
 def face_of(name: str, options: Mapping[str, Value], setting: Setting) -> Face:
     """Return the live face of a system for one node. Raises Problem for a system or an option."""
     check_system(name)
-    module = importlib.import_module(SYSTEMS[name])
+    module = importlib.import_module(SYSTEMS[name].module)
     declared: Mapping[str, Option] = module.OPTIONS
     values = {
         option: type(about.default)(_checked(name, option, options.get(option, about.default),
@@ -65,7 +63,7 @@ def face_of(name: str, options: Mapping[str, Value], setting: Setting) -> Face:
     if unknown := options.keys() - declared.keys():
         what = f"{name}: unknown option '{min(unknown)}'"
         raise Problem(what, remedy=f"use one of its options: {', '.join(declared)}")
-    place, _, made = _FACES[name].partition(":")
+    place, _, made = _FACES.get(name, _SIMPLE_FACE).partition(":")
     found: type[Face] = getattr(importlib.import_module(place), made)
     return found(module, values, setting)
 

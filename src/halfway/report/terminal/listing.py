@@ -12,7 +12,7 @@ from rich.text import Text
 
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.problem import Problem
-from halfway.protocols import ABOUT
+from halfway.protocols import SYSTEMS
 from halfway.report.terminal.plain_table import plain_table
 
 _RUNS = ("quick runs", "paper runs")
@@ -27,7 +27,7 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
         console.print(_figures(paper))
     console.print(Padding(Text("systems", style="bold"), (1, 0, 1, 0)))
     table = plain_table("  system", "idea", "paper", numbers=(), is_list=True)
-    for name, about in ABOUT.items():
+    for name, about in SYSTEMS.items():
         table.add_row(Text(f"  {name}"), Text(about.idea), Text(about.paper))
     console.print(table)
     console.print(Text("`halfway options SYSTEM` lists the options of a system."))
@@ -35,7 +35,7 @@ def print_papers(console: Console, papers: Iterable[Paper]) -> None:
 
 def ideas() -> dict[str, str]:
     """Return the idea of each listed system, in one sentence."""
-    return {name: about.idea for name, about in ABOUT.items()}
+    return {name: about.idea for name, about in SYSTEMS.items()}
 
 
 class OptionRow(NamedTuple):
@@ -53,7 +53,7 @@ class OptionRow(NamedTuple):
 def print_options(console: Console, options: Mapping[str, Sequence[OptionRow]]) -> None:
     """Print a table of options for each listed system: option, default, range, meaning."""
     for system, own in options.items():
-        idea = f"  {ABOUT[system].idea}" if system in ABOUT else ""
+        idea = f"  {SYSTEMS[system].idea}" if system in SYSTEMS else ""
         console.print(Padding(Text.assemble((system, "bold"), idea), (1, 0, 1, 0)))
         table = plain_table(
             "  option", "default", "range", "meaning", numbers=["default"], is_list=True

@@ -1,0 +1,96 @@
+"""Write the tables of the systems in docs/: messages, options, and the systems with their ideas.
+
+The tables come from `protocols.SYSTEMS`, and from `KINDS` and `OPTIONS` of each system's module.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from tools import message_tables
+
+from halfway.adapters.registry import TABLE
+from halfway.core.options import Option
+from halfway.protocols import SYSTEMS
+
+DOCS = Path(__file__).parents[1] / "docs"
+_FIRST_OPTIONS = "\n## `[options."
+_HEAD = "| field | default | allowed | meaning and unit |\n|---|---|---|---|\n"
+
+
+def main() -> int:
+    """Write all pages that have a table of the systems."""
+    for page, text in pages().items():
+        page.write_text(text, "utf-8")
+    return 0
+
+
+def pages() -> dict[Path, str]:
+    """The text of each page that has a table of the systems, with the present tables."""
+    scenarios, comparing = DOCS / "scenarios.md", DOCS / "comparing.md"
+    overview = DOCS / "systems" / "README.md"
+    detectors = [name for name, system in TABLE.items() if system.adapter.detects_failures]
+    others = [name for name in SYSTEMS if name not in detectors]
+    above = scenarios.read_text("utf-8").partition(_FIRST_OPTIONS)[0]
+    compared = _with_table(comparing.read_text("utf-8"), "systems", _ideas(others))
+    return {
+        message_tables.PAGE: message_tables.page(),
+        scenarios: above + "".join(_options(name) for name in SYSTEMS),
+        comparing: _with_table(compared, "failure detectors", _ideas(detectors)),
+        overview: _with_table(overview.read_text("utf-8"), "systems", _with_papers(others)),
+    }
+
+
+def _with_table(page: str, name: str, table: str) -> str:
+    """Return a page with a table between the two comments that have the table's name."""
+    begin, end = f"<!-- table: {name} -->\n", "<!-- end -->\n"
+    pattern = re.compile(f"({re.escape(begin)}).*?({re.escape(end)})", re.DOTALL)
+    text, count = pattern.subn(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
+    assert count == 1, f"expected one place for the table {name}"
+    return text
+
+
+def _ideas(names: Iterable[str]) -> str:
+    rows = "".join(f"| `{name}` | {_idea(name)} | {SYSTEMS[name].paper} |\n" for name in names)
+    return "| system | idea | source |\n|---|---|---|\n" + rows
+
+
+def _with_papers(names: Iterable[str]) -> str:
+    """Return the table of the overview. A system without a page has a link to its options."""
+    rows = []
+    for name in names:
+        own = f"{name}.md" if (DOCS / "systems" / f"{name}.md").exists() else ""
+        link = own or f"../scenarios.md#options{name}"
+        rows.append(f"| [{name}]({link}) | {_idea(name)} | {SYSTEMS[name].paper} |\n")
+    return "| system | idea | source |\n|---|---|---|\n" + "".join(rows)
+
+
+def _idea(name: str) -> str:
+    """Return the idea of a system, without the words that the table's heading has."""
+    text = SYSTEMS[name].idea.removeprefix("A failure detector: ")
+    return text[0].upper() + text[1:]
+
+
+def _options(name: str) -> str:
+    rows = "".join(_row(option, about) for option, about in TABLE[name].options.items())
+    return f"{_FIRST_OPTIONS}{name}]`\n\n{_HEAD}{rows}"
+
+
+def _row(name: str, option: Option) -> str:
+    default, allowed = f"{option.default:g}", f"from {_bound(option.low)} to {_bound(option.high)}"
+    if isinstance(option.default, bool):
+        default, allowed = str(option.default).lower(), "true, false"
+    elif isinstance(option.default, int):
+        default = str(option.default)
+    return f"| `{name}` | {'auto' if option.auto else default} | {allowed} | {option.meaning} |\n"
+
+
+def _bound(number: float) -> str:
+    if number in (2**31 - 1, 2**31 - 2):
+        return f"2^31 - {2**31 - int(number)}"
+    return f"{number:g}" if number < 1e-3 or number > 1e7 else f"{number:,.10g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
