@@ -208,7 +208,7 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run there, to end a sentence; "" if it can."""
+        """Return why the adapter's system cannot run there, to end a sentence, or "" if it can."""
         del context
         return ""
 

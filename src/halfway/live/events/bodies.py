@@ -135,7 +135,7 @@ class BodyTable:
         return key in self._bodies
 
     def get(self, key: EventKey) -> EventBody | None:
-        """Return the body of an event; None if the node does not have it."""
+        """Return the body of an event, or None if the node does not have it."""
         return self._bodies.get(key)
 
     def newest(self, most: int) -> list[tuple[EventKey, EventBody]]:

@@ -96,7 +96,9 @@ class KeysForAll:
         return refused
 
     def handover_for(self, peer: int, now: float) -> bytes | None:
-        """Return what hands the own key to a peer; None if it has it, or was handed it just now."""
+        """Return what hands the own key to a peer, or None if it has it, or was handed it just
+        now.
+        """
         if self._own is None or peer in self._have_own:
             return None
         if now < self._handed_at.get(peer, now - REPEAT_S) + REPEAT_S:

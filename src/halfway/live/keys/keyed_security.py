@@ -60,12 +60,12 @@ class KeyedSecurity:
         return self._handshakes.beacon()
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
-        """Return the sealed datagram for a peer; None as long as there is no session."""
+        """Return the sealed datagram for a peer, or None as long as there is no session."""
         sessions = self._peers.get(peer)
         return sessions.current.seal(plain, now) if sessions else None
 
     def seal_for_all(self, plain: bytes, now: float) -> bytes | None:
-        """Return one datagram that all peers can open; None if there are none.
+        """Return one datagram that all peers can open, or None if there are none.
 
         A radio or a multicast group then transmits once. Every peer has the key, so a peer could
         forge such a datagram: what must not be forged is signed (`Membership.sign_origin`).
@@ -134,7 +134,7 @@ class KeyedSecurity:
         return self.membership.certificate_bytes(node_id)
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Take the certificate of any node; False if it is not valid now."""
+        """Take the certificate of any node. Return False if it is not valid now."""
         return self.membership.learn_certificate(certificate)
 
     # Revocation

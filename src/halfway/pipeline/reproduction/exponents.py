@@ -14,7 +14,9 @@ def exponent(
     rows: Sequence[Summary], parameter: str, statistic: Statistic
 ) -> tuple[float, float, float]:
     """Estimate the exponent of a parameter in a statistic of summaries: the least squares slope of
-    the logarithms, with its 95 % interval over networks; nan for values that are not positive."""
+    the logarithms, with its 95 % interval over networks. Return nan for values that are not
+    positive.
+    """
     value, boot = slopes(rows, parameter, statistic)
     return value, *around(value, boot, min(row.networks for row in rows))
 

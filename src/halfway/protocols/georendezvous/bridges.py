@@ -32,8 +32,9 @@ FOREVER = 1e300
 
 @apart
 def place_of(state, i, x, y, least):
-    """Return the place of a node's bridge into a cell, of at least this
-    status; NO_PLACE if it has none."""
+    """Return the place of a node's bridge into a cell, of at least this status, or NO_PLACE if it
+    has none.
+    """
     bridges = state.bridges
     for b in range(bridges.status.shape[1]):
         same = bridges.x[i, b] == x and bridges.y[i, b] == y
