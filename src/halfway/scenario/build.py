@@ -123,7 +123,7 @@ def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float
 
 
 def _names(network: Network | None, motion: Motion | None) -> list[str]:
-    """Return the names of a scenario's nodes: those of its file, or their rows."""
+    """Return the names of a scenario's nodes: the names in its file, or their rows."""
     if network is not None:
         return [network.label(row) for row in range(network.n)]
     assert motion is not None

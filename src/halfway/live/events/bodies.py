@@ -23,7 +23,7 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 class StreamPlace(NamedTuple):
-    """The place of a kept event among those of its publisher on its topic."""
+    """The place of a kept event among the kept events of its publisher on its topic."""
 
     epoch: int  # 32 bits, of the publisher's journal
     number: int  # from 1, without gaps

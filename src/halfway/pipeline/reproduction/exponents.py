@@ -24,7 +24,7 @@ def exponent(
 def slopes(
     rows: Sequence[Summary], parameter: str, statistic: Statistic
 ) -> tuple[float, npt.NDArray[np.float64]]:
-    """Return the slope of `exponent`, and that of each bootstrap resample of the summaries."""
+    """Return the slope of `exponent`, and the slope of each bootstrap resample of the summaries."""
     x = np.log([float(row.parameters[parameter]) for row in rows])
     weight = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     values = np.array([getattr(row, statistic) for row in rows])

@@ -14,7 +14,7 @@ from halfway.sim.engine.heap import heap_pop, heap_push
 
 @inlined
 def reserved(queue, count):
-    """Reserve `count` order numbers of the event queue, one a receiver; return the first."""
+    """Reserve `count` order numbers of the event queue, one per receiver. Return the first."""
     order = queue.tally[calendar.ORDER]
     queue.tally[calendar.ORDER] += count
     return order
