@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from tools.module_list import PAGE as MODULES
+from tools.module_list import page
+
 from tests.house.map_tables import false_folders, false_modules, listed_folders, listed_modules
 from tests.house.sources import REPOSITORY
 
@@ -63,3 +66,7 @@ def test_a_missing_row_a_double_row_and_a_false_row_are_seen(tmp_path: Path) -> 
         "sim/engine: 2 rows",
         "sim: no such folder",
     ]
+
+
+def test_the_list_of_modules_is_current() -> None:
+    assert MODULES.read_text("utf-8") == page(), "run `python tools/module_list.py`"

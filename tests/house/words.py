@@ -60,6 +60,8 @@ RETIRED = {
 }
 _PROGRAMS = ("src", "tests", "bench", "examples", "tools")
 _RETIRED = re.compile(rf"(?<![a-z])({'|'.join(RETIRED)})(?![a-z])")
+# "Of a group: ..." begins a meaning for one component; such a word needs an entry of its own.
+_SECOND = re.compile(r"(?:^|[.;] )Of [^.:;]+: ")
 _TIME = re.compile(r"^seconds\b")
 
 
@@ -120,9 +122,10 @@ def glossary(page: str) -> list[tuple[str, str, list[str]]]:
 
 
 def false_words(root: Path, page: str) -> list[str]:
-    """Words that the map lists twice, and names of code that it lists and nothing has."""
+    """Words that the map lists twice or with two meanings, and names of code that nothing has."""
     words = glossary(page)
     twice = [f"{w}: listed twice" for w, n in Counter(w for w, _, _ in words).items() if n > 1]
+    twice += [f"{w}: two meanings" for w, meaning, _ in words if _SECOND.search(meaning)]
     names = {name for source in python_files(root, "src") for name, _ in _public_names(source)}
     files = {Path(source.path).stem for source in python_files(root, "src")}
     known = names | files | {Path(s.path).parent.name for s in python_files(root, "src")}

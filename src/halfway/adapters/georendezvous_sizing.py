@@ -29,8 +29,8 @@ class CellLayout(NamedTuple):
 
 
 def layout_of(context: RunContext, margin: float) -> CellLayout | None:
-    """Return the GeoRendezvous cell layout at a run's start; None
-    without positions, or without any reach.
+    """Return the GeoRendezvous cell layout at a run's start, or None without positions, or without
+    any reach.
 
     margin: the share of the reach that is reserved for movement between two beacons.
     The area is the unit square for nodes within it, else the least rectangle around them.

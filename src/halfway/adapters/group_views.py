@@ -112,8 +112,9 @@ def suspect_member(views, v, member):
 
 @inlined
 def nearest_member(views, v, now):
-    """Return the listed and unsuspected member of a group view with the fewest hops; NONE without
-    one. Of equally near members, the least counts."""
+    """Return the listed and unsuspected member of a group view with the fewest hops, or NONE
+    without one. Of equally near members, the least counts.
+    """
     nearest, fewest = NONE, 0
     for k in range(views.member.shape[1]):
         member, hops = views.member[v, k], views.hops[v, k]

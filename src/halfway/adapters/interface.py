@@ -137,7 +137,7 @@ class SystemInstance(NamedTuple):
     own_rows: Callable[[Any, str, int], slice] = _one_row
 
     def all_shortfalls(self) -> Mapping[str, int]:
-        """Return the shortfalls of a system's instance now, with those of its event windows."""
+        """Return the current shortfalls of a system's instance, including its event windows."""
         return {**self.shortfalls(self.state), FORGOTTEN_PUBLISHERS: _forgotten(self.state)}
 
 
@@ -197,8 +197,9 @@ class Unsupported(Problem):
 
 
 class Adapter:
-    """The adapter's interface: how applications speak to one system. The defaults are those of a
-    system by topic."""
+    """The adapter's interface: how applications speak to one system. The defaults fit a system by
+    topic.
+    """
 
     detects_failures = False  # other systems spread events
     lists_members = False  # whether members with both roles learn the others from the system itself
@@ -208,7 +209,7 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run there, to end a sentence; "" if it can."""
+        """Return why the adapter's system cannot run there, to end a sentence, or "" if it can."""
         del context
         return ""
 

@@ -55,8 +55,9 @@ def user_problem(fault: BaseException, name: str, text: str) -> Problem:
 
 
 def line_in(fault: BaseException) -> int | None:
-    """Return the line of the user's protocol file that raised an
-    exception; None if no line of it did."""
+    """Return the line of the user's protocol file that raised an exception, or None if no line of
+    it did.
+    """
     if isinstance(fault, SyntaxError) and _COPY.search(fault.filename or ""):
         return fault.lineno or 1
     stack = traceback.extract_tb(fault.__traceback__)

@@ -37,7 +37,7 @@ class WalkOverlayAdapter(Adapter):
     """
 
     def _values(self) -> dict[str, Any]:
-        """Return the walk overlay's options; inf for intervals that are never over."""
+        """Return the walk overlay's options, or inf for intervals that are never over."""
         values: dict[str, Value] = dict(self.values)
         for name in ("relaunch_s", "link_check_interval_s"):
             values[name] = values[name] or np.inf

@@ -79,8 +79,8 @@ def members_of(demand: Demand) -> npt.NDArray[np.int64]:
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Return the hops that the busiest node has in flight at a time; 0
-    where hops are not acknowledged.
+    """Return the hops that the busiest node has in flight at a time, or 0 where hops are not
+    acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks

@@ -49,7 +49,7 @@ def texts_argument(given: object, argument: str) -> list[str]:
 
 
 def text_argument(given: object, argument: str, example: str) -> str | None:
-    """Return the text in an argument; None if the argument is missing."""
+    """Return the text in an argument, or None if the argument is missing."""
     if given is None or isinstance(given, str):
         return given
     raise _unexpected(argument, given, "text", f'write {argument}="{example}"')

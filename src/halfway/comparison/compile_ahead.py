@@ -1,4 +1,4 @@
-"""Compile systems before the sweep, one a core, if they never ran on this machine.
+"""Compile systems before the sweep, one per core, if they never ran on this machine.
 
 A sweep would compile them one after the other while the other cores wait. Here each system runs
 once in a process of its own. Its machine code stays in the cache, where a mark records it.

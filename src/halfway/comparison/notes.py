@@ -138,8 +138,9 @@ def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
 
 
 def _publishers(workload: AnyWorkload) -> float:
-    """Return the most publishers that a topic of a noted scenario may
-    have; inf where they have names."""
+    """Return the most publishers that a topic of a noted scenario may have, or inf where they have
+    names.
+    """
     if not isinstance(workload, Workload) or workload.publishers is not None:
         return math.inf
     return workload.publishers_each
@@ -223,7 +224,7 @@ def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
 
 
 def _listed(totals: Mapping[str, float]) -> str:
-    """Return the systems' counts in a note, such as "gossip: 12, drip: 3"; "" for none."""
+    """Return the systems' counts in a note, such as "gossip: 12, drip: 3". Return "" for none."""
     return ", ".join(f"{system}: {total:,.0f}" for system, total in totals.items())
 
 

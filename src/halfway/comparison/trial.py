@@ -97,7 +97,9 @@ def started(module: str, row: object, **environment: str) -> "subprocess.Popen[s
 
 
 def check_answer(answer: str, status: int, one: SystemSource) -> None:
-    """Raise the Problem that a trial's process wrote to its stdout, or that of its death."""
+    """Raise the Problem that a user protocol's trial wrote to stdout, or a Problem about its
+    death.
+    """
     if answer.strip():
         found = json.loads(answer)
         raise Problem(found["what"], where=found["where"], remedy=found["remedy"])

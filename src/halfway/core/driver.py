@@ -37,7 +37,7 @@ def destination(record):
 
 @inlined
 def stamp(record, node_id, incarnation, hops):
-    """Stamp an emitted record, as a driver does: sender and hop count; return its destination.
+    """Stamp an emitted record, as a driver does: sender and hop count. Return its destination.
 
     hops: those of the message that the handler was handling.
     """

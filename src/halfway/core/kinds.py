@@ -160,7 +160,7 @@ class Kinds:
         on_map: MapRole | Step | Meets | None = None, reused: Mapping[str, str] = _NO_MEANINGS,
         also: Channel | None = None, age: str = "",
     ) -> np.uint8:  # fmt: skip
-        """Declare a message kind of that channel; return its number.
+        """Declare a message kind of a channel. Return the number of the kind.
 
         fields: split at blanks, without those of `reused`. also: a second channel of its records.
         age: a name of `reals`.

@@ -65,7 +65,7 @@ class Plain:
         return Opened(node_id, b"" if flags & _BEACON else datagram[_HEAD.size :])
 
     def _why_not(self, address: Address, network: int, node_id: int) -> str:
-        """Return why a sender is not believed; "" if it is."""
+        """Return why a sender is not believed, or "" if it is."""
         if network != self._network:
             return "other network"
         if node_id == self.node_id:

@@ -43,7 +43,7 @@ class Security(Protocol):
         ...
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
-        """Return the datagram with these frames for a peer; None as long as there is no session.
+        """Return the datagram with these frames for a peer, or None as long as there is no session.
 
         plain: at most the MTU less `overhead` bytes. The runtime counts None as "no session" and
         does not keep the frames: hellos begin only once `peers` has the peer.
@@ -95,5 +95,5 @@ class Security(Protocol):
         ...
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Take the certificate of any node; False if it is not valid now."""
+        """Take the certificate of any node. Return False if it is not valid now."""
         ...

@@ -13,7 +13,7 @@ _V = TypeVar("_V")
 
 
 def topic_problem(topic: str) -> str:
-    """Return what is wrong with a topic to publish on; "" for a topic."""
+    """Return what is wrong with a topic to publish on, or "" for a topic."""
     if not topic:
         return "expected at least one character"
     if "\0" in topic or "+" in topic or "#" in topic:
@@ -22,7 +22,7 @@ def topic_problem(topic: str) -> str:
 
 
 def filter_problem(topic_filter: str) -> str:
-    """Return what is wrong with a filter of topics; "" for a filter."""
+    """Return what is wrong with a filter of topics, or "" for a filter."""
     if not topic_filter:
         return "expected at least one character"
     levels = topic_filter.split("/")

@@ -21,8 +21,8 @@ _STORED = [name for name in SCHEMA.names if name not in ("network", "cost_ms")]
 
 
 def why_not(row: Mapping[str, Any], codes: Mapping[str, str]) -> str:
-    """Return why a failed run cannot be repeated under its key with
-    these `codes_here`; "" if it can.
+    """Return why a failed run cannot be repeated under its key with these `codes_here`, or "" if it
+    can.
 
     A key identifies the code that ran, so a run of other code must not be stored under it.
     """
@@ -69,8 +69,9 @@ def retry_failed(
 
 
 def codes_here(measurements: Iterable[str]) -> dict[str, str]:
-    """Return failed runs' measurement -> digest of its present code; ""
-    if it cannot be imported."""
+    """Return failed runs' measurement -> digest of its present code, or "" if it cannot be
+    imported.
+    """
     return {measurement: _code(measurement) for measurement in set(measurements)}
 
 

@@ -24,7 +24,9 @@ class FileOfTrace(InputPartition):
 
 
 class TraceReader(DataSourceReader):
-    """The reader of traces: the columns of a live trace; those of clocks are null if simulated."""
+    """The reader of traces: the columns of a live trace. The columns of clocks are null in a
+    simulated trace.
+    """
 
     def __init__(self, files: Sequence[Path], schema: StructType) -> None:
         self.files, self.schema = [str(file) for file in files], schema

@@ -50,6 +50,8 @@ def change_subscription(state, i, message):
 
 
 def no_subscriptions(n: int, topics: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    """Return [n, topics]: zeros: 1 will mean that the application of a
-    node subscribes to the topic."""
+    """Return [n, topics]: zeros.
+
+    A 1 means that the application of a node subscribes to the topic.
+    """
     return np.zeros((n, topics), np.uint8)

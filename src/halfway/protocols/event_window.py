@@ -69,7 +69,7 @@ def _step_of(publisher):
 
 @inlined
 def place_of_publisher(windows, i, publisher):
-    """Return the place of a publisher among row i's event windows; NO_PLACE if it has none."""
+    """Return the place of a publisher among row i's event windows, or NO_PLACE if it has none."""
     places = windows.of.shape[1]
     if publisher < 0:
         return NO_PLACE
@@ -135,8 +135,9 @@ def has(windows, i, place, event):
 
 @inlined
 def window_of(windows, i, publisher, epoch):
-    """Return the place of row i's event window for a publisher's epoch, made if there is none;
-    NO_PLACE if the epoch is over. A later epoch empties the window of an earlier one."""
+    """Return the place of row i's event window for a publisher's epoch, made if there is none, or
+    NO_PLACE if the epoch is over. A later epoch empties the window of an earlier one.
+    """
     place = place_of_publisher(windows, i, publisher)
     if place == NO_PLACE:
         if publisher < 0:
@@ -151,7 +152,7 @@ def window_of(windows, i, publisher, epoch):
 
 @inlined
 def record_if_new(windows, i, message):
-    """Record the event of a message in row i's event windows; True if it is new there."""
+    """Record the event of a message in row i's event windows. Return True if it is new there."""
     # Most publishers are at the first place of their search, and most events are the newest one or
     # the next one. The other cases are one call.
     place = np.uint32(message.publisher) & np.uint32(windows.of.shape[1] - 1)
@@ -185,8 +186,9 @@ def _record_if_new(windows, i, message):
 
 @inlined
 def place_of_event(windows, i, message):
-    """Return the place of the publisher of a message's event in row i's event windows; NO_PLACE
-    unless the window there has the event as received."""
+    """Return the place of the publisher of a message's event in row i's event windows, or NO_PLACE
+    unless the window there has the event as received.
+    """
     place = place_of_publisher(windows, i, message.publisher)
     if (
         place != NO_PLACE

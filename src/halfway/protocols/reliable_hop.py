@@ -79,7 +79,9 @@ def longest_wait_s(rules: Any) -> float:
 
 @apart
 def free_place(hops, i):
-    """Return a free place in row i's table of reliable hops in flight; NO_PLACE if it is full."""
+    """Return a free place in row i's table of reliable hops in flight, or NO_PLACE if it is
+    full.
+    """
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence == _FREE:
             return np.int64(place)
@@ -136,13 +138,16 @@ def receiver(record):
 
 @inlined
 def acknowledge_if_asked(hops, i, message, out):
-    """Acknowledge a reliable hop if its sender asks for it; True if row i accepted it already."""
+    """Acknowledge a reliable hop if its sender asks for it.
+
+    Return True if row i accepted it already.
+    """
     return message.sequence != _FREE and acknowledge(hops, i, message, out)
 
 
 @apart
 def acknowledge(hops, i, message, out):
-    """Acknowledge a reliable hop; True if row i accepted it already."""
+    """Acknowledge a reliable hop. Return True if row i accepted it already."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
     for k in range(hops.accepted.shape[1]):
         if (
@@ -161,8 +166,9 @@ def acknowledge(hops, i, message, out):
 
 @inlined
 def place_of_hop(hops, i, sequence):
-    """Return the place of the reliable hop with that sequence number;
-    NO_PLACE if it is no longer in flight."""
+    """Return the place of the reliable hop with that sequence number, or NO_PLACE if it is no
+    longer in flight.
+    """
     places = hops.record.shape[1]
     if places == 0:
         return NO_PLACE
@@ -172,8 +178,9 @@ def place_of_hop(hops, i, sequence):
 
 @apart
 def acknowledged_place(hops, i, message):
-    """Return the place, still occupied, of the reliable hop that its
-    receiver acknowledges; NO_PLACE if none."""
+    """Return the place, still occupied, of the reliable hop that its receiver acknowledges, or
+    NO_PLACE if none.
+    """
     place = place_of_hop(hops, i, message.sequence)
     if place != NO_PLACE and receiver(hops.record[i, place]) == message.source:
         return place

@@ -31,7 +31,9 @@ _PLURAL: dict[Opinion, str] = {
 
 
 def decimals(value: float) -> int:
-    """Return a report's digits after the point for three significant ones; 0 for whole numbers."""
+    """Return a report's digits after the point for three significant ones, or 0 for whole
+    numbers.
+    """
     if value == int(value) or abs(value) >= _HUNDRED:
         return 0
     return min(6, max(0, 2 - math.floor(math.log10(abs(value)))))

@@ -109,7 +109,10 @@ def _check_options_of_brokers(scenario: Scenario) -> None:
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
-    """Return the batteries of a scenario's nodes in joules: one for all, or [n]; None for none."""
+    """Return the batteries of a scenario's nodes in joules: one for all, or [n].
+
+    Return None for none.
+    """
     if not isinstance(power.battery_j, str):
         return power.battery_j
     known, nodes = read_node_values(power.battery_j, "battery_j"), Names("node", names)
@@ -120,7 +123,7 @@ def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float
 
 
 def _names(network: Network | None, motion: Motion | None) -> list[str]:
-    """Return the names of a scenario's nodes: those of its file, or their rows."""
+    """Return the names of a scenario's nodes: the names in its file, or their rows."""
     if network is not None:
         return [network.label(row) for row in range(network.n)]
     assert motion is not None
@@ -142,7 +145,7 @@ def simulation_on(
 
 
 def _hello(scenario: Scenario) -> SentHellos | None:
-    """Return the hellos of a scenario's nodes; None where neighbours are given."""
+    """Return the hellos of a scenario's nodes, or None where neighbours are given."""
     if scenario.hello == "given":
         return None
     return SentHellos(scenario.hello_period_s, scenario.hello_neighbours)
@@ -177,7 +180,7 @@ def checked_environment(
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:
-    """Return why the workload of a scenario is not that of a system; "" where it is.
+    """Return why the workload of a scenario is not that of a system, or "" where it is.
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """

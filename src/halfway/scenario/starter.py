@@ -126,8 +126,7 @@ def _limits(guess: TableGuess) -> Iterator[dict[str, float]]:
 
 
 def _connected(path: Path, reading: dict[str, Any]) -> int:
-    """Return the nodes in the largest component of a starter's network;
-    0 if no link is in the limits."""
+    """Return the size of the largest component of a starter's network, or 0 without links."""
     try:
         return read_network(path, largest=True, partial_positions=True, **reading).n
     except Problem:
@@ -160,8 +159,7 @@ def _position_lines(
 
 
 def _unplaced(path: Path, positions_from: Path | None, reading: dict[str, Any]) -> str:
-    """Return why a starter uses no positions: the file or its table
-    lacks nodes; "" if it does not."""
+    """Return why a starter uses no positions, or "" if all nodes have a position."""
     try:
         read_network(path, largest=True, positions_from=positions_from, **reading)
     except Problem as problem:

@@ -266,8 +266,10 @@ def _sizes(
     parts: Sequence[RecordedEvents], workload: RecordedWorkload, topics: Names,
     number: Sequence[int],
 ) -> list[int] | None:  # fmt: skip
-    """Return the bytes of each recorded event: of its file, or else of
-    the scenario; None for none."""
+    """Return the bytes of each recorded event: of its file, or else of the scenario.
+
+    Return None for none.
+    """
     by_topic = _payload(workload.payload_bytes, topics)
     if not by_topic and all(part.size is None for part in parts):
         return None

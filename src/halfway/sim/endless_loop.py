@@ -26,7 +26,7 @@ class InstantLimit:
         return cls(most=each * n + beside)
 
     def check(self, at: float, delivered: int, system: str) -> None:
-        """Compare the time of the simulation's next record with that of the last call.
+        """Compare the time of the simulation's next record with the time at the last call.
 
         delivered: records so far. Raises Problem if too many records are due at one instant.
         """

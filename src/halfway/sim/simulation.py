@@ -204,7 +204,7 @@ class Simulation:
 
     @property
     def groups(self) -> GroupAccounting | None:
-        """The views of the simulation's group members; None where its workload has no groups."""
+        """The views of the simulation's group members, or None where its workload has no groups."""
         return self._log.observers.groups
 
     def post(self, some: Commands) -> None:

@@ -61,7 +61,7 @@ class Course:
             yield from self._joined(list(zip(*(one.tolist() for one in columns), strict=True)))
 
     def _joined(self, changes: list[tuple[float, int, int, int]]) -> Iterator[CourseStep]:
-        """Yield the changes of one window, those of one moment as one step."""
+        """Yield the changes of one window. All changes of one moment are one step."""
         begin, turns = None, list[Turn]()
         for t, kind, a, b in changes:
             if begin is not None and t - begin > _STEP_S:

@@ -91,7 +91,7 @@ def in_order(*parts: FaultEvents) -> FaultEvents:
 
 
 def random_state_of(seed: int, fault: int) -> np.uint64:
-    """Return the random state of a fault's outages, from which those of its nodes are seeded."""
+    """Return the random state of a fault's outages, which seeds the random states of its nodes."""
     return np.uint64(_seeded(np.uint64(seed), fault))
 
 

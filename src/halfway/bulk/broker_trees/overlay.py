@@ -133,7 +133,7 @@ class Overlay:
         return number in self.brokers and not self.closed.rows[self.brokers[number].row]
 
     def route(self, rows: Rows) -> UnderlayPath | None:
-        """Return the path over the overlay's underlay along these rows; None without rows."""
+        """Return the path over the overlay's underlay along these rows, or None without rows."""
         return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
@@ -180,7 +180,7 @@ def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
 
 
 def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
-    """Return the overlay's next broker from a broker up to the root, and the path to it; None if
+    """Return the overlay's next broker from a broker up to the root, and the path to it, or None if
     cut off.
 
     [uas §4.1] the direct path, else the alternate one, else the one to the grandparent. The last

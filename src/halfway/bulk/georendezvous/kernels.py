@@ -139,8 +139,9 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 @inlined
 def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
-    """Return the bulk point with the fewest hops to a subscriber, of
-    the `tried` closest; -1 if none."""
+    """Return the bulk point with the fewest hops to a subscriber, of the `tried` closest, or -1 if
+    none.
+    """
     for i in range(home.shape[0]):
         x, y, _, _ = point_cell(key, t, i, side)
         across, up = position[row, 0] - x, position[row, 1] - y

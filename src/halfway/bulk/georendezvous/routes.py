@@ -36,7 +36,7 @@ class PointPaths(NamedTuple):
         self, tried: int, *, points: int | None = None, with_traversal: bool = False
     ) -> Counts:
         """Return [P]: hops through the best point of bulk paths, of the `tried` closest of the
-        first `points`; -1 if none.
+        first `points`. Return -1 if none.
 
         [geo §2.4] closest: by Euclidean distance of the subscriber from the hashed point.
         """

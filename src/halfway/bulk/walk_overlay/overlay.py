@@ -23,7 +23,7 @@ MOST_STEPS_PER_NODE = 10_000
 
 @dataclass(frozen=True)
 class WalkOverlay:
-    """One walk overlay built in bulk. Rows are the network's; walk w is that of initiator w."""
+    """One walk overlay built in bulk. Rows are the network's; walk w belongs to initiator w."""
 
     network: Network
     initiators: npt.NDArray[np.int64]  # [I] rows

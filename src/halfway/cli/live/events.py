@@ -80,7 +80,8 @@ def sub(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print events as they arrive: topic and payload, one a line. Retained values come first.
+    """Print events as they arrive: topic and payload, one event per line. Retained values come
+    first.
 
     \b
     halfway sub 'sensors/#'

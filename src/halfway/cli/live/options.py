@@ -27,7 +27,7 @@ Port = Annotated[
 ]
 Peers = Annotated[
     list[str] | None,
-    typer.Option("--peer", metavar="HOST:PORT", help="A node that multicast does not find."),
+    typer.Option("--peer", metavar="HOST:PORT", help="A node that multicast does not reach."),
 ]
 NodeName = Annotated[str, typer.Option(metavar="NAME", help="The name of the node.")]
 OfNetwork = Annotated[

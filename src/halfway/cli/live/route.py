@@ -19,7 +19,7 @@ def route(
     to: Annotated[
         str, typer.Argument(metavar="NODE|TOPIC", help="Name or id of a node; or a topic.")
     ],
-    topic: Annotated[bool, typer.Option("--topic", help="It is a topic, not a node.")] = False,
+    topic: Annotated[bool, typer.Option("--topic", help="Read it as a topic, not a node.")] = False,
     seconds: options.ForSeconds = 2.0,
     node: options.AtNode = "",
     as_json: AsJson = False,

@@ -23,8 +23,9 @@ class Change(NamedTuple):
 
 
 def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, object]]:
-    """Return the changed fields of the scenario: "radio.success" ->
-    (0.9, 0.8); None where it has none.
+    """Return the changed fields of the scenario: "radio.success" -> (0.9, 0.8).
+
+    Return None if a key names no field of the scenario.
 
     The seed of all replicates counts as a field.
     """

@@ -170,7 +170,7 @@ def _needed(
 ) -> int | None:
     """Return the replicates after which a decision's open system would meet all needs, or fail one.
 
-    An estimate, one of _COUNTS; None if it is more, or without evidence.
+    Return an estimate from _COUNTS, or None if more replicates are needed or there is no evidence.
     """
     if replicates < 2 or not evidence:
         return None

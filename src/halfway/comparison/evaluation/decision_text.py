@@ -18,7 +18,7 @@ _NAMED = 3  # systems that a sentence names with their reasons; of twice as many
 
 
 def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
-    """Return what a decision says, to act on; replicates: those of the comparison."""
+    """Return what a decision says, to act on. replicates: the replicates of the comparison."""
     systems = decision.systems
     if replicates < 2:
         return "No decision: one replicate says nothing about others. Use --replicates 10."

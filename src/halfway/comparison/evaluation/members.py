@@ -18,7 +18,9 @@ def _completeness(outcome: Outcome) -> float:
 
 
 def _each(amount: Callable[[Outcome], float]) -> ValueOf:
-    """Return a cost of the whole run for each member and second; nan for a run without members."""
+    """Return a cost of the whole run for each member and second, or nan for a run without
+    members.
+    """
 
     def cost(outcome: Outcome) -> float:
         seconds = outcome.nodes * outcome.seconds if outcome.detection is not None else 0.0

@@ -184,8 +184,9 @@ def purpose_of(metrics: Collection[str]) -> Purpose:
 
 
 def guard_of(metric: str, purpose: Purpose = EVENTS) -> str | None:
-    """Return the share metric by which systems are comparable in a cost
-    metric; None for the shares."""
+    """Return the share metric by which systems are comparable in a cost metric, or None for the
+    shares.
+    """
     if metric in ("delivery-ratio", "recovery-rate", purpose.share):
         return None
     return "recovery-rate" if metric == "recovery-time" else purpose.share

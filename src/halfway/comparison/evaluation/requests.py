@@ -13,7 +13,7 @@ _read = reader(lambda o: o.requests)
 
 
 def _cost(outcome: Outcome) -> float:
-    """Return the transmissions of the whole run for each request; nan for a run without any."""
+    """Return the transmissions of the whole run for each request, or nan for a run without any."""
     found = outcome.requests
     if found is None or found.requested == 0:
         return math.nan

@@ -61,7 +61,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
     @property
     def margin(self) -> float:
-        """The longer side of a result's interval; nan without one."""
+        """The longer side of a result's interval, or nan without one."""
         return max(self.high - self.value, self.value - self.low)
 
     @property
@@ -95,7 +95,9 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
 
 def _decimals(value: float) -> int:
-    """Return digits after the point for three significant ones of a result; 0 for whole numbers."""
+    """Return digits after the point for three significant ones of a result, or 0 for whole
+    numbers.
+    """
     if value == int(value) or abs(value) >= 100.0:
         return 0
     return min(6, max(0, 2 - math.floor(math.log10(abs(value)))))

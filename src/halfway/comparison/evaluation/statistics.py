@@ -132,8 +132,9 @@ def comparable_systems(shares: Mapping[str, Floats]) -> set[str]:
 
 
 def half_width(cell: ResultCell, *, relative: bool) -> float:
-    """Return a cell's interval half-width, relative to the mean if
-    requested; inf without an interval."""
+    """Return a cell's interval half-width, relative to the mean if requested, or inf without an
+    interval.
+    """
     half = cell.mean.margin
     if math.isnan(half):
         return math.inf

@@ -54,8 +54,9 @@ def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
 
 
 def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
-    """Return a metric of a run over time, [BINS], from its
-    observations; nan for bins without a value."""
+    """Return a metric of a run over time, [BINS], from its observations, or nan for bins without a
+    value.
+    """
     column = np.full(BINS, np.nan)
     starts, ends = (np.array(observed.get(metric + which, ())) for which in (STARTS, ENDS))
     column[np.rint(starts / (ends - starts)).astype(np.int64)] = observed.get(metric, ())
@@ -63,7 +64,7 @@ def decoded(observed: Mapping[str, Sequence[float]], metric: str) -> Floats:
 
 
 def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Floats]:
-    """Return delivery ratio and median latency of a run over time; nan for bins without a value.
+    """Return delivery ratio and median latency of a run over time, or nan for bins without a value.
 
     The accounting has logs. A notification belongs to the bin in which its event was published.
     """
@@ -86,13 +87,15 @@ def over_time(deliveries: DeliveryAccounting, seconds: float) -> dict[str, Float
 
 
 def groups_over_time(groups: GroupQuality) -> dict[str, Floats]:
-    """Completeness and accuracy of a run's views over time; nan for bins without a value."""
+    """Return completeness and accuracy of a run's views over time, or nan for bins without a
+    value.
+    """
     values = groups.completeness_over_time, groups.accuracy_over_time
     return {name: np.array(value) for name, value in zip(OF_GROUPS, values, strict=True)}
 
 
 def timeline_rows(results: Results) -> Iterator[dict[str, object]]:
-    """Yield the timelines as rows, one a bin: what a sweep varies, then `COLUMNS`."""
+    """Yield the timelines as rows, one per bin: what a sweep varies, then `COLUMNS`."""
     for line in results.timelines:
         for k, (mean, networks) in enumerate(zip(line.mean, line.networks, strict=True)):
             ends = line.seconds * k / BINS, line.seconds * (k + 1) / BINS

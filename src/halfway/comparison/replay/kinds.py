@@ -60,11 +60,13 @@ def protocol_of(run: Simulation) -> ModuleType:
 
 
 def map_parent(protocol: ModuleType) -> str:
-    """Return the state's field that a map reads each row's parent from
-    (below 0: none); "" for none."""
+    """Return the state's field that a map reads each row's parent from (below 0: none).
+
+    Return "" for none.
+    """
     return str(getattr(protocol, "MAP_PARENT", ""))
 
 
 def map_cell_side(protocol: ModuleType) -> str:
-    """Return the rule that a map reads the side of a cell from; "" for none."""
+    """Return the rule that a map reads the side of a cell from, or "" for none."""
     return str(getattr(protocol, "MAP_CELL_SIDE", ""))

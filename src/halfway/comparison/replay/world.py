@@ -86,7 +86,7 @@ def numbers_of(run: Simulation) -> EventNumbers:
 
 
 def _names(run: Simulation) -> tuple[str, ...] | None:
-    """Return the user's names of the nodes in a replay's world; None if they are the rows."""
+    """Return the user's names of the nodes in a replay's world, or None if they are the rows."""
     names = tuple(run.environment.names())
     return None if names == tuple(map(str, range(len(names)))) else names
 

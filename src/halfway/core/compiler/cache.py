@@ -60,7 +60,10 @@ class CompileCache:
         self.cache_path = str(CACHE_FOLDER)  # for the statistics of numba
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load the machine code of a signature from the compile cache; None if it is missing."""
+        """Load the machine code of a signature from the compile cache.
+
+        Return None if it is missing.
+        """
         path = self._path(sig, target_context)
         if path is None:
             return None
@@ -115,7 +118,7 @@ class CompileCache:
             yield
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:
-        """Return the file of a signature; None for a function whose sources cannot be read."""
+        """Return the file of a signature, or None for a function whose sources cannot be read."""
         if not reach.reachable([self._function.__module__]):
             return None
         return CACHE_FOLDER / self._file(sig, target_context.codegen().magic_tuple())

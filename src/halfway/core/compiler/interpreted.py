@@ -106,5 +106,5 @@ class _TableTwin:
         return _twin(self._table[key])
 
     def get(self, key: Any) -> Any:
-        """Return the twin of an entry of the table; None if there is none."""
+        """Return the twin of an entry of the table, or None if there is none."""
         return _twin(self._table.get(key))

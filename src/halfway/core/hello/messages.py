@@ -44,7 +44,8 @@ HELLO_TIMER = KINDS.timer(HELLO_TIMER_KIND, "neighbour-hello-timer", "the next h
 
 
 def kinds_with_hellos(kinds: Kinds) -> Kinds:
-    """Return the message kinds of a node that sends hellos: those of its protocol, and these.
+    """Return the message kinds of a node that sends hellos: the kinds of its protocol and of
+    hellos.
 
     Raises ValueError if the protocol has one of the numbers or names of hellos.
     """

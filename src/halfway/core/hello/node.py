@@ -18,7 +18,7 @@ from halfway.core.message import START
 
 
 class HelloNode(NamedTuple):
-    """The state of nodes that send hellos: that of hellos, and the door to their protocol."""
+    """The state of nodes that send hellos: the state of hellos, and the door to their protocol."""
 
     hellos: Hellos
     protocol: Any

@@ -15,7 +15,7 @@ LONGEST = 1.2  # periods between two hellos of a node, at most; jitter shortens 
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the place of a sender in row i's table of links; NO_PLACE if it has none."""
+    """Return the place of a sender in row i's table of links, or NO_PLACE if it has none."""
     for s in range(state.link.shape[1]):
         if state.link[i, s].node_id == node_id:
             return np.int64(s)
@@ -24,7 +24,9 @@ def link_of(state, i, node_id):
 
 @inlined
 def reports_of(state, neighbourhood, i, s):
-    """Return the row of the list that link s of row i reported; NONE if the node keeps no lists."""
+    """Return the row of the list that link s of row i reported, or NONE if the node keeps no
+    lists.
+    """
     rows, limit = state.link.shape
     if neighbourhood.first.shape[0] == rows:
         return NONE
@@ -53,7 +55,7 @@ def settle(state, neighbourhood, i, s):
 
 @inlined
 def place_for(state, rules, i, now):
-    """Return a place for one more sender in row i's table of links; NO_PLACE if none is free.
+    """Return a place for one more sender in row i's table of links, or NO_PLACE if none is free.
 
     A link that does not work gives way to it, if the last two hellos of its sender did not come.
     Otherwise, in a dense network, new senders would replace each other without end.

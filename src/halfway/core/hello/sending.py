@@ -78,8 +78,10 @@ def next_heard(state, i, lowest):
 
 @inlined
 def send_record(state, rules, neighbourhood, i, lowest, out):
-    """Send one record of row i's hello, with the nodes it hears from an id on. Return the least id
-    of the next record; NONE if this one was the last."""
+    """Send one record of row i's hello, with the nodes it hears from an id on.
+
+    Return the least id of the next record, or NONE if this one was the last.
+    """
     o = emit(out, HELLO, 0.0, EVERYONE)
     o.sequence = state.number[i]
     o[LOWEST] = lowest

@@ -66,7 +66,9 @@ def table_of(
 
 
 def live_schema() -> Any:
-    """Return the Arrow schema of a live node's trace: that of a simulated one, and three clocks."""
+    """Return the Arrow schema of a live node's trace: the schema of a simulated trace, and three
+    clocks.
+    """
     import pyarrow as pa
 
     more = [

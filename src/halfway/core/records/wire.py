@@ -62,7 +62,7 @@ class RecordSizes(NamedTuple):
 
 
 def fixed_sizes(bytes_of: npt.ArrayLike) -> RecordSizes:
-    """Return sizes of records on the wire without vectors: one for all kinds, or one a kind."""
+    """Return sizes of records on the wire without vectors: one for all kinds, or one per kind."""
     fixed = np.broadcast_to(np.asarray(bytes_of, np.int64), 256).copy()
     none = np.zeros(0, np.int64)
     return RecordSizes(fixed, np.zeros(257, np.int64), none, none, none, np.zeros(0))

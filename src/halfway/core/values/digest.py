@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
-    """Yield every array of a state for its digest, those of nested tuples included."""
+    """Yield every array of a state for its digest, including the arrays of nested tuples."""
     for part in state:
         if isinstance(part, tuple):
             yield from arrays(part)

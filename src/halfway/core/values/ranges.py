@@ -66,8 +66,9 @@ def real(low: float, high: float) -> ValueRange:
 
 
 def below(limit: str, most: float = _MOST_I4, *, or_none: bool = False) -> ValueRange:
-    """Return the range of an index: from 0 up to a limit of the
-    instance; -1 for none, where allowed.
+    """Return the range of an index: from 0 up to a limit of the instance.
+
+    Return -1 for none, where allowed.
 
     most: the largest index whatever the limit is, so that the form on the wire is fixed.
     """

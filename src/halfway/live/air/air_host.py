@@ -86,7 +86,9 @@ class AirHost:
         self.scheduler.close()
 
     async def quiet(self, most_s: float) -> bool:
-        """Let all nodes say goodbye and send no more, until nothing is on its way; False if it is.
+        """Let all nodes say goodbye and send no more, until nothing is on its way.
+
+        Return False if it is.
 
         The air loses nothing from then on, so that every node hears the goodbyes. Afterwards
         `account` is exact.

@@ -71,7 +71,7 @@ class FrameQueue:
         heapq.heappush(self._heap, (now + seconds, self._number, frame, f"d{came_by[1:]}"))
 
     def next_at(self) -> float:
-        """Return when the first frame goes on; inf if there is none."""
+        """Return when the first frame goes on, or inf if there is none."""
         return self._heap[0][0] if self._heap else float("inf")
 
     def pop_due(self, now: float) -> tuple[bytes, str] | None:

@@ -153,5 +153,5 @@ def line(one: ControlRequest | Answer) -> bytes:
 
 
 def expiry_of(request: PublishRequest) -> float:
-    """Return the expiry of a request's events in seconds; inf for none."""
+    """Return the expiry of a request's events in seconds, or inf for none."""
     return math.inf if request.expiry_s is None else request.expiry_s

@@ -23,7 +23,7 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 class StreamPlace(NamedTuple):
-    """The place of a kept event among those of its publisher on its topic."""
+    """The place of a kept event among the kept events of its publisher on its topic."""
 
     epoch: int  # 32 bits, of the publisher's journal
     number: int  # from 1, without gaps
@@ -135,7 +135,7 @@ class BodyTable:
         return key in self._bodies
 
     def get(self, key: EventKey) -> EventBody | None:
-        """Return the body of an event; None if the node does not have it."""
+        """Return the body of an event, or None if the node does not have it."""
         return self._bodies.get(key)
 
     def newest(self, most: int) -> list[tuple[EventKey, EventBody]]:

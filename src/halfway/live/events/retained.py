@@ -37,7 +37,7 @@ class RetainedTable:
         return self._highest + 1, node_id
 
     def put(self, version: Version, body: EventBody) -> bool:
-        """Keep a value if it is newer than the one of its topic; True if it is.
+        """Keep a value if it is newer than the one of its topic. Return True if it is.
 
         An empty payload ends a value. Its version stays, so that no older value comes back.
         """

@@ -66,11 +66,11 @@ class Subscriptions:
         return hashed(topic, self._key)
 
     def number_of(self, hash64: int) -> int | None:
-        """Return the topic's number in records of this node; None if there is no room for it."""
+        """Return the topic's number in records of this node, or None if there is no room for it."""
         return self.table.number(hash64) if self._face.numbered else short(hash64)
 
     def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
-        """Return the numbers of topics that a neighbour sent; None if there is no room for one.
+        """Return the numbers of topics that a neighbour sent, or None if there is no room for one.
 
         topic: the text of these topics, where an event came along.
         """
@@ -85,7 +85,10 @@ class Subscriptions:
         return found
 
     def add(self, topic_filter: str, callback: Callable[[Event], None]) -> LocalSubscription | None:
-        """Add an application's subscription; None if the node has no number for its topic."""
+        """Add an application's subscription.
+
+        Return None if the node has no number for its topic.
+        """
         made = LocalSubscription(topic_filter, callback)
         if self._face.broadcast:
             exact = set() if is_wild(topic_filter) else {self._met(topic_filter)}

@@ -45,7 +45,9 @@ class TopicTable:
         return len(self._number)
 
     def number(self, hash64: int) -> int | None:
-        """Return the node's number of a topic, a new one if it has none; None if all are taken."""
+        """Return the node's number of a topic, a new one if it has none, or None if all are
+        taken.
+        """
         number = self._number.get(hash64)
         if number is None:
             number = self._free()
@@ -66,7 +68,7 @@ class TopicTable:
         self._pins[hash64] = self._pins.get(hash64, 0) + 1
 
     def unpin(self, hash64: int) -> bool:
-        """Undo one `pin`; True if it was the last one of the topic."""
+        """Undo one `pin`. Return True if it was the last one of the topic."""
         left = self._pins.get(hash64, 1) - 1
         if left:
             self._pins[hash64] = left

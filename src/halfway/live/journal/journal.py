@@ -132,7 +132,10 @@ class Journal:
         self._pending_bytes += needed
 
     def taken_group(self) -> Group | None:
-        """Take the pending records as a group; None if there are none. Write one at a time."""
+        """Take the pending records as a group.
+
+        Return None if there are none. Write one at a time.
+        """
         if not self._pending:
             return None
         group = Group(self, self._pending)
@@ -247,7 +250,7 @@ class Journal:
 
 
 def _first_needed(storage: Storage, names: list[str]) -> int:
-    """Return the index of the newest complete snapshot; 0 if there is none."""
+    """Return the index of the newest complete snapshot, or 0 if there is none."""
     for index in range(len(names) - 1, 0, -1):
         data = storage.read(names[index])
         segment = read_segment(data)

@@ -148,13 +148,15 @@ class KeptEvents:
         return list(self._kept.values())
 
     def kept_event(self, topic: int, number: int) -> KeptEvent | None:
-        """Return an own event that a reader asks for; None if it is gone."""
+        """Return an own event that a reader asks for, or None if it is gone."""
         return self._kept.get((topic, number))
 
     # The reader
 
     def receive(self, event: KeptEvent) -> bool:
-        """Take an event of another publisher; False if it was had before, or there is no room.
+        """Take an event of another publisher.
+
+        Return False if it was had before, or there is no room.
 
         If True, the event may be acknowledged once the journal is synced, and `undelivered` has it.
         """
@@ -173,7 +175,7 @@ class KeptEvents:
         return True
 
     def through(self, stream: Stream) -> int:
-        """Return the number up to which all events of a stream were received; -1 if unknown."""
+        """Return the number up to which all events of a stream were received, or -1 if unknown."""
         reading = self._reading.get(stream)
         return -1 if reading is None else reading.through
 
@@ -222,7 +224,7 @@ class KeptEvents:
     # The journal
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a record of the journal; False if it is not one of these kinds."""
+        """Take back a record of the journal. Return False if it is not one of these kinds."""
         if kind in (KEEP, RECEIVED):
             event = _unpacked(data)
             if kind == KEEP:

@@ -19,7 +19,7 @@ class JournalPart(Protocol):
     """A part of a node that has records in the journal."""
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a record; False if it belongs to another part."""
+        """Take back a record. Return False if it belongs to another part."""
         ...
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
@@ -75,7 +75,10 @@ class NodeJournal:
         return self._journal.failed
 
     def add(self, part: JournalPart) -> None:
-        """Give a part its records back. Records of parts that never come stay in the journal."""
+        """Give a part its records back.
+
+        If a part is never added, its records stay in the journal.
+        """
         self._records = [one for one in self._records if not part.restore(*one)]
         self._parts.append(part)
 

@@ -89,7 +89,7 @@ def scanned(data: bytes) -> Scan:
 
 
 def read_segment(data: bytes) -> Segment | None:
-    """Return the header of a segment; None if it is damaged."""
+    """Return the header of a segment, or None if it is damaged."""
     if len(data) < HEADER_BYTES:
         return None
     head = data[: _HEADER.size]

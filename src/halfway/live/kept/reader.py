@@ -73,7 +73,7 @@ class KeptReader:
         self._is_open = False
 
     def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:
-        """Take an event of a stream that this node reads; False if it is not one."""
+        """Take an event of a stream that this node reads. Return False if it is not one."""
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:
             return False

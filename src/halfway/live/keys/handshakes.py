@@ -55,7 +55,10 @@ class SessionTable(Protocol):
         ...
 
     def confirm_again(self, number: int, now: float) -> bool:
-        """Repeat the first sealed datagram of a session; False if there is none to repeat."""
+        """Repeat the first sealed datagram of a session.
+
+        Return False if there is none to repeat.
+        """
         ...
 
 

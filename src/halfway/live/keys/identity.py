@@ -56,7 +56,7 @@ class Identity:
 
 
 def requested_keys(request: bytes) -> tuple[bytes, bytes] | None:
-    """Return the signing and the static key of a request; None if it is not in order."""
+    """Return the signing and the static key of a request, or None if it is not in order."""
     keys, signature = request[: 2 * KEY_BYTES], request[2 * KEY_BYTES :]
     signing, static = keys[:KEY_BYTES], keys[KEY_BYTES:]
     if len(signature) != SIGNATURE_BYTES or not is_signed(signing, signature, _REQUEST + keys):

@@ -80,7 +80,7 @@ class Membership:
         return certificate
 
     def learn_certificate(self, data: bytes) -> bool:
-        """Keep the certificate of a node that is no neighbour; False if it is not valid now.
+        """Keep the certificate of a node that is no neighbour. Return False if it is not valid now.
 
         Another key never replaces the key of a node id that is known and not void.
         """
@@ -94,7 +94,10 @@ class Membership:
         return True
 
     def learn_revocations(self, data: bytes) -> bool:
-        """Adopt a revocation list; False if it is not newer, or not of the network's root key."""
+        """Adopt a revocation list.
+
+        Return False if it is not newer, or not of the network's root key.
+        """
         if self.root_key is None:
             return False
         try:
@@ -113,7 +116,7 @@ class Membership:
         return "expired" if is_expired(certificate, self._wall()) else ""
 
     def known(self, node_id: int) -> Certificate | None:
-        """Return the certificate of a node, also of this one; None if unknown or void."""
+        """Return the certificate of a node, also of this one, or None if unknown or void."""
         certificate = self.own if node_id == self.own.node_id else self._known.get(node_id)
         return certificate if certificate and not self.void(certificate) else None
 

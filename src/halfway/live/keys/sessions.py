@@ -60,7 +60,7 @@ class Session:
         self.heard = False  # whether the peer has sealed a datagram in this session
 
     def seal(self, plain: bytes, now: float, kind: int = FRAMES) -> bytes | None:
-        """Return a sealed datagram; None once the keys are used up."""
+        """Return a sealed datagram, or None once the keys are used up."""
         if self._counter >= MOST_DATAGRAMS or now >= self.begun + MOST_AGE_S:
             return None
         header = HEADER.pack(VERSION, kind, self.their_number, self._counter)

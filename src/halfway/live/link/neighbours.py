@@ -51,7 +51,7 @@ class Neighbours(Protocol):
     neighbourhood: Neighbourhood  # row 0 is the node's own
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
-        """Take a hello; True if the node was not known in this incarnation."""
+        """Take a hello. Return True if the node was not known in this incarnation."""
         ...
 
     def leave(self, node_id: int) -> None:
@@ -92,7 +92,7 @@ class HelloTable:
         self.after_change: Callable[[], None] = ignore
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
-        """Take a hello; True if the node was not known in this incarnation."""
+        """Take a hello. Return True if the node was not known in this incarnation."""
         known = self._heard.get(node_id)
         if known is not None and hello.incarnation < known.hello.incarnation:
             return False  # of an earlier life, late

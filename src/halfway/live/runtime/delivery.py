@@ -101,7 +101,10 @@ class RetainedSpread:
         return self._table.all()
 
     def matching(self, topic_filter: str) -> list[Event]:
-        """Return the values that a filter matches; their numbers are those of their versions."""
+        """Return the values that a filter matches.
+
+        Their numbers are the numbers of their versions.
+        """
         now = self._scheduler.now()
         return [
             event_of((version[1], 0, version[0] & 2**31 - 1), body, now)

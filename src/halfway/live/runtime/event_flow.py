@@ -72,7 +72,7 @@ class EventFlow:
             self._send(peer, whole)
 
     def take(self, peer: int, sort: int, content: bytes) -> bool:
-        """Take a frame of events from a neighbour of the live node; False for another frame.
+        """Take a frame of events from a neighbour of the live node. Return False for another frame.
 
         Raises ValueError.
         """
@@ -173,7 +173,7 @@ class EventFlow:
         return slot if slot >= 0 else self._flow_slot(key, body)
 
     def _flow_slot(self, key: EventKey, body: EventBody, data: bytes = b"") -> int:
-        """Give a body a slot in the flow; -1 for a probe, whose hops Python reports."""
+        """Give a body a slot in the flow. Return -1 for a probe, whose hops Python reports."""
         if body.probe:
             return -1
         data = data or encoded(body, body.born)

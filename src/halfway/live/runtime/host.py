@@ -211,7 +211,9 @@ class Host:
 
 
 def ring_with_chords(n: int, degree: int) -> list[list[int]]:
-    """Return the links of n nodes in one process: a ring, and random chords to about `degree`."""
+    """Return the links of n nodes in one process: a ring plus random chords, mean about
+    `degree`.
+    """
     links: list[set[int]] = [set() for _ in range(n)]
     wanted = [(k, (k + 1) % n) for k in range(n)]
     random = np.random.default_rng(n)

@@ -27,7 +27,7 @@ class RetainedMemory:
         values.changed = self._write
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a value; False for a record of another part."""
+        """Take back a value. Return False for a record of another part."""
         if kind != RETAINED:
             return False
         with suppress(ValueError):  # the checksum is right, so another version wrote it

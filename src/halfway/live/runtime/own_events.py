@@ -51,7 +51,7 @@ class OwnEvents:
     def _emit(
         self, routed: str, body: EventBody, answered: Callable[[Hop, float], None] | None
     ) -> EventKey | None:
-        """Let the system publish an event on one of its topics; None if there is no room."""
+        """Let the system publish an event on one of its topics. Return None if there is no room."""
         number = self._subscriptions.number_of(self._subscriptions.hash_of(routed))
         if number is None:
             self._drops.count(Drop.TOPICS_FULL)

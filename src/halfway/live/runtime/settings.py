@@ -98,7 +98,7 @@ class Settings:
 
     @property
     def has_keys(self) -> bool:
-        """Whether the nodes have keys; else they are those of the development network."""
+        """Whether the nodes have keys. Nodes without keys belong to the development network."""
         return self.key is not None
 
     @property

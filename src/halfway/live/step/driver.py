@@ -59,7 +59,7 @@ class Driver:
     def command(
         self, now: float, kind: int, topic: int = -1, arg: int = 0, event: int = -1
     ) -> bool:
-        """Let the node handle a command; False if it is refused, or there is no room."""
+        """Let the node handle a command. Return False if it is refused, or there is no room."""
         self._set_time(now)
         try:
             accepted = self.stepper.command(kind, topic, arg, event)
@@ -69,7 +69,10 @@ class Driver:
         return accepted
 
     def receive(self, now: float, data: bytes, topics: list[int], travelled_s: float = 0.0) -> bool:
-        """Let the node handle a compact record; False if it is refused, or there is no room."""
+        """Let the node handle a compact record.
+
+        Return False if it is refused, or there is no room.
+        """
         self._set_time(now, travelled_s)
         try:
             accepted = self.stepper.receive(data, topics)

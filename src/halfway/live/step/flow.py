@@ -130,7 +130,7 @@ class Flow:
             index[first + (ways.index(_FREE) if _FREE in ways else number % WAYS)] = number
 
     def slot_of(self, key: EventKey) -> int:
-        """Return the slot of the body of an event; -1 if it is not here."""
+        """Return the slot of the body of an event, or -1 if it is not here."""
         return int(self._find(self.lent, *key))
 
     def add_body(self, key: EventKey, data: bytes, born: float, ends: float) -> int:
@@ -152,7 +152,7 @@ class Flow:
             self.tables.key[slot] = _FREE
 
     def has_body(self, slot: int, peer: int) -> bool:
-        """Return whether a neighbour has a body; False for one without a slot."""
+        """Return whether a neighbour has a body, or False for one without a slot."""
         place = self.place_of.get(peer)
         return slot >= 0 and place is not None and bool(self._holders[slot] >> place & 1)
 

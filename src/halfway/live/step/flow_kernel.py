@@ -47,7 +47,7 @@ REASONS = 8
 
 @inlined
 def _number_of(tables, flow, hash64):
-    """Return the node's number of a topic; NONE if the index does not have it."""
+    """Return the node's number of a topic, or NONE if the index does not have it."""
     sets = np.uint64(flow.topic_at.shape[0] // WAYS)
     first = np.int64(hash64 % sets) * WAYS
     for k in range(first, first + WAYS):

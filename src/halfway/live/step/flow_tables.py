@@ -58,7 +58,7 @@ def _set_of(publisher, epoch, number, entries):
 
 @apart
 def found_body(flow, publisher, epoch, number):
-    """Return the slot of a body; NONE if it is not here."""
+    """Return the slot of a body, or NONE if it is not here."""
     first = _set_of(publisher, epoch, number, flow.body_at.shape[0])
     for k in range(first, first + WAYS):
         slot = np.int64(flow.body_at[k])

@@ -103,7 +103,9 @@ class Stepper:
         seconds[NOW], seconds[AGED_IN], seconds[AGED_OUT] = now, into, out_of
 
     def command(self, kind: int, topic: int = -1, arg: int = 0, event: int = -1) -> bool:
-        """Let the node handle a command of its application; False if it does not pass the door.
+        """Let the node handle a command of its application.
+
+        Return False if it does not pass the door.
 
         Raises NoRoom.
         """
@@ -120,7 +122,7 @@ class Stepper:
         return bool(self._step(slot, int(FROM_SELF)))
 
     def receive(self, data: bytes, topics: list[int]) -> bool:
-        """Let the node handle a compact record of a neighbour; False if it is refused.
+        """Let the node handle a compact record of a neighbour. Return False if it is refused.
 
         topics: the node's numbers of the topics that the frame lists. Raises NoRoom.
         """
@@ -178,7 +180,7 @@ class Stepper:
         return {why: count for why, count in zip(REASONS, counts, strict=True) if count}
 
     def unreadable(self) -> int:
-        """Return why the last record that came in could not be read; 0 if it could."""
+        """Return why the last record that came in could not be read, or 0 if it could."""
         return int(self.tables.tally[UNREADABLE])
 
     def before_change(self) -> None:

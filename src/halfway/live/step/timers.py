@@ -23,7 +23,7 @@ class Timers:
         self._order += 1
 
     def next_at(self) -> float:
-        """Return the time of the first timer; inf if there is none."""
+        """Return the time of the first timer, or inf if there is none."""
         return self._heap[0][0] if self._heap else float("inf")
 
     def run_next(self, now: float | None = None) -> None:

@@ -29,7 +29,7 @@ REASONS = ("fits", "too short", "unknown kind", "not canonical", "not a node id"
 
 
 class WireTables(NamedTuple):
-    """The parts of each kind on the wire: those of kind k are first[k]:first[k + 1]."""
+    """The parts of each kind on the wire: the parts of kind k are first[k]:first[k + 1]."""
 
     first: npt.NDArray[np.int64]  # [257]
     known: npt.NDArray[np.uint8]  # [256] 1 for the kinds of the network

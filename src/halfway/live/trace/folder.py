@@ -96,7 +96,7 @@ class TraceFolder:
             one.node.scheduler.after(self._every_s, self._due, one)
 
     def _write(self, node: MeshNode, rows: int, write: Callable[[], list[Path]]) -> bool:
-        """Let the disk have a file, in order; False if too much waits for it."""
+        """Let the disk have a file, in order. Return False if too much waits for it."""
         self._reap()
         if sum(one.rows for one in self._writes) + rows > MOST_WAITING_ROWS:
             node.drops.count(Drop.TRACE, rows)

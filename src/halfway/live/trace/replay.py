@@ -95,7 +95,7 @@ class _Made:
         raise Problem("the trace ends too early", where=str(path), remedy=remedy)
 
     def _stepper_of(self, head: dict[str, Any]) -> tuple[Stepper, dict[str, Any]]:
-        """Return the handler of a head: that of the last one, if only its time differs."""
+        """Return the handler of a head: the handler of the last head, if only the time differs."""
         same = {**head, "at": None} == {**self._head, "at": None}
         if self._stepper is None or not same:
             self._head, self._stepper = head, _stepper(head)

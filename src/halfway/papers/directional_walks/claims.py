@@ -289,7 +289,7 @@ def statistic(seen: Summary, name: str) -> _Estimate:
 
 def _impossible(found: Summaries, row: Published, system: str) -> Judged | None:
     """Return why a printed column of loads cannot be shortest paths, in claims on directional
-    walks; None if its mean load is about theirs.
+    walks, or None if its mean load is about theirs.
 
     A mean load is the mean number of nodes on a path, and a shortest path has the fewest nodes
     between its ends: the measured value is that of such a column, up to the choice of networks.

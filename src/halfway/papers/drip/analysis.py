@@ -67,8 +67,8 @@ def brokers_for(
     requested: float, destinations: int, copies: int, grid: float,
     delivery: Callable[[float, float, int, int], float],
 ) -> float:  # fmt: skip
-    """Return DRIP's number of brokers k for a requested mean time
-    (steps); nan if no k has that time.
+    """Return DRIP's number of brokers k for a requested mean time (steps), or nan if no k has that
+    time.
 
     [drip §V-C] "given a requested ET_mcmd, we can derive a proper value of the number of broker
     nodes k". delivery: one of the two forms of equation (2), which grow with k. k is a real number

@@ -44,8 +44,9 @@ def sources_of(module: str) -> dict[str, bytes]:
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """Return the import spec of a module behind a measurement; None for
-    a function's or another name."""
+    """Return the import spec of a module behind a measurement, or None for a function's or another
+    name.
+    """
     package = name.rpartition(".")[0]
     inside = _spec(package) if package else None
     if package and (inside is None or inside.submodule_search_locations is None):

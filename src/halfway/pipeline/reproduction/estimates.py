@@ -257,8 +257,10 @@ def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Fl
 
 
 def _medians(unique: Floats, counts: Floats, sizes: Floats) -> Floats:
-    """Return [rows]: medians of bootstrap resamples: `counts` [rows,
-    values] of values; nan for none."""
+    """Return [rows]: medians of bootstrap resamples: `counts` [rows, values] of values.
+
+    Return nan for none.
+    """
     below = np.cumsum(counts, axis=1, out=counts)  # whole numbers, exact in doubles
     last = len(unique) - 1
     halves = ((sizes - 1) // 2, sizes // 2)  # the two middle ranks, equal for odd sizes

@@ -14,7 +14,9 @@ def exponent(
     rows: Sequence[Summary], parameter: str, statistic: Statistic
 ) -> tuple[float, float, float]:
     """Estimate the exponent of a parameter in a statistic of summaries: the least squares slope of
-    the logarithms, with its 95 % interval over networks; nan for values that are not positive."""
+    the logarithms, with its 95 % interval over networks. Return nan for values that are not
+    positive.
+    """
     value, boot = slopes(rows, parameter, statistic)
     return value, *around(value, boot, min(row.networks for row in rows))
 
@@ -22,7 +24,7 @@ def exponent(
 def slopes(
     rows: Sequence[Summary], parameter: str, statistic: Statistic
 ) -> tuple[float, npt.NDArray[np.float64]]:
-    """Return the slope of `exponent`, and that of each bootstrap resample of the summaries."""
+    """Return the slope of `exponent`, and the slope of each bootstrap resample of the summaries."""
     x = np.log([float(row.parameters[parameter]) for row in rows])
     weight = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     values = np.array([getattr(row, statistic) for row in rows])

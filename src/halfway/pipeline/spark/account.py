@@ -48,7 +48,7 @@ class SweepAccount(NamedTuple):
 
 
 def account_of(folder: Path) -> SweepAccount | None:
-    """Return the account of the event logs in a folder; None if Spark wrote none there."""
+    """Return the account of the event logs in a folder, or None if Spark wrote none there."""
     logs = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
     events = [event for log in logs for event in _events(log)]
     if not any(event["Event"] == "SparkListenerApplicationStart" for event in events):

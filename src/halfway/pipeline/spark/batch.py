@@ -80,7 +80,7 @@ def named_jobs(spark: SparkSession, name: str) -> Iterator[None]:
 
 
 def _log_file(context: SparkContext | None) -> Path | None:
-    """Return the log of a batch's JVM and its Python workers; None if they run elsewhere."""
+    """Return the log of a batch's JVM and its Python workers, or None if they run elsewhere."""
     folder = context.getConf().get("spark.local.dir", "") if context is not None else ""
     return Path(folder) / "log" if folder else None
 

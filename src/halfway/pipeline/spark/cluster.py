@@ -88,7 +88,8 @@ def read(folder: Path) -> Cluster | None:
 def start(folder: Path, order: Order) -> Cluster:
     """Start a master and its workers, and a Connect server if asked; return when all answer.
 
-    Raises Problem if the folder has a cluster, or if a process does not start; then none is left.
+    Raises Problem if the folder has a cluster, or if a process does not start. In the second case,
+    all processes are stopped.
     """
     if running := read(folder):
         what = f"a cluster runs already: {running.master}"
@@ -145,19 +146,17 @@ def running(folder: Path, order: Order) -> Iterator[Cluster]:
 
 
 def alive_workers(cluster: Cluster) -> int:
-    """Return the number of workers that the cluster's master knows to
-    be alive; 0 if it is silent."""
+    """Return the number of live workers that the master knows, or 0 if the master is silent."""
     return int((_summary(cluster) or {}).get("aliveworkers", 0))
 
 
 def cores_in_use(cluster: Cluster) -> int:
-    """Return the number of cores that applications hold on the cluster;
-    0 if the master is silent."""
+    """Return the number of cores that applications hold, or 0 if the master is silent."""
     return int((_summary(cluster) or {}).get("coresused", 0))
 
 
 def _summary(cluster: Cluster) -> dict[str, Any] | None:
-    """Return what the master says of itself; None if it does not answer."""
+    """Return what the master says of itself, or None if it does not answer."""
     with contextlib.suppress(OSError, ValueError):
         # No proxy: the address is on loopback.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

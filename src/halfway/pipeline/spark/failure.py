@@ -47,7 +47,7 @@ def explained(failure: Exception, store: Path, log: str = "") -> Problem:
 
 
 def _last_words(log: str) -> str:
-    """Return the last error that Python reported in a log of Spark; "" if there is none."""
+    """Return the last error that Python reported in a log of Spark, or "" if there is none."""
     lines = [line.strip() for line in log.splitlines()]
     found = [line for line in lines if _PYTHON.fullmatch(line)]
     found = found or [line for line in lines if _FATAL.fullmatch(line)]

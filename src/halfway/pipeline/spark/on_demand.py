@@ -56,7 +56,7 @@ class OnDemand:
 
 
 def local_cores(master: str | None) -> int:
-    """Cores of this machine that a Spark master uses; 0 if it is on another machine."""
+    """Cores of this machine that a Spark master uses. Return 0 if it is on another machine."""
     return tasks_of(chosen_master(master)) or 0
 
 

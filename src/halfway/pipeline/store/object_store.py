@@ -35,7 +35,9 @@ Version = tuple[int, int]  # bytes, and time of the last change in ns
 
 
 def object_url(out: Path | str) -> str | None:
-    """Return the URL of an output folder in an object store; None for a folder of this machine."""
+    """Return the URL of an output folder in an object store, or None for a folder of this
+    machine.
+    """
     found = _URL.fullmatch(str(out))  # a path has lost the second slash
     return f"s3://{found['rest'].rstrip('/')}" if found else None
 

@@ -109,12 +109,14 @@ class Store:
         return _file_errors(self.folder, "read")
 
     def made_by(self) -> str:
-        """Return the version that made the result folder; "" if the folder does not exist yet."""
+        """Return the version that made the result folder, or "" if the folder does not exist
+        yet.
+        """
         with self.reading():
             return _manifest(self._mark).halfway if self._mark.exists() else ""
 
     def last_writer(self) -> str:
-        """Return process and host of the last writer, dead or alive; "" for none."""
+        """Return process and host of the last writer, dead or alive, or "" for none."""
         lock = self.folder / "lock"
         with self.reading():
             return _holder(lock.read_text()) if lock.exists() else ""

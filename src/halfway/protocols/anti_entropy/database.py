@@ -69,7 +69,8 @@ def holds(state, i, place, event):
 @apart
 def next_publisher(state, i, after):
     """Return the place of the publisher with the least id above `after` in row i's anti-entropy
-    database; NONE if there is none."""
+    database, or NONE if there is none.
+    """
     found = np.int64(NONE)
     for place in range(state.held.of.shape[1]):
         publisher = state.held.of[i, place].publisher

@@ -138,7 +138,7 @@ def ask_to_leave(state, sender, out):
 
 @apart
 def renew_leave(state, rules, sender, out):
-    """Ask the parent again in each tick of a broker that waits to leave; True if it left.
+    """Ask the parent again in each tick of a broker that waits to leave. Return True if it left.
 
     A child that was granted its leave and is silent does not count. A broker whose parent never
     answers leaves without its grant.

@@ -49,7 +49,7 @@ def carry(state, i, own, message, out):
 
 @apart
 def relay(state, rules, i, is_broker, message, out):
-    """Handle a record as any node of the tree does; True if nothing is left to do.
+    """Handle a record as any node of the tree does. Return True if nothing is left to do.
 
     is_broker: whether the node announces itself as a broker.
     """

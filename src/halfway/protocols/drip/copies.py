@@ -49,7 +49,7 @@ def interest(state, i, topic, broker):
 
 @inlined
 def copies_left(state, i, place, broker):
-    """Return the copies that a source may still give; 0 for a broker that is a relay already."""
+    """Return the copies that a source may still give, or 0 for a broker that is a relay already."""
     left = 0
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == broker:

@@ -29,8 +29,9 @@ def event_bit(event, who, number, bits):
 
 @inlined
 def recent_event(state, i, order):
-    """Return the slot of the DRIP event with that order of arrival at
-    row i; NO_PLACE if it gave way."""
+    """Return the slot of the DRIP event with that order of arrival at row i, or NO_PLACE if it gave
+    way.
+    """
     slots = state.events.shape[1]
     place = np.int64(state.events[i, order & (slots - 1)].recent)
     there = state.events[i, place]

@@ -31,7 +31,10 @@ def outranks(state, i, capability, node_id, r):
 
 @apart
 def rank(state, i, node_id, capability):
-    """Insert a candidate of a DRIP election at row i; False if known, or less capable than all."""
+    """Insert a candidate of a DRIP election at row i.
+
+    Return False if known, or less capable than all.
+    """
     k = state.candidates.shape[1]
     for r in range(k):
         if state.candidates[i, r].node_id == node_id:

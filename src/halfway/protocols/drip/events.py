@@ -27,7 +27,7 @@ def _probed(state, event, k):
 
 @apart
 def slot_of(state, i, event):
-    """Return the slot of a DRIP event at row i; NO_PLACE if the event has none."""
+    """Return the slot of a DRIP event at row i, or NO_PLACE if the event has none."""
     for k in range(_PROBE):
         place = _probed(state, event, k)
         there = state.events[i, place]
@@ -41,8 +41,9 @@ def slot_of(state, i, event):
 
 @apart
 def keep_event(state, i, message):
-    """Return the slot of a message's DRIP event at row i, new if the event is; NO_PLACE if it was
-    forgotten. Without a free slot, the event that came first of those in reach gives way."""
+    """Return the slot of a message's DRIP event at row i, new if the event is, or NO_PLACE if it
+    was forgotten. Without a free slot, the event that came first of those in reach gives way.
+    """
     place = slot_of(state, i, message)
     if place != NO_PLACE or not record_if_new(state.known, i, message):
         return place
@@ -147,7 +148,9 @@ def make_room(state, rules, i):
 @apart
 def store_event(state, rules, i, message, role, out):
     """Store a message's DRIP event at broker row i, and flood its region if a subscriber is there.
-    Its slot; NO_PLACE if it was forgotten."""
+
+    Its slot or NO_PLACE if it was forgotten.
+    """
     place = keep_event(state, i, message)
     if place == NO_PLACE:
         return place

@@ -38,7 +38,7 @@ def repeat_beacon(state, i, message, out):
 
 @inlined
 def list_broker(state, rules, i, message):
-    """Update row i's list of the nearest DRIP brokers; True if the beacon is to be repeated.
+    """Update row i's list of the nearest DRIP brokers. Return True if the beacon must be repeated.
 
     [drip §IV-B] A delay that is not below the largest one is discarded, else it replaces that.
     We let a newer beacon overwrite the broker's own entry, also by a larger delay, because the

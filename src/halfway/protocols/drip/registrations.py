@@ -42,8 +42,9 @@ def subscribes(state, i, topic):
 
 @apart
 def place_in_register(state, i, message):
-    """Return the place of a message's subscription in row i's DRIP
-    register, new if necessary; NO_PLACE if it is full."""
+    """Return the place of a message's subscription in row i's DRIP register, new if necessary, or
+    NO_PLACE if it is full.
+    """
     places = state.register.shape[1]
     subscriber = message.args[messages.SUBSCRIBER]
     number = message.args[messages.INTERVAL_NUMBER]
@@ -62,8 +63,10 @@ def place_in_register(state, i, message):
 
 @apart
 def update(state, i, p, message):
-    """Write a REGISTER or SUBSCRIPTION to place p of a DRIP register; False if that has a newer
-    version."""
+    """Write a REGISTER or SUBSCRIPTION to place p of a DRIP register.
+
+    Return False if that has a newer version.
+    """
     if message.args[messages.VERSION] <= state.register[i, p].version:
         return False
     state.register[i, p].version = message.args[messages.VERSION]

@@ -40,7 +40,7 @@ def is_nearer(state, i, s, t):
 
 @inlined
 def nearest_but(state, i, excluded):
-    """Return the place of the nearest broker, but not place `excluded`; NO_PLACE if none."""
+    """Return the place of the nearest broker, but not place `excluded`, or NO_PLACE if none."""
     found = NO_PLACE
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NONE and s != excluded

@@ -55,7 +55,7 @@ def append_trusted(heard, i, o, out):
 
 @inlined
 def member_in(message, k, own_id):
-    """Return the member of entry k in a record of counters; NONE if it is missing, or own_id."""
+    """Return the member of entry k in a record of counters, or NONE if it is missing, or own_id."""
     member = message.args[k]
     return np.int32(NONE) if member == own_id else member
 

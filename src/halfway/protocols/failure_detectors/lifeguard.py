@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class LifeguardState(NamedTuple):
-    """The state of nodes of Lifeguard: that of probes alone."""
+    """The state of nodes of Lifeguard, which is the state of probes alone."""
 
     probes: Probes
 

@@ -40,7 +40,7 @@ def _rank_of(index, entry, i, node_id):
 
 @inlined
 def find_member(index, entry, i, node_id):
-    """Return the place of a member in row i's table `entry`; NO_PLACE if the row knows none."""
+    """Return the place of a member in row i's table `entry`, or NO_PLACE if the row knows none."""
     rank = _rank_of(index, entry, i, node_id)
     if rank < index.known[i]:
         place = np.int64(index.place[i, rank])

@@ -39,7 +39,9 @@ def _write_place(state, i, o, used, place):
 
 @inlined
 def _least_sent(state, i, most):
-    """Return the place of the news that row i sent least often, below `most`; NO_PLACE if none."""
+    """Return the place of the news that row i sent least often. Return NO_PLACE if row i sent all
+    news `most` times or more.
+    """
     found, least = NO_PLACE, most
     for k in range(state.members.known[i]):
         place = np.int64(state.members.place[i, k])

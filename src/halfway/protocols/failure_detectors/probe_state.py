@@ -124,8 +124,11 @@ def change_health(own, rules, by):
 
 @inlined
 def _place_for(state, i, member):
-    """Return a place for a new member at row i; NO_PLACE if no place is free. A dead member gives
-    way to it. The place enters the order of probes at a random turn [SWIM §4.3]."""
+    """Return a place for a new member at row i, or NO_PLACE if no place is free.
+
+    A dead member gives way to it. The place enters the order of probes at a random turn [SWIM
+    §4.3].
+    """
     index, entry, own = state.members, state.entry, state.own[i]
     if index.known[i] == index.place.shape[1]:
         for k in range(index.known[i]):

@@ -99,7 +99,7 @@ def _draw_order(state, i):
 
 @inlined
 def _next_place(state, neighbourhood, i):
-    """Return the place of the member that row i probes next; NO_PLACE if it watches none.
+    """Return the place of the member that row i probes next, or NO_PLACE if it watches none.
 
     We probe one dead neighbour in a round of the order, because a neighbour that a partition
     separated has to learn that it is counted as dead.

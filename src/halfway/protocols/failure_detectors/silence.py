@@ -119,7 +119,8 @@ def _note_interval(heard, i, place, passed_s):
 
 @inlined
 def _place_for(heard, i, member, now):
-    """Return a place for a member that row i hears of for the first time; NO_PLACE if none is free.
+    """Return a place for a member that row i hears of for the first time, or NO_PLACE if none is
+    free.
 
     The suspected member that was silent for the longest time gives way to it.
     """

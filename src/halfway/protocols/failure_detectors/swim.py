@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class SwimState(NamedTuple):
-    """The state of nodes of SWIM: that of probes alone."""
+    """The state of nodes of SWIM, which is the state of probes alone."""
 
     probes: Probes
 

@@ -32,8 +32,9 @@ FOREVER = 1e300
 
 @apart
 def place_of(state, i, x, y, least):
-    """Return the place of a node's bridge into a cell, of at least this
-    status; NO_PLACE if it has none."""
+    """Return the place of a node's bridge into a cell, of at least this status, or NO_PLACE if it
+    has none.
+    """
     bridges = state.bridges
     for b in range(bridges.status.shape[1]):
         same = bridges.x[i, b] == x and bridges.y[i, b] == y
@@ -233,8 +234,9 @@ def know_itself(state, i):
 
 @apart
 def is_nearest(state, rules, i, topic, point):
-    """Return whether a bridge node acts in that of its cells which is
-    closest to a rendezvous point."""
+    """Return whether a bridge node acts in the one of its cells that is closest to a rendezvous
+    point.
+    """
     x, y = state.cell[i, 0], state.cell[i, 1]
     act_nearest(state, rules, i, topic, point)
     same = x == state.cell[i, 0] and y == state.cell[i, 1]
@@ -244,7 +246,7 @@ def is_nearest(state, rules, i, topic, point):
 
 @apart
 def act_nearest(state, rules, i, topic, point):
-    """Let a bridge node act in that of its cells which is closest to a rendezvous point."""
+    """Let a bridge node act in the one of its cells that is closest to a rendezvous point."""
     bridges = state.bridges
     act_at_home(state, i)
     if bridges.status.shape[1] == 0:

@@ -39,8 +39,9 @@ def adjacent_cell(x, y, direction):
 
 @inlined
 def direction_between(from_x, from_y, to_x, to_y):
-    """Return the direction from a square cell to one of its eight
-    neighbours; -1 if it is none of them."""
+    """Return the direction from a square cell to one of its eight neighbours, or -1 if it is none
+    of them.
+    """
     for direction in range(8):
         if from_x + _ACROSS[direction] == to_x and from_y + _UP[direction] == to_y:
             return direction

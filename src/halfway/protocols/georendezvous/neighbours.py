@@ -38,8 +38,9 @@ def direction_of(state, i, x, y):
 
 @apart
 def direction_of_member(state, i, s):
-    """Look up the direction of a neighbour table's member by place;
-    NO_PLACE unless it is a member."""
+    """Look up the direction of a neighbour table's member by place, or NO_PLACE unless it is a
+    member.
+    """
     neighbours = state.neighbours
     if neighbours.until[i, s] <= 0.0 or not is_member(neighbours.is_member[i, s]):
         return NO_PLACE
@@ -57,7 +58,7 @@ def is_member(membership):
 
 @apart
 def first_bridge(state, i):
-    """Look up the first place of the bridge table in use; NO_PLACE if there is none."""
+    """Look up the first place of the bridge table in use, or NO_PLACE if there is none."""
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] != FREE:
             return np.int64(b)
@@ -186,7 +187,7 @@ def populated_mask(state, i):
 
 @apart
 def linked_member(state, i, direction):
-    """Look up a member of the own cell that reports a link in a direction; NONE if none does."""
+    """Look up a member of the own cell that reports a link in a direction, or NONE if none does."""
     for s in range(state.neighbours.node_id.shape[1]):
         linked = (np.int64(state.neighbours.links[i, s]) >> direction) & 1
         if linked and direction_of_member(state, i, s) == OWN:
@@ -208,7 +209,8 @@ def direct_mask(state, i):
 @apart
 def member(state, i, direction):
     """Look up a member in the neighbour table: [geo §2.1] "picks a random node" of the cell in a
-    direction; NONE if it has none."""
+    direction. Return NONE if it has none.
+    """
     count = 0
     for s in range(state.neighbours.node_id.shape[1]):
         if direction_of_member(state, i, s) == direction:
@@ -238,8 +240,9 @@ def has_lowest_id(state, i):
 
 @apart
 def near_direction(state, i, node_id):
-    """Look up the direction of a node in this or an adjacent cell, member
-    or newcomer; NO_PLACE if the neighbour table has no such node."""
+    """Look up the direction of a node in this or an adjacent cell, member or newcomer, or NO_PLACE
+    if the neighbour table has no such node.
+    """
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
         resident = neighbours.is_member[i, s] <= CELL_MEMBER
@@ -251,8 +254,9 @@ def near_direction(state, i, node_id):
 
 @apart
 def direction_towards(state, i, dx, dy):
-    """Look up the direction of the adjacent populated cell closest to d, even if the own is closer;
-    NO_PLACE if there is none."""
+    """Look up the direction of the adjacent populated cell closest to d, even if the own is closer,
+    or NO_PLACE if there is none.
+    """
     best = NO_PLACE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]
     for s in range(state.neighbours.node_id.shape[1]):

@@ -165,8 +165,9 @@ def packed(x, y):
 
 @apart
 def direction_back(x, y, previous):
-    """Return the direction of a routed message's packed cell from (x,
-    y); -1 if it does not touch it."""
+    """Return the direction of a routed message's packed cell from (x, y), or -1 if it does not
+    touch it.
+    """
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
 

@@ -32,8 +32,9 @@ def is_entry(state, i, e, kind, topic, point, now):
 
 @apart
 def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
-    """Look up an entry's place in the GeoRendezvous store; NO_PLACE if
-    it is absent, or has expired."""
+    """Look up an entry's place in the GeoRendezvous store, or NO_PLACE if it is absent, or has
+    expired.
+    """
     store = state.store
     for e in range(store.kind.shape[1]):
         same = store.publisher[i, e] == publisher and store.subscriber[i, e] == subscriber
@@ -44,8 +45,10 @@ def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
 
 @apart
 def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
-    """Put an entry in the store's table or extend its life. Return its
-    place; NO_PLACE if the store is full."""
+    """Put an entry in the store's table or extend its life.
+
+    Return its place, or NO_PLACE if the store is full.
+    """
     store = state.store
     e = np.int64(find_entry(state, i, kind, topic, point, publisher, subscriber, now))
     if e == NO_PLACE:

@@ -222,7 +222,9 @@ def forward_event(state, i, message, out):
 
 @inlined
 def due_attempt(state, rules, i, message, out):
-    """Return the number of the rumor routing query that is due at a QUERY_TIMEOUT; -1 if none."""
+    """Return the number of the rumor routing query that is due at a QUERY_TIMEOUT, or -1 if
+    none.
+    """
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back

@@ -104,8 +104,9 @@ def nearest_but(state, i, topic):
 
 @inlined
 def place_of_trail(state, i, subscriber, number):
-    """Return the place of a query's trail in a rumor routing node's
-    state; NO_PLACE if it has none."""
+    """Return the place of a query's trail in a rumor routing node's state, or NO_PLACE if it has
+    none.
+    """
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
         if state.trail_of[i, place] == subscriber and state.trail_number[i, place] == number:
             return place

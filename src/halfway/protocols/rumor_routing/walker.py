@@ -14,7 +14,9 @@ from halfway.protocols.rumor_routing.messages import AGENT, QUERY, STEPS_LEFT, V
 
 @inlined
 def visited(message, place):
-    """Return a node that a rumor routing walker remembers; NONE if it starts with this message."""
+    """Return a node that a rumor routing walker remembers, or NONE if it starts with this
+    message.
+    """
     return message.args[place] if message.kind in (AGENT, QUERY) else NONE
 
 

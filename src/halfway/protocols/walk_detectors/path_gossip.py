@@ -231,7 +231,7 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
 
 @apart
 def contact_of(state, i, member):
-    """Return the place of row i's contacts with a member; NO_PLACE for one it does not know."""
+    """Return the place of row i's contacts with a member, or NO_PLACE for one it does not know."""
     place = find_member(state.heard.members, state.heard.entry, i, member)
     if place != NO_PLACE:
         contact = state.contact[i, place]

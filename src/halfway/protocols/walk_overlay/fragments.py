@@ -250,7 +250,7 @@ def send_due(state, rules, i, out):
 
 @apart
 def receive_id(state, rules, i, message, out):
-    """Receive an overlay fragment's FRAGMENT_ID; True if it shows a cycle."""
+    """Receive an overlay fragment's FRAGMENT_ID. Return True if it shows a cycle."""
     if link_of(state, i, message.source) < 0:
         return False
     if not is_of_other_fragment(state, i, message):

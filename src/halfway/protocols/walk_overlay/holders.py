@@ -30,7 +30,9 @@ def row_of(state, i, node_id):
 
 @apart
 def buffer_place(state, i, message):
-    """Return the place of an event in a walk-overlay node's buffer; NO_PLACE if it is not there."""
+    """Return the place of an event in a walk-overlay node's buffer, or NO_PLACE if it is not
+    there.
+    """
     buffer = state.buffer
     for k in range(min(state.members.buffered[i], buffer.shape[1])):
         same = buffer.event[i, k] == message.event and buffer.epoch[i, k] == message.epoch

@@ -73,7 +73,7 @@ def is_in_flight(hops, i, kind, to):
 
 @apart
 def release_hops_to(hops, i, to):
-    """Stop tracking a neighbour's hops in the overlay's hop table; those of walks stay."""
+    """Stop tracking a neighbour's hops in the overlay's hop table. The hops of walks stay."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if receiver(kept) == to and kept.kind not in (messages.STEP, messages.ENDED):

@@ -197,7 +197,9 @@ def link_count(state, i):
 
 @apart
 def trail_of(state, i, initiator, number):
-    """Return the place of an overlay walk's trail in a node's state; NO_PLACE if there is none."""
+    """Return the place of an overlay walk's trail in a node's state, or NO_PLACE if there is
+    none.
+    """
     trails, members = state.trails, state.members
     for s in range(min(members.walks_seen[i], trails.shape[1])):
         if trails.initiator[i, s] == initiator and trails.number[i, s] == number:

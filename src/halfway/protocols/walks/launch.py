@@ -134,7 +134,8 @@ def is_of(known, walker):
 @apart
 def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
     """Leave a launched walk's trail: [drw §3] a node that is visited for the first time memorises
-    the node that transmitted. Return the place of the trail; NO_PLACE if there is no room."""
+    the node that transmitted. Return the place of the trail, or NO_PLACE if there is no room.
+    """
     topic = walker.topic
     place = claim_trail(trails, rules, i, topic, walker.side, walker.member, now)
     if place == NO_PLACE:
@@ -173,8 +174,9 @@ def hear_trail(trails, rules, i, message):
 
 @apart
 def meetable(trails, rules, i, topic, member, status, now):
-    """Return the place of the latest trail of another member on row i that a launched walk meets;
-    NO_PLACE if there is none. status: HEARD or PASSED."""
+    """Return the place of the latest trail of another member on row i that a launched walk meets,
+    or NO_PLACE if there is none. status: HEARD or PASSED.
+    """
     found, age = NO_PLACE, np.inf
     for k in range(trails.trails.shape[2]):
         other = trails.trails[i, topic, k]

@@ -185,7 +185,7 @@ def send_match(trails, rules, i, topic, at, other, side, hops, now, out):
 
 @inlined
 def write_meeting(o, walker, other, side, hops):
-    """Write the meeting of a walk with that of another member into a record."""
+    """Write the meeting of a walk with the walk of another member into a record."""
     write_member(o, walker)
     o.target = other
     o.args[messages.OTHER_SIDE] = side

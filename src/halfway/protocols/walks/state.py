@@ -235,9 +235,10 @@ def write_walker(known, status, walker, back, now):
 
 @apart
 def claim_trail(trails, rules, i, topic, side, member, now):
-    """Return a place for a member's trail on row i: its earlier one, a
-    free one, or that of the oldest trail, of those only heard first;
-    NO_PLACE if there is none. A member's own trail stays."""
+    """Return a place for a member's trail on row i: its earlier one, a free one, or that of the
+    oldest trail, of those only heard first. Return NO_PLACE if there is none. A member's own trail
+    stays.
+    """
     found, rank, age = NO_PLACE, 0, -1.0
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
@@ -259,8 +260,9 @@ def claim_trail(trails, rules, i, topic, side, member, now):
 
 @apart
 def claim_path(trails, rules, i, topic, side, member, now):
-    """Return a place for a path from row i to a member: its earlier one, a free one, or one
-    that is not in use; NO_PLACE if there is none. A place that another member had is emptied."""
+    """Return a place for a path from row i to a member: its earlier one, a free one, or one that is
+    not in use. Return NO_PLACE if there is none. A place that another member had is emptied.
+    """
     found, unused = NO_PLACE, NO_PLACE
     for k in range(trails.paths.shape[2]):
         known = trails.paths[i, topic, k]

@@ -18,7 +18,7 @@ _EXTRA = "difference to the chosen system"
 
 
 def decision_section(results: Results) -> str:
-    """Return the section of the page with the decision of every point; "" without a decision."""
+    """Return the section of the page with the decision of every point, or "" without a decision."""
     if not results.decisions:
         return ""
     if len(results.decisions) == 1:

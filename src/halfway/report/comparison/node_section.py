@@ -20,8 +20,9 @@ _HEADS = ("load", "sent", "received", "energy [J]", "expected", "lost")
 
 
 def node_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """Return the section of the nodes; "" without replays. places:
-    system -> its index in the tables."""
+    """Return the section of the nodes, or "" without replays. places: system -> its index in the
+    tables.
+    """
     shown = [(replay.system, replay.nodes) for replay in replays if replay.nodes is not None]
     if not shown:
         return ""

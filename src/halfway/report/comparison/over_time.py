@@ -18,7 +18,7 @@ _FAULTS = {"crash": "crash", "link-cut": "cut link", "partition": "partition"}
 
 
 def over_time_section(results: Results, names: Sequence[str]) -> str:
-    """Return the section of metrics over time; "" without any. names: of the points."""
+    """Return the section of metrics over time, or "" without any. names: of the points."""
     parts = []
     for point, name in enumerate(names):
         panels = [_panel(results, point, system) for system in results.systems]
@@ -39,7 +39,7 @@ def over_time_section(results: Results, names: Sequence[str]) -> str:
 
 
 def _panel(results: Results, point: int, system: str) -> str:
-    """Return the plots of one system over time, one below the other; "" without values."""
+    """Return the plots of one system over time, one below the other, or "" without values."""
     place = mark_numbers(results.systems)[system]
     own = [line for line in results.timelines if (line.point, line.system) == (point, system)]
     if not own:

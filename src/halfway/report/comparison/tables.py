@@ -87,7 +87,9 @@ def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> s
 
 
 def unsupported(results: Results) -> str:
-    """Return the systems that a comparison's tables do not have, with the reasons; "" for none."""
+    """Return the systems that a comparison's tables do not have, with the reasons, or "" for
+    none.
+    """
     items = "".join(
         f"<li><b>{escape(system)}</b> cannot run here: {escape(why)}</li>"
         for system, why in results.unsupported.items()
@@ -183,12 +185,12 @@ def _delivers(results: Results, cell: ResultCell) -> bool:
 
 
 def signed(text: str) -> str:
-    """Return the text of a difference in a comparison's tables with its sign; "" for ""."""
+    """Return the text of a difference in a comparison's tables with its sign, or "" for ""."""
     if not text.strip("-0.,"):
         return "0" if text else ""
     return f"−{text[1:]}" if text.startswith("-") else f"+{text}"
 
 
 def _order(value: object) -> str:
-    """Return the attribute of a sweep's setting by which its table is sorted; "" for a word."""
+    """Return the attribute of a sweep's setting by which its table is sorted, or "" for a word."""
     return f' data-value="{value:.12g}"' if isinstance(value, int | float) else ""

@@ -75,7 +75,7 @@ def _axis(channel: str, field: str, metric: Metric) -> Any:
 
 
 def _colour(results: Results) -> Any:
-    """Return the colours of systems in a chart: those of the page."""
+    """Return the colours of systems in a chart, which are the colours of the page."""
     numbers = mark_numbers(results.systems)
     page = dict(reversed(re.findall(r"--(s\d+):(#\w{6})", asset("comparison", "comparison.css"))))
     scale = alt.Scale(domain=[*numbers], range=[page[colour(one)] for one in numbers.values()])

@@ -26,7 +26,7 @@ def account_csv(account: SweepAccount) -> str:
 
 
 def print_account(console: Console, account: SweepAccount) -> None:
-    """Print the stages of a sweep's account, those of all batches as one row each, in seconds."""
+    """Print the stages of a sweep's account in seconds. A stage of all batches is one row."""
     groups: dict[tuple[str, str], list[Stage]] = {}
     for stage in account.stages:
         job = "batches" if stage.job.startswith("batch ") else stage.job

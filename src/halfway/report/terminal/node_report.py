@@ -26,7 +26,7 @@ def checked_nodes_file(path: Path) -> None:
 
 
 def write_nodes(path: Path, nodes: NodeTable) -> None:
-    """Write a run's nodes, one a line. Raises Problem if the file cannot be written."""
+    """Write a run's nodes, one per line. Raises Problem if the file cannot be written."""
     if path.suffix.lower() == ".csv":
         write_whole(path, csv_text(COLUMNS, nodes.rows()))
     else:

@@ -17,7 +17,7 @@ LINK_GONE, LINK_NEAR, FORGOTTEN, KNOWN = 4, 5, 6, 7
 
 
 class Changes(NamedTuple):
-    """Changes of the world in order of time; those of one time in the order given."""
+    """Changes of the world in order of time; changes of one time are in the given order."""
 
     t: npt.NDArray[np.float64]  # [changes] seconds
     kind: npt.NDArray[np.uint8]  # [changes]

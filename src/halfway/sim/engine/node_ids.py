@@ -31,7 +31,7 @@ class NodeIds:
         return bool((self.of == np.arange(len(self.of))).all())
 
     def rows(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """Return the rows of nodes by id; -1 for what is no node's id, such as -1."""
+        """Return the rows of nodes by id, or -1 for what is no node's id, such as -1."""
         if not len(self.of):
             return np.full(len(ids), -1, np.int64)
         place = np.searchsorted(self.of, ids, sorter=self.by_id)

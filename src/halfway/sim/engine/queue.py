@@ -14,7 +14,7 @@ from halfway.sim.engine.heap import heap_pop, heap_push
 
 @inlined
 def reserved(queue, count):
-    """Reserve `count` order numbers of the event queue, one a receiver; return the first."""
+    """Reserve `count` order numbers of the event queue, one per receiver. Return the first."""
     order = queue.tally[calendar.ORDER]
     queue.tally[calendar.ORDER] += count
     return order
@@ -60,8 +60,8 @@ def pop(queue):
 def comes_first(queue, at, order):
     """Return whether an entry of that time and order would certainly come first in the event queue.
 
-    False does not mean no: the later buckets are not searched, because entries that are due earlier
-    may still be pushed.
+    False means "not certain": the later buckets are not searched, because entries that are due
+    earlier may still be pushed.
     """
     key = np.int64(order) << calendar.SLOT_BITS
     run = queue.tally[RUN]

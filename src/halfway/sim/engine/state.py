@@ -231,7 +231,7 @@ def id_of(engine, row):
 
 @inlined
 def row_of(engine, node_id):
-    """Return the row of a node by its id in the engine's state; -1 if there is no such node."""
+    """Return the row of a node by its id in the engine's state, or -1 if there is no such node."""
     n = engine.node_id.shape[0]
     if n == 0:
         known = 0 <= node_id < engine.incarnation.shape[0]
@@ -256,7 +256,7 @@ def key_of(publisher, event):
 
 @inlined
 def payload_size(payload, publisher, event):
-    """Return the bytes of an event's payload in the engine; 0 if the event is too old."""
+    """Return the bytes of an event's payload in the engine, or 0 if the event is too old."""
     key, first, last = key_of(publisher, event), 0, payload.event.shape[0]
     while first < last:
         middle = (first + last) >> 1

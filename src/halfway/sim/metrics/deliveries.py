@@ -60,7 +60,7 @@ class DeliveryAccounting:
     def publish(
         self, k: int, publications: Publications, up: npt.NDArray[np.bool_], steps: Rows | None
     ) -> bool:
-        """Enter publication k into the delivery accounting; False if its publisher is down.
+        """Enter publication k into the delivery accounting. Return False if its publisher is down.
 
         steps [n]: hops of a shortest path from the publisher at that time; -1: no path.
         """
@@ -150,5 +150,5 @@ class DeliveryAccounting:
 
     @property
     def delivery_ratio(self) -> float:
-        """The delivery ratio: delivered over expected; nan where nothing was expected."""
+        """The delivery ratio: delivered over expected, or nan where nothing was expected."""
         return self.delivered / self.expected if self.expected else float("nan")

@@ -30,7 +30,7 @@ _ALL_S, _KNOWN_S, _RIGHT_S, _MISTAKEN_S, _MISTAKES, _MONITORS, _DETECTED = range
 
 @dataclass(frozen=True)
 class Detection:
-    """The quality of a failure detector in one run; nan where there is no value.
+    """The quality of a failure detector in one run. Numbers are nan where there is no value.
 
     A crash counts for the monitors that were up and knew the member, and stay up until it is back.
     """
@@ -106,8 +106,9 @@ class DetectionAccounting:
 
 
 def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
-    """Return the detection accounting of a system with those kinds;
-    None where it is no failure detector."""
+    """Return the detection accounting of a system with those kinds, or None where it is no failure
+    detector.
+    """
     if not set(REPORTS) <= set(kinds.names.values()):
         return None
     start_s = demand.start_s if isinstance(demand, Monitoring) else 0.0

@@ -50,7 +50,9 @@ _COLUMNS = (np.float64, np.int8, np.int32, np.int32, np.int32, np.int32)
 
 @dataclass(frozen=True)
 class GroupQuality:
-    """The quality of the views of group members in one run; nan where there is no value.
+    """The quality of the views of group members in one run.
+
+    Numbers are nan where there is no value.
 
     A viewer is a member that subscribes. The metrics count from the workload's start_s on. A change
     counts if there are viewers, and has converged when each viewer that was there has followed it.
@@ -214,7 +216,7 @@ class GroupAccounting:
 
 
 def groups_of(demand: Demand, ids: NodeIds, seconds: float, kinds: Kinds) -> GroupAccounting | None:
-    """Return the group accounting of a run; None where its workload has no groups."""
+    """Return the group accounting of a run, or None where its workload has no groups."""
     return GroupAccounting(demand, ids, seconds, kinds) if isinstance(demand, Groups) else None
 
 

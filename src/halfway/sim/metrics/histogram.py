@@ -36,7 +36,7 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """The exact mean of the histogram's numbers; nan without values."""
+        """The exact mean of the histogram's numbers, or nan without values."""
         return self.sum / self.count if self.count else float("nan")
 
     def quantile(self, share: float) -> float:

@@ -12,7 +12,7 @@ from halfway.world.workload.requests import ReplicatedResources
 
 
 class Observers(NamedTuple):
-    """The observers of a run; None where there is nothing to observe."""
+    """The observers of a run, or None where there is nothing to observe."""
 
     detections: DetectionAccounting | None  # where the system is a failure detector
     groups: GroupAccounting | None  # where the workload has groups

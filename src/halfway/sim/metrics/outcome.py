@@ -25,7 +25,7 @@ class RunId(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A distribution of an outcome in five numbers; nan where there are no values."""
+    """A distribution of an outcome in five numbers. Numbers are nan where there are no values."""
 
     mean: float
     median: float

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RequestQuality:
-    """The quality of a replicated resource in one run; nan where there is no value.
+    """The quality of a replicated resource in one run. Numbers are nan where there is no value.
 
     A request is served if a reply arrives before the last time-out. A request is unfinished if its
     client leaves, or its node goes down, or the run ends before.

@@ -69,7 +69,9 @@ def succeeds(radio, place):
 
 @apart
 def end(engine, radio, reach, i, slot, now, whole):
-    """Let nodes sense a CSMA transmission's end; `radio.receivers` has those of a whole frame."""
+    """Let nodes sense a CSMA transmission's end; `radio.receivers` has the receivers of a whole
+    frame.
+    """
     station = radio.station
     count = 0
     account(radio, i, now, True)

@@ -62,7 +62,9 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
     def success_of(
         self, network: Network, course: MotionOfRun | None
     ) -> npt.NDArray[np.float32] | float:
-        """Return the probability of a reception on a declared radio, one or one a link [m]."""
+        """Return the probability of a reception on a declared radio, one for all links, or one per
+        link [m].
+        """
         if not 0.0 <= self.success <= 1.0:
             raise Problem(f"radio.success = {self.success:g}: expected a number from 0 to 1")
         if self.ratios is None:

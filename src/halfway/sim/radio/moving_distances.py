@@ -73,7 +73,8 @@ def travel_s(radio, sender, row, departed):
 @inlined
 def receiver_after(radio, reach, sender, departed, last):
     """Return the receiver that follows row `last` in the order of delays, the first one if that is
-    -1; -1 if none follows."""
+    -1, or -1 if none follows.
+    """
     found, found_s, last_s = _NO_ROW, np.inf, -1.0
     if last >= 0:
         last_s = travel_s(radio, sender, last, departed)

@@ -51,7 +51,9 @@ class EventNumbers:
         return number
 
     def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
-        """Return the number in the run of events by publisher; -1 for those that are not kept."""
+        """Return the number in the run of events by publisher, or -1 for those that are not
+        kept.
+        """
         code = codes(row, number)
         if not len(self._code):
             return np.full(len(code), -1, np.int64)

@@ -85,8 +85,8 @@ class PublicationFeed:
             self._loop.settle(until)
 
     def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """Return the numbers in the run of the events of reports
-        (MESSAGE), from the feed; -1 if too old.
+        """Return the numbers in the run of the events of reports (MESSAGE), from the feed, or -1 if
+        too old.
 
         Raises Problem for a report without a publisher.
         """

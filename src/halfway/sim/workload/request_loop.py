@@ -259,7 +259,7 @@ class RequestLoop:
 
 
 def loop_of(demand: Demand, n: int, tally: RequestTally | None) -> RequestLoop | None:
-    """Return the loop of requests of a run; None where its workload has none."""
+    """Return the loop of requests of a run, or None where its workload has none."""
     if tally is None or not isinstance(demand, ReplicatedResources):
         return None
     return RequestLoop(demand, n, tally)

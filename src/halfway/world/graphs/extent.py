@@ -7,7 +7,10 @@ from halfway.core.compiled import kernel
 
 
 def farthest(position: npt.NDArray[np.float64]) -> float:
-    """Return the extent of points [n, 2], the largest distance, in their unit; 0 for one point."""
+    """Return the extent of points [n, 2], the largest distance, in their unit.
+
+    Return 0 for one point.
+    """
     if len(position) < 2:
         return 0.0
     middle = (position.min(axis=0) + position.max(axis=0)) / 2

@@ -36,6 +36,8 @@ def counted(kind: str, count: int) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names of a network's nodes in brackets, with a space before; "" for none."""
+    """Return the first names of a network's nodes in brackets, with a space before, or "" for
+    none.
+    """
     more = ", …" if len(names) > _SHOWN else ""
     return f" ({', '.join(names[:_SHOWN])}{more})" if names else ""

@@ -33,7 +33,9 @@ class ItemTable(TextTable):
 
 
 class JsonTopology(NamedTuple):
-    """The topology of a JSON file. The first columns of links are both ends, of nodes the id."""
+    """The topology of a JSON file. The first two columns of a link table are the ends of the link.
+    The first column of a node table is the id.
+    """
 
     links: TextTable
     nodes: TextTable  # id, x, y or id, lon, lat; empty fields where unknown
@@ -138,7 +140,7 @@ def _is_simple(value: Any) -> bool:
 
 
 def _field(value: Any) -> str:
-    """Return a value of the JSON file as the field of a table; "" for none."""
+    """Return a value of the JSON file as the field of a table, or "" for none."""
     return "" if value is None or not _is_simple(value) else str(value)
 
 

@@ -17,7 +17,7 @@ SHORTEST_GAP = 1e-9
 
 
 class LinkChanges(NamedTuple):
-    """Crossings, changes of links to up or down by (t, a, b); those of a pair alternate."""
+    """Crossings, changes of links to up or down by (t, a, b); the changes of a pair alternate."""
 
     t: npt.NDArray[np.float64]  # [changes] seconds
     a: npt.NDArray[np.int32]  # [changes] rows, a < b
@@ -250,7 +250,8 @@ def _most_entries(pieces, near):
 
 @kernel
 def joined(pieces, near, radius, now, until, before, after, out):
-    """Write the crossings in [now, until) to `out`; return their number, and that of open links.
+    """Write the crossings in [now, until) to `out`; return their number, and the number of open
+    links.
 
     before, after: the `OpenLinks` at `now`, and the array of those at `until`, to be written.
     """

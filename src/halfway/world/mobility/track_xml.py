@@ -52,7 +52,7 @@ def read_xml_tracks(path: Path) -> Traces:
 
 
 class _Root(Exception):
-    """Another root element than that of a mobility trace."""
+    """A root element that is not the root element of a mobility trace."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

@@ -17,8 +17,10 @@ Rows = npt.NDArray[np.int32]
 
 
 def distances(network: Network, source: int) -> Rows:
-    """Return [n]: hops of a shortest path from row `source`, breadth
-    first; -1 where there is none."""
+    """Return [n]: hops of a shortest path from row `source`, breadth first.
+
+    Return -1 where there is none.
+    """
     if not 0 <= source < network.n:
         raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)

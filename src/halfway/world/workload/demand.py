@@ -50,7 +50,7 @@ class Demand(Protocol):
         ...
 
     def next_at(self) -> float:
-        """Return the time of a demand's next publication in seconds; inf after the last."""
+        """Return the time of a demand's next publication in seconds, or inf after the last."""
         ...
 
     def begun_again(self) -> "Demand":
@@ -95,7 +95,7 @@ class Listed:
         self._taken = 0
 
     def next_at(self) -> float:
-        """Return the time of a listed demand's next publication in seconds; inf after the last."""
+        """Return the time of a listed demand's next publication in s, or inf after the last."""
         return self._ordered[self._taken][0] if self._taken < len(self._ordered) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
@@ -194,7 +194,7 @@ class Drawn:
         return float(gap_before(np.uint64(self.seed), _WHEN + 1, event, self.every_s))
 
     def next_at(self) -> float:
-        """Return the time of a drawn demand's next publication in seconds; inf after the last."""
+        """Return the time of a drawn demand's next publication in s, or inf after the last."""
         return self._due if self._taken < self.events else np.inf
 
     def take(self, until: float, most: int) -> Publications:

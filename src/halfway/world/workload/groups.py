@@ -113,7 +113,7 @@ class Groups:
             heapq.heappush(self._due, (at, number, ANNOUNCES))
 
     def next_at(self) -> float:
-        """Return the time of the groups' next announcement in seconds; inf after the last."""
+        """Return the time of the groups' next announcement in seconds, or inf after the last."""
         return self._due[0][0] if self._due else np.inf
 
     def take(self, until: float, most: int) -> Publications:

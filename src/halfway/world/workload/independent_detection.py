@@ -36,7 +36,7 @@ class IndependentDetection(NumberIntervals):
         self._published = 0
 
     def next_at(self) -> float:
-        """Return the time of the next detection, in seconds; inf after the last."""
+        """Return the time of the next detection, in seconds, or inf after the last."""
         left = self._all.t[self._published :]
         return float(left[0]) if len(left) else np.inf
 

@@ -66,7 +66,7 @@ class NumberIntervals:
         return float(gap_before(np.uint64(self.seed), _EVENT + 1, event, 1.0 / self.rate))
 
     def next_at(self) -> float:
-        """Return the time of the next number published, in seconds; inf after the last."""
+        """Return the time of the next number published, in seconds, or inf after the last."""
         return self._due if self._due < self.end_s else np.inf
 
     def take(self, until: float, most: int) -> Publications:

@@ -98,7 +98,7 @@ class ReplicatedResources(Groups):
         self.events.append(event)
 
     def event_of(self, event: int) -> ResourceEvent | None:
-        """Return an event of a resource by its number in the run; None for an announcement."""
+        """Return an event of a resource by its number in the run, or None for an announcement."""
         what = self.said[event][1]
         return None if what < OTHER_EVENTS else self.events[what - OTHER_EVENTS]
 

@@ -47,7 +47,7 @@ class DoorSubscriptions:
             self.shares.join(grant.share, session)
 
     def revoke(self, session: ClientSession, topic_filter: str) -> bool:
-        """End a subscription of a session; False if there is none."""
+        """End a subscription of a session. Return False if there is none."""
         grant = session.grants.pop(topic_filter, None)
         if grant is None:
             return False

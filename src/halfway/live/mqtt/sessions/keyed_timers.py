@@ -35,7 +35,7 @@ class KeyedTimers(Generic[_K]):
         self._at.pop(key, None)
 
     def take(self, now: float) -> _K | None:
-        """Take the key that is due longest; None if no key is due."""
+        """Take the key that is due longest. Return None if no key is due."""
         while self._heap and self._heap[0][0] <= now:
             at, _, key = heapq.heappop(self._heap)
             if self._at.get(key) == at:
@@ -45,5 +45,5 @@ class KeyedTimers(Generic[_K]):
 
     @property
     def next(self) -> float:
-        """The time of the next key, or an earlier one; infinity if there is no key."""
+        """The time of the next key, or an earlier one, or infinity if there is no key."""
         return self._heap[0][0] if self._at else math.inf

@@ -69,7 +69,7 @@ class Machine:
         self._table.restore(now)
 
     def open(self, address: str, now: float) -> Connection | None:
-        """Return the state of a new network connection; None if there are too many."""
+        """Return the state of a new network connection, or None if there are too many."""
         if self._connections >= self._limits.connections:
             return None
         self._connections += 1

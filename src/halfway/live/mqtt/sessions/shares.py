@@ -63,7 +63,7 @@ class Shares:
         self._is_changed = bool(self._members)
 
     def announcement(self, *, is_repeated: bool = False) -> bytes | None:
-        """Return the payload of the announcement that is due; None if nothing has changed.
+        """Return the payload of the announcement that is due, or None if nothing has changed.
 
         is_repeated: announce without a change, so that the announcement does not expire.
         """
@@ -97,7 +97,7 @@ class Shares:
             self._others.pop(event.publisher, None)
 
     def choose(self, share: Share, event: bytes, now: float) -> ClientSession | None:
-        """Return the session that receives a message; None if there is none, or at another door.
+        """Return the session that receives a message, or None if there is none, or at another door.
 
         event: the identity of the message, equal at all doors. Sessions that are online come
         first, in turn.

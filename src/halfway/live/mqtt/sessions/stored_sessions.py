@@ -141,7 +141,7 @@ class StoredSessions:
     # The journal
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a record; False for a record of another part."""
+        """Take back a record. Return False for a record of another part."""
         if not SESSION <= kind <= RELEASED:
             return False
         with suppress(msgspec.MsgspecError, ValueError):  # another version wrote it

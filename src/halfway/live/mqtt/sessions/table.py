@@ -43,7 +43,7 @@ class Table:
         self.subscriptions = DoorSubscriptions(mesh, limits, self.drops, on_event)
 
     def begin(self, client_id: str, username: str | None) -> ClientSession | None:
-        """Return a new session of a client; None if there are too many sessions."""
+        """Return a new session of a client, or None if there are too many sessions."""
         if len(self.sessions) >= self.limits.sessions:
             return None
         session = ClientSession(client_id, username, self.limits, self.drops, self.memory)

@@ -86,7 +86,7 @@ def _first_and_step(owner, number):
 
 @apart
 def find(circuits, i, owner, number):
-    """Return the place of a circuit at row i; NO_PLACE if the node does not know it."""
+    """Return the place of a circuit at row i, or NO_PLACE if the node does not know it."""
     if owner < 0:
         return NO_PLACE
     places = circuits.of.shape[1]
@@ -129,8 +129,9 @@ def claim(circuits, i, owner, number):
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """Return the place of the circuit of that sort between row i and a peer that was used last;
-    NO_PLACE if there is none."""
+    """Return the place of the circuit of that sort between row i and a peer that was used last, or
+    NO_PLACE if there is none.
+    """
     found = NO_PLACE
     if peer < 0:
         return found
@@ -222,7 +223,7 @@ def with_reliable_hops(emissions: int, retries: int) -> int:
 
 @apart
 def handle_hop(hops, lost, rules, i, message, out):
-    """Handle what concerns a hop of a circuit itself; True if there is nothing more to do.
+    """Handle what concerns a hop of a circuit itself. Return True if there is nothing more to do.
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """

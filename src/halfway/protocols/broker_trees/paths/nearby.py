@@ -79,7 +79,7 @@ def nearest_but(nearby, i, broker):
 
 @apart
 def next_hop_to(nearby, i, broker):
-    """Return the neighbour of row i on the way to a broker near it; NONE if it knows no way."""
+    """Return the neighbour of row i on the way to a broker near it, or NONE if it knows no way."""
     s = place_in_row(nearby.broker, i, broker)
     return nearby.next[i, s] if s >= 0 else NONE
 

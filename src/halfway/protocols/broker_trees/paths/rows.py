@@ -6,7 +6,7 @@ from halfway.core.missing import NO_PLACE
 
 @apart
 def place_in_row(ids, i, node_id):
-    """Return the first place of a node id in row i of ids [rows, places]; NO_PLACE if it is not
+    """Return the first place of a node id in row i of ids [rows, places], or NO_PLACE if it is not
     there.
 
     NONE finds the first free place.

@@ -65,7 +65,7 @@ def start_searches(searches, b, incarnation):
 
 @apart
 def new_number(sender):
-    """Return the number of a new direct path; those of the paths beside it follow."""
+    """Return the number of a new direct path. The numbers of the paths beside it follow."""
     serial = (sender.searches.serial[sender.broker] + 1) % MOST_SERIAL
     sender.searches.serial[sender.broker] = serial
     return np.int32(SORTS * serial)

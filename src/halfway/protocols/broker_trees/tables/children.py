@@ -67,8 +67,9 @@ def remove_child(children, i, node_id):
 
 @apart
 def first_child(children, i, but):
-    """Return the child of a broker in the first slot that is not `but`; NONE if there is no
-    other."""
+    """Return the child of a broker in the first slot that is not `but`, or NONE if there is no
+    other.
+    """
     for s in range(children.child.shape[1]):
         if children.child[i, s] != NONE and children.child[i, s] != but:
             return children.child[i, s]

@@ -36,7 +36,7 @@ _LEFT_OUT = {
 
 
 def map_section(replays: Sequence[Replay], places: dict[str, int], title: str = "") -> str:
-    """Return the map section; "" without replays. places: system -> the number of its mark.
+    """Return the map section, or "" without replays. places: system -> the number of its mark.
 
     title: of the comparison, for saved pictures.
     """

@@ -15,8 +15,9 @@ LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 12.0, 220.0  # of the area between the a
 
 
 def cell_of(results: Results, point: int, system: str, metric: str) -> ResultCell | None:
-    """Return a cell to plot of a comparison; None if the system did not
-    run or has no such metric."""
+    """Return a cell to plot of a comparison, or None if the system did not run or has no such
+    metric.
+    """
     try:
         return results.cell(point, system, metric)
     except KeyError:

@@ -15,8 +15,9 @@ _MARKED = tuple(range(5, 100, 15))  # quantiles that carry their system's shape
 
 
 def intervals(results: Results, point: int, metric: Metric) -> str:
-    """Return a comparison plot of each system's mean, interval and
-    replicates (dots); "" if empty."""
+    """Return a comparison plot of each system's mean, interval and replicates (dots), or "" if
+    empty.
+    """
     cells = [
         (number, cell)
         for system, number in mark_numbers(results.systems).items()
@@ -64,8 +65,9 @@ def _interval_row(
 
 
 def latencies(results: Results, point: int) -> str:
-    """Return a comparison plot of the latencies' cumulative
-    distribution, logarithmic; "" if empty."""
+    """Return a comparison plot of the latencies' cumulative distribution, logarithmic, or "" if
+    empty.
+    """
     curves = [
         (number, curve)
         for system, number in mark_numbers(results.systems).items()

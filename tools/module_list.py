@@ -1,0 +1,45 @@
+"""Write docs/modules.md: each module of the package, with the first sentence of its docstring."""
+
+import ast
+import re
+import sys
+from itertools import groupby
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+PACKAGE = REPOSITORY / "src" / "halfway"
+PAGE = REPOSITORY / "docs" / "modules.md"
+_HEAD = """# Modules
+
+`tools/module_list.py` writes this page from the first sentence of each module's docstring; do not
+edit it. [The map](map.md) explains the rooms, the folders and the words.
+"""
+_END = re.compile(r"(?<=[.?])\s+(?=[A-Z`\[(])|\n\n")
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.write_text(page(), "utf-8")
+    return 0
+
+
+def page() -> str:
+    """Return the page: one table for each folder, one row for each module."""
+    modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    modules.sort(key=lambda path: (path.parent.relative_to(PACKAGE).parts, path.name))
+    parts = [_HEAD]
+    for folder, inside in groupby(modules, key=lambda path: path.parent.relative_to(REPOSITORY)):
+        rows = [f"| `{path.name}` | {_summary(path)} |" for path in inside]
+        parts.append("\n".join([f"## `{folder.as_posix()}/`", "", "| module | content |",
+                                "|---|---|", *rows, ""]))  # fmt: skip
+    return "\n".join(parts)
+
+
+def _summary(path: Path) -> str:
+    """Return the first sentence of a module's docstring, for a cell of a table."""
+    text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    return " ".join(_END.split(text, maxsplit=1)[0].split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
