@@ -55,7 +55,7 @@ WON = ("detection-all", "query-accuracy", "messages-per-member")
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 
-class Scene(NamedTuple):
+class FaultCase(NamedTuple):
     """The values of all detectors in one scenario: metric -> detector -> [networks]."""
 
     values: Mapping[str, Mapping[str, Floats]]
@@ -73,12 +73,12 @@ def main() -> int:
     parser.add_argument("--phi", type=float, default=PHI, help="threshold of φ; 0: no such runs")
     parser.add_argument("--out", default="halfway-detectors")
     given = parser.parse_args()
-    scenes = {}
+    cases = {}
     for name in given.scenarios.split(","):
         scenario = scenario_of(name, given.nodes, given.warm_up)
         detectors = given.detectors.split(",")
-        scenes[name] = measure(scenario, detectors, given.networks, given.phi, given.out)
-    for line in (*winners(scenes), *against_gossip(scenes), *tables(scenes)):
+        cases[name] = measure(scenario, detectors, given.networks, given.phi, given.out)
+    for line in (*winners(cases), *against_gossip(cases), *tables(cases)):
         sys.stdout.write(line + "\n")
     return 0
 
@@ -107,7 +107,7 @@ def scenario_of(name: str, nodes: int, warm_up_s: float = START_S) -> dict[str, 
 
 def measure(
     scenario: dict[str, Any], detectors: Sequence[str], networks: int, threshold: float, out: str
-) -> Scene:
+) -> FaultCase:
     """Compare detectors on a scenario, with the fixed time-out and with φ where there is one."""
     found: list[FinishedRun] = []
     for phi in (0.0, threshold) if threshold else (0.0,):
@@ -126,19 +126,19 @@ def measure(
         for name, of in values.items():
             column = of.setdefault(run.system, np.full(networks, np.nan))
             column[run.replicate] = next(iter(run.observed.get(name, ())), np.nan)
-    return Scene(values, sum(run.status != "ok" for run in found))
+    return FaultCase(values, sum(run.status != "ok" for run in found))
 
 
-def tables(scenes: Mapping[str, Scene]) -> Iterator[str]:
+def tables(cases: Mapping[str, FaultCase]) -> Iterator[str]:
     """Yield a table of each scenario: means with 95 % intervals over the networks."""
-    for name, scene in scenes.items():
-        shares = scene.values["detected-share"]
+    for name, case in cases.items():
+        shares = case.values["detected-share"]
         cells = {
             metric: {
                 cell.system: cell
                 for cell in cells_of(0, BY_NAME[metric], of, GOSSIP, _guard(metric, shares))
             }
-            for metric, of in scene.values.items()
+            for metric, of in case.values.items()
         }
         yield from ("", f"### {name[0].upper()}{name[1:]}", "")
         yield " | ".join(["| detector", *(BY_NAME[one].heading for one in COLUMNS)]) + " |"
@@ -147,18 +147,18 @@ def tables(scenes: Mapping[str, Scene]) -> Iterator[str]:
             row = [cells[metric][system] for metric in COLUMNS]
             texts = [cell.mean.text + (" *" if cell.best else "") for cell in row]
             yield " | ".join([f"| {_marked(system)}", *texts]) + " |"
-        if scene.failed:
-            yield from ("", f"{scene.failed} runs failed.")
+        if case.failed:
+            yield from ("", f"{case.failed} runs failed.")
 
 
-def winners(scenes: Mapping[str, Scene]) -> Iterator[str]:
+def winners(cases: Mapping[str, FaultCase]) -> Iterator[str]:
     """Yield the table of the best detector by scenario, and of those that may be as good."""
     yield " | ".join(["| scenario", *(BY_NAME[one].heading for one in WON)]) + " |"
     yield "|---|" + "---|" * len(WON)
-    for name, scene in scenes.items():
-        shares = scene.values["detected-share"]
+    for name, case in cases.items():
+        shares = case.values["detected-share"]
         texts = [
-            _winner(BY_NAME[one], scene.values[one], _guard(one, shares)) for one in WON
+            _winner(BY_NAME[one], case.values[one], _guard(one, shares)) for one in WON
         ]  # fmt: skip
         yield " | ".join([f"| {name}", *texts]) + " |"
 
@@ -192,18 +192,18 @@ def _winner(
     return f"{text} (not significant: {', '.join(map(_marked, equal))})" if equal else text
 
 
-def against_gossip(scenes: Mapping[str, Scene]) -> Iterator[str]:
+def against_gossip(cases: Mapping[str, FaultCase]) -> Iterator[str]:
     """Yield the table of the detectors over walks, minus gossip, network by network."""
     columns = ("detection-all", "query-accuracy", "messages-per-member", "bytes-per-member")
     yield ""
     yield " | ".join(["| scenario", "detector", *(BY_NAME[one].heading for one in columns)]) + " |"
     yield "|---|---|" + "---:|" * len(columns)
-    for name, scene in scenes.items():
-        over_walks = [one for one in scene.values["detected-share"] if one.split()[0] in WALKS]
+    for name, case in cases.items():
+        over_walks = [one for one in case.values["detected-share"] if one.split()[0] in WALKS]
         for system in over_walks:
             texts = []
             for metric in columns:
-                of = scene.values[metric]
+                of = case.values[metric]
                 pairs = paired(of[system], of[GOSSIP])
                 bounds = BY_NAME[metric].difference_bounds
                 texts.append(MeanInterval(*mean_interval(pairs, bounds=bounds)).text)
