@@ -72,6 +72,7 @@ class Fake:
             summaries={(p.name, f.name): Summaries(summaries()[f.name]) for p, f in figures},
             report=self.report,
             digest="5f3a9c01d2e47b68",
+            processor_s=12.5,
         )
 
 

@@ -34,7 +34,8 @@ class Row(NamedTuple):
 
 
 def _table() -> dict[str, Row]:
-    lines = re.findall(r"^\| `([a-z-]+)` \|(.+)\|$", _PAGE.read_text("utf-8"), re.M)
+    first = _PAGE.read_text("utf-8").partition("\n## ")[0]  # other tables follow in sections
+    lines = re.findall(r"^\| `([a-z-]+)` \|(.+)\|$", first, re.M)
     rows = (Row(system, *(cell.strip() for cell in cells.split("|"))) for system, cells in lines)
     return {row.system: row for row in rows}
 
