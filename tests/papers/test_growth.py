@@ -16,7 +16,7 @@ from halfway.papers.directional_walks.growth_points import (
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.pipeline.reproduction.estimates import estimate
 from halfway.pipeline.reproduction.exponents import exponent
-from halfway.pipeline.reproduction.figures import Summaries, Summary
+from halfway.pipeline.reproduction.figures import Scale, Summaries, Summary
 from halfway.world.graphs.lazy_disk import LazyDisk
 from halfway.world.graphs.mean_degree import radius_of_degree
 
@@ -60,9 +60,10 @@ def test_a_run_of_cells_has_the_hops_of_joined_pairs_alone() -> None:
 
 
 def test_both_scales_have_all_systems_and_degrees() -> None:
-    for scale, largest in (("quick", 10**6), ("paper", 10**9)):
-        points = [point.parameters for point in growth_points(scale)]  # type: ignore[arg-type]
-        largest_of = [point.parameters for point in largest_points(scale)]  # type: ignore[arg-type]
+    sizes: dict[Scale, int] = {"quick": 10**6, "paper": 10**9}
+    for scale, largest in sizes.items():
+        points = [point.parameters for point in growth_points(scale)]
+        largest_of = [point.parameters for point in largest_points(scale)]
         assert max(int(p["n"]) for p in largest_of) == largest
         assert all(p in points for p in largest_of[:-1])  # runs that both figures share
         assert max(int(p["n"]) for p in points) == largest

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -183,8 +184,9 @@ def deliveries_of(run: Simulation) -> list[Delivery]:
         found.extend(zip(event.tolist(), row.tolist(), at.tolist(), strict=True))
         count(event, row, at, hops)
 
-    counted.deliver, counted.delivery_log = deliver, []  # type: ignore[method-assign]
-    run.run()
+    counted.delivery_log = []
+    with patch.object(counted, "deliver", deliver):
+        run.run()
     return found
 
 
