@@ -53,6 +53,7 @@ def test_ratios_of_both_directions_become_threshold_and_losses(tmp_path: Path) -
         ),
         ("x,reporter,heard\n1,a,b\n2,b,c\n", ("heard", "reporter", "", None)),
         ("src\tdst\tpdr\na\tb\t67\nb\tc\t80\n", (None, None, "pdr", 50.0)),
+        ("a;b;ratio\na;b;0,9\nb;c;67%\n", (None, None, "ratio", 0.5)),
     ],
 )
 def test_columns_and_scales_are_guessed(
@@ -224,7 +225,9 @@ def test_a_file_is_never_replaced(
     assert Path("scenario.toml").read_text() == "mine"
 
 
-@pytest.mark.parametrize("text", ["", "a\n1\n", "a,b\n", "a,b\n1,1\n", "1,2\n3,4\n"])
+@pytest.mark.parametrize(
+    "text", ["", "a\n1\n", "a,b\n", "a,b\n1,1\n", "1,2\n3,4\n", "n,lat,lon\na,50,7\n"]
+)
 def test_files_without_a_network_are_one_line(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -208,8 +208,7 @@ def _chosen(systems: Sequence[str]) -> list[SystemSource]:
 def _sorted_out(
     points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]
 ) -> tuple[dict[str, SystemSource], dict[str, str], list[str]]:
-    """Return the requested systems that can run at every point, why
-    others cannot, and the remarks."""
+    """Return the systems that can run at every point, why others cannot, and the remarks."""
     unsupported: dict[str, str] = {}
     remarks: dict[str, list[str]] = {}  # remark -> the points that have it
     for point in points:
@@ -224,7 +223,7 @@ def _sorted_out(
         running = [one.system() for one in systems if one.name not in unsupported]
         ended = on_ended_subscriptions(ready, point.scenario, running)
         named = on_named_brokers(ready, running)
-        for remark in (*remarks_of(point.scenario, ready), *ended, *named):
+        for remark in dict.fromkeys((*remarks_of(point.scenario, ready), *ended, *named)):
             remarks.setdefault(remark, []).append(where)
     supported = {one.name: one for one in systems if one.name not in unsupported}
     if not supported:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from halfway.problem import Problem
-from halfway.world.importers.link_table import TextTable
+from halfway.world.importers.link_table import POSITION_COLUMNS, TextTable
 
 _SOURCES = (
     "from", "source", "src", "a", "node_a", "node1", "u", "sender", "tx", "heard", "local",
@@ -54,6 +54,7 @@ def guessed(table: TextTable) -> TableGuess:
         what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
         raise Problem(what, where=str(table.path))
     source, target = _ends(lower)
+    _refuse_positions(table, lower, (source, target))
     quality = _quality(table, lower, (source, target))
     names = tuple(table.columns[column] for column in quality)
     less = any(name.lower() in _LESS_IS_BETTER for name in names)
@@ -87,9 +88,19 @@ def _ends(lower: Sequence[str]) -> tuple[int, int]:
     return (0, 1) if source is None or target is None else (source, target)
 
 
+def _refuse_positions(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> None:
+    """Raise Problem if an end of a link is a coordinate: the table has positions, no links."""
+    for x, y in POSITION_COLUMNS:
+        if x in lower and y in lower and {lower.index(x), lower.index(y)} & {*ends}:
+            raise Problem(
+                f"columns {x}, {y} = positions: expected two columns with the ends of a link",
+                where=str(table.path),
+                remedy=f"give the links first: halfway init LINKS {table.path.name}",
+            )
+
+
 def _quality(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> tuple[int, ...]:
-    """Return the link table's columns of the quality: by their names;
-    without names, shares of 1."""
+    """Return the link table's columns of the quality, by name; without names, shares of 1."""
     for pair in _PAIRS:
         if all(name in lower for name in pair):
             both = tuple(lower.index(name) for name in pair)
@@ -109,7 +120,7 @@ def _quality(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> t
 def _values(table: TextTable, column: int) -> list[float]:
     """Return the finite numbers of a link table's column; none if a field is not a number."""
     try:
-        found = [table.number(row, line, column) for line, row in table.rows]
+        found = [table.quality(row, line, column) for line, row in table.rows]
     except Problem:
         return []
     return [value for value in found if not math.isnan(value)]

@@ -19,7 +19,7 @@ _COMMENTS = ("#", "%")
 _DECIMAL_COMMA = re.compile(r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}$")
 # Usual names of position columns (x, y), in lower case.
-_POSITION_COLUMNS = (("x", "y"), ("x_m", "y_m"), *GEOGRAPHIC)
+POSITION_COLUMNS = (("x", "y"), ("x_m", "y_m"), *GEOGRAPHIC)
 # Usual names of the column with the node id, in lower case; others: the first column.
 NODE_COLUMNS = ("node", "id", "node_id")
 
@@ -263,7 +263,7 @@ def _position_columns(table: TextTable, wanted: Sequence[str]) -> tuple[int, int
         return 0, 1, 2
     lower = [column.lower() for column in table.columns]
     node = next((lower.index(name) for name in NODE_COLUMNS if name in lower), 0)
-    for x_name, y_name in _POSITION_COLUMNS:
+    for x_name, y_name in POSITION_COLUMNS:
         if x_name in lower and y_name in lower:
             return node, lower.index(x_name), lower.index(y_name)
     remedy = f"columns: {', '.join(table.columns)}"
