@@ -1,4 +1,4 @@
-"""The engine of a run: the sizes of its records, their payloads, and the check at the door."""
+"""The engine built for one run: record sizes, payloads and checks of one system's instance."""
 
 import os
 
@@ -17,7 +17,7 @@ CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 
 def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
-    """Return the instance of a system for the engine of a run. Raises Unsupported with the reason.
+    """Return a system's instance for a run's engine. Raises Unsupported with the reason.
 
     name: of the system.
     """
@@ -30,7 +30,7 @@ def run_engine(
     environment: Environment, instance: SystemInstance, payloads: int, journal: int, *,
     clocks: Clocks, check: bool | None, seed: int,
 ) -> Engine:  # fmt: skip
-    """Return the engine of a run of that instance.
+    """Return the engine of a run, for one instance of a system.
 
     payloads: events in flight that have bytes of their own. journal: room for received records
     that are kept. check: whether only records that fit the declarations of their

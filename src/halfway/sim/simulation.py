@@ -46,7 +46,7 @@ _BATCH = 65_536  # commands posted at once
 
 
 class Simulation:
-    """A simulation of one system on one network. Build one, call `run`, read the outcome.
+    """A simulation of one system on one network: build it, call `run`, read the outcome.
 
     >>> from halfway.world.graphs.unit_disk import connected_unit_disk
     >>> from halfway.world.workload.demand import Drawn
@@ -132,7 +132,7 @@ class Simulation:
         self, until: float | None = None, *, records: int | None = None,
         stop: Condition | None = None,
     ) -> Outcome:  # fmt: skip
-        """Run the simulation to the end, a time, a count or a condition; call it again to continue.
+        """Run the simulation to its end, a time, a count or a condition; a later call continues it.
 
         until: see `advance`; the other arguments as well.
         """
@@ -204,18 +204,20 @@ class Simulation:
 
     @property
     def groups(self) -> GroupAccounting | None:
-        """The views of the simulation's group members, or None where its workload has no groups."""
+        """The views of the simulation's group members; None if its workload has no groups."""
         return self._log.observers.groups
 
     def post(self, some: Commands) -> None:
-        """Post commands to nodes of the simulation. A node that is down at that time gets none."""
+        """Post commands to nodes of the simulation; a node that is down when one is due loses it."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
             engines.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
-        """Take simulated nodes down now and for good. The environment's uptime ignores it."""
+        """Take nodes of the simulation down for good, now; the environment's uptime does not count
+        this.
+        """
         down = np.array(rows, np.int64)
         self.engine.turns[down] |= np.uint32(1)  # odd while down
 
@@ -224,11 +226,15 @@ class Simulation:
         return self._log.kept.journal()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the simulation's reports to applications so far (MESSAGE) and rows, in order."""
+        """Return the records (MESSAGE) that the simulation's nodes reported to applications, and
+        their rows.
+        """
         return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
-        """Run the simulation up to a time to which publications are posted; False to stop there."""
+        """Run the simulation up to a time before which all publications are posted; return False to
+        stop there.
+        """
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])
@@ -244,7 +250,9 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the simulation's engine up to a time, with room. True if the count came first."""
+        """Run the simulation's engine up to a time, and make room as needed; return True if the
+        count came first.
+        """
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside
         if beside != 0:
@@ -270,7 +278,7 @@ class Simulation:
                 return bool(why == engines.COUNTED)
 
     def _lose_memory(self) -> None:
-        """Empty the memory of the simulation's node that comes up with the next change."""
+        """Empty the memory of the simulation's node that returns with the next change."""
         k = int(self._changes.tally[0])
         row = int(self._changes.a[k])
         self.engine.incarnation[row] += np.uint32(1)
@@ -279,7 +287,7 @@ class Simulation:
         self._changes.b[k] = KEPT
 
     def _new_radio(self, number: int) -> Any:
-        """Return a radio of the simulation, by the number of its random stream."""
+        """Return a radio for the simulation, seeded by one of its random streams."""
         environment, seconds = self.environment, self.seconds
         course = None if environment.motion is None else environment.motion.course_of(seconds)
         return self.declared.made(environment.start, course, stream(self.seed, number))
@@ -297,7 +305,7 @@ class Simulation:
         return engine
 
     def _grow(self, free: int) -> None:
-        """Make room in the simulation's engine for so many more records in flight."""
+        """Make room in the simulation's engine for `more` records in flight."""
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
 

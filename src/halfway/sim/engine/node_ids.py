@@ -1,4 +1,4 @@
-"""The node ids of a run: which row of the simulator is which node."""
+"""The node ids of a run: a map between a row of the simulator and the id of its node."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ Int32s = npt.NDArray[np.int32]
 
 
 class NodeIds:
-    """The ids of a run's nodes by row, any distinct numbers of 31 bits; the rows by id.
+    """The ids of a run's nodes by row, distinct numbers of 31 bits, and the rows by id.
 
     of [n]: the id of each row; None: the row itself. Raises Problem for ids that do not fit.
     """
@@ -27,11 +27,11 @@ class NodeIds:
 
     @property
     def are_rows(self) -> bool:
-        """Whether the id of every node is its row."""
+        """Whether every node's id equals its row."""
         return bool((self.of == np.arange(len(self.of))).all())
 
     def rows(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """Return the rows of nodes by id, or -1 for what is no node's id, such as -1."""
+        """Return the row of each id, or -1 for a number that is no node's id."""
         if not len(self.of):
             return np.full(len(ids), -1, np.int64)
         place = np.searchsorted(self.of, ids, sorter=self.by_id)

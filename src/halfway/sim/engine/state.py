@@ -1,4 +1,4 @@
-"""The state of the engine: records in flight, turns of nodes, counters and logs."""
+"""The state of the engine: records in flight, incarnations of nodes, counters and logs."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
 class Log(NamedTuple):
-    """The engine's log of records for the caller, each with the row that it reached."""
+    """A log of the engine: records for the caller, each with the row that it reached."""
 
     record: npt.NDArray[np.void]  # [capacity] MESSAGE
     row: npt.NDArray[np.int64]  # [capacity]
@@ -38,7 +38,7 @@ class Log(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """The engine's records in flight: what it knows of the record in each slot."""
+    """The engine's records in flight: one entry of each array for each slot."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD, or POSTED, until its delay is over; OVER if done
     row: npt.NDArray[np.uint32]  # [slots] of its sender
@@ -49,7 +49,7 @@ class Flight(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The engine's counters of records, because nothing outside could count as cheaply."""
+    """The engine's counters of records and bytes."""
 
     traffic: npt.NDArray[np.int64]  # [n, 2] transmissions, receptions
     volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records have one size
@@ -61,7 +61,7 @@ class Counters(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """The payload of events in the engine: bytes on the air beyond the size of the record."""
+    """The payloads of events in the engine: the bytes that an event adds to the size of its record."""
 
     carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event
     event: npt.NDArray[np.int64]  # [places] publisher and event, packed, ascending; see `key_of`
@@ -69,7 +69,7 @@ class Payload(NamedTuple):
 
 
 class Pauses(NamedTuple):
-    """The engine's nodes that pause, and the records that wait there, as a list for each node."""
+    """The paused nodes of the engine, and a list of waiting records for each."""
 
     is_paused: npt.NDArray[np.uint8]  # [n]; [0] where no node ever pauses
     first: npt.NDArray[np.int64]  # [n] slot of the record that waits longest; -1: none; or [0]
@@ -78,7 +78,7 @@ class Pauses(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """The state of the engine that outlives a call of `run`, so that a full pool can grow."""
+    """The state of the engine between two calls of `run`; the caller may enlarge it there."""
 
     out: Outbox
     queue: Queue
@@ -138,7 +138,7 @@ def new_engine(
 
 
 def grown(old: Engine) -> Engine:
-    """Return the state of the engine with twice the room for records in flight."""
+    """Return the state of the engine with room for twice as many records in flight."""
     slots = len(old.out.free)
     out, flight = outbox(2 * slots), _flight(2 * slots)
     free = int(old.out.tally[0])
@@ -164,7 +164,7 @@ def _flight(slots: int) -> Flight:
 
 
 def new_log(capacity: int) -> Log:
-    """Return an empty log of the engine for so many records."""
+    """Return an empty log of the engine with room for `size` records."""
     record = np.zeros(capacity, MESSAGE).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 
@@ -190,7 +190,7 @@ def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 @inlined
 def append_record(log, record, row):
-    """Append a copy of a record to a log of the engine that has room."""
+    """Append a copy of a record to an engine's log, which must have room."""
     place = log.tally[0]
     log.record[place] = record
     log.row[place] = row
@@ -199,14 +199,15 @@ def append_record(log, record, row):
 
 @inlined
 def is_up(engine, row):
-    """Return whether a node can send and receive, by its turns in the engine's state."""
+    """Return whether a node is up, from its count of turns in the engine's state."""
     return is_running(engine.turns[row])
 
 
 @inlined
 def is_plain(engine):
-    """Return whether the engine has nothing to ask at a delivery: no node pauses, attacks or
-    has a clock or an id of its own, no record has an age, and none is checked or logged."""
+    """Return whether a delivery needs no special step in the engine. Then no node pauses, attacks,
+    or has its own clock or id, and records have no age, check or log.
+    """
     return (
         engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
         + engine.clocks.rate.shape[0] + engine.node_id.shape[0] + engine.age_place.shape[0]
@@ -216,7 +217,7 @@ def is_plain(engine):
 
 @inlined
 def origin_of(engine, slot):
-    """Return where a record that the engine delivers comes from, for the check at the door."""
+    """Return the origin of a record that the engine delivers, which its check at the door needs."""
     phase = engine.flight.phase[slot]
     if phase == HELD:
         return FROM_SELF
@@ -225,13 +226,13 @@ def origin_of(engine, slot):
 
 @inlined
 def id_of(engine, row):
-    """Return the id of a row's node in the engine's state."""
+    """Return the node id of a row in the engine's state."""
     return np.int32(row) if engine.node_id.shape[0] == 0 else engine.node_id[row]
 
 
 @inlined
 def row_of(engine, node_id):
-    """Return the row of a node by its id in the engine's state, or -1 if there is no such node."""
+    """Return the row of a node id in the engine's state, or -1 for an unknown id."""
     n = engine.node_id.shape[0]
     if n == 0:
         known = 0 <= node_id < engine.incarnation.shape[0]
@@ -250,13 +251,13 @@ def row_of(engine, node_id):
 
 @inlined
 def key_of(publisher, event):
-    """Return an event's key in the engine's table of payloads."""
+    """Return the key of an event in the engine's table of payloads."""
     return np.int64(publisher) << 32 | np.int64(event)
 
 
 @inlined
 def payload_size(payload, publisher, event):
-    """Return the bytes of an event's payload in the engine, or 0 if the event is too old."""
+    """Return the bytes of an event's payload in the engine, or 0 if the table has forgotten it."""
     key, first, last = key_of(publisher, event), 0, payload.event.shape[0]
     while first < last:
         middle = (first + last) >> 1
@@ -271,7 +272,7 @@ def payload_size(payload, publisher, event):
 
 @inlined
 def size_of(engine, message):
-    """Return the bytes of a record on the air, with the payload of its event, if it carries one."""
+    """Return the bytes of a record on the air, with the payload of the event that it carries."""
     size = record_bytes(engine.sizes, message)
     if engine.payload.size.shape[0] > 0 and engine.payload.carried[message.kind] == 1:
         size += payload_size(engine.payload, message.publisher, message.event)
