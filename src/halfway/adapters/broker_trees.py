@@ -1,4 +1,6 @@
-"""Adapters of the broker trees: each topic is a number in one attribute, each interest an interval."""
+"""Adapters of the broker trees: each topic is a number in one attribute, each interest an
+interval.
+"""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -97,7 +99,9 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes of a broker tree, sized by the subscriptions of a broker."""
+        """Return the state of all nodes of a broker tree, sized by the subscriptions of a
+        broker.
+        """
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, **_room(self.values, context, nodes)
         )
@@ -187,7 +191,9 @@ def own_rows(state: Any, name: str, row: int) -> slice:
 
 
 def largest_component(network: Network) -> Int32s:
-    """Return the rows of the largest component, ascending; a broker tree draws its brokers there."""
+    """Return the rows of the largest component, ascending; a broker tree draws its brokers
+    there.
+    """
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
 

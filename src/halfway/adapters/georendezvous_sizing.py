@@ -51,7 +51,9 @@ def layout_of(context: RunContext, margin: float) -> CellLayout | None:
 
 
 def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
-    """Return the share of a network's largest component that GeoRendezvous's cells keep connected."""
+    """Return the share of a network's largest component that GeoRendezvous's cells keep
+    connected.
+    """
     populated, count = np.unique(cell, axis=0, return_counts=True)
     touching = unit_disk(populated.astype(np.float64), _TOUCHING)
     count = count[np.asarray(touching.labels)]

@@ -73,7 +73,9 @@ def insert(words, item, bits, hashes):
 
 @inlined
 def may_hold(words, item, bits, hashes):
-    """Return whether all bits of an item are set in a Bloom filter; an inserted item always passes."""
+    """Return whether all bits of an item are set in a Bloom filter; an inserted item always
+    passes.
+    """
     for _ in range(hashes):
         item = advanced(item)
         position = pick(mixed(item), bits)

@@ -105,7 +105,9 @@ def enter(door: Any, i: Any, message: Any) -> None:
 
 
 class _DoorType(AddressesType):
-    """The numba type of all doors; it does not depend on the protocol, so a state can hold a door."""
+    """The numba type of all doors; it does not depend on the protocol, so a state can hold
+    a door.
+    """
 
     count = 2
 

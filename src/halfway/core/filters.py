@@ -74,7 +74,9 @@ def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> t
 
 @inlined
 def matches(filters, f, values):
-    """Return whether an event's values [attributes] pass content filter f. NaN is a missing value."""
+    """Return whether an event's values [attributes] pass content filter f. NaN is a missing
+    value.
+    """
     for c in range(filters.first[f], filters.first[f + 1]):
         a = filters.attribute[c]
         if a >= values.shape[0] or not filters.low[c] <= values[a] <= filters.high[c]:

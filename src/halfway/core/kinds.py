@@ -63,7 +63,9 @@ class Step(NamedTuple):
 
 
 class Meets(NamedTuple):
-    """The map role of a message kind whose record reports a meeting of walks, or a walk's arrival."""
+    """The map role of a message kind whose record reports a meeting of walks, or a walk's
+    arrival.
+    """
 
     label: str = "walks met"
     fresh: int = -1  # the place in `args` that is 0 on the first hop from the meeting; -1: none

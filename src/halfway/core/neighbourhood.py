@@ -29,7 +29,9 @@ class Neighbourhood(NamedTuple):
 
 @inlined
 def place_of(neighbourhood, i, node_id):
-    """Return the index of a node id in row i's neighbour list, or NO_PLACE if it is no neighbour."""
+    """Return the index of a node id in row i's neighbour list, or NO_PLACE if it is no
+    neighbour.
+    """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     while first < last:
         middle = (first + last) >> 1

@@ -71,7 +71,9 @@ def pick(value, bound):
 
 @inlined
 def fraction(value):
-    """Return a random number in [0, 1) from a PRNG value's low 24 bits, independent of its `pick`."""
+    """Return a random number in [0, 1) from a PRNG value's low 24 bits, independent of its
+    `pick`.
+    """
     return np.float32(value & _LOW_24) * _TO_UNIT_24
 
 

@@ -1,4 +1,6 @@
-"""The limit of records at one instant of a simulation, by which endless loops of timers are found."""
+"""The limit of records at one instant of a simulation, by which endless loops of timers are
+found.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,6 @@
-"""The run log: it moves records from the engine's logs to the accounting, the trace and the caller."""
+"""The run log: it moves records from the engine's logs to the accounting, the trace and the
+caller.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -208,7 +208,9 @@ class Simulation:
         return self._log.observers.groups
 
     def post(self, some: Commands) -> None:
-        """Post commands to nodes of the simulation; a node that is down when one is due loses it."""
+        """Post commands to nodes of the simulation; a node that is down when one is due
+        loses it.
+        """
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
@@ -232,8 +234,8 @@ class Simulation:
         return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
-        """Run the simulation up to a time before which all publications are posted; return False to
-        stop there.
+        """Run the simulation up to a time to which publications are posted; False: it stops
+        there.
         """
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
@@ -250,9 +252,7 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the simulation's engine up to a time, and make room as needed; return True if the
-        count came first.
-        """
+        """Run the simulation's engine up to a time; return True if the count came first."""
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside
         if beside != 0:

@@ -35,7 +35,9 @@ _WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
 class Lent:
-    """A lent NamedTuple, with the table that compiled code reads; it owns everything in the table."""
+    """A lent NamedTuple, with the table that compiled code reads; it owns everything in the
+    table.
+    """
 
     def __init__(self, value: Any) -> None:
         entries: list[int] = []

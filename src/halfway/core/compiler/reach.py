@@ -74,7 +74,9 @@ def _file_of(name: str) -> Path | None:
 
 @cache
 def _source_of(name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the digest of a module's source, and the names of modules that the source may import."""
+    """Return the digest of a module's source, and the names of modules that the source may
+    import.
+    """
     file = _file_of(name)
     assert file is not None
     source = file.read_bytes()

@@ -1,4 +1,6 @@
-"""Received hellos: what a node learns from them, and which senders it forgets when they stay away."""
+"""Received hellos: what a node learns from them, and which senders it forgets when they
+stay away.
+"""
 
 import numpy as np
 
@@ -15,7 +17,9 @@ LONGEST = 1.2  # periods between two hellos of a node, at most; jitter shortens 
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the index of a hello's sender in row i's table of links, or NO_PLACE if it is absent."""
+    """Return the index of a hello's sender in row i's table of links, or NO_PLACE if it is
+    absent.
+    """
     for s in range(state.link.shape[1]):
         if state.link[i, s].node_id == node_id:
             return np.int64(s)
@@ -24,7 +28,9 @@ def link_of(state, i, node_id):
 
 @inlined
 def reports_of(state, neighbourhood, i, s):
-    """Return the row of the neighbour list that link s of row i reported; NONE: lists are not kept."""
+    """Return the row of the neighbour list that link s of row i reported; NONE: lists are
+    not kept.
+    """
     rows, limit = state.link.shape
     if neighbourhood.first.shape[0] == rows:
         return NONE
@@ -41,7 +47,9 @@ def forget_reports(state, neighbourhood, i, s):
 
 @inlined
 def settle(state, neighbourhood, i, s):
-    """Add link s of row i to the node's neighbour list if it works both ways; remove it otherwise."""
+    """Add link s of row i to the node's neighbour list if it works both ways; remove it
+    otherwise.
+    """
     link = state.link[i, s]
     works = link.is_heard == 1 and link.hears_us == 1
     if works and link.is_neighbour == 0:

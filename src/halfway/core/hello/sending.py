@@ -36,7 +36,9 @@ def whole_ticks(delay_s):
 
 @inlined
 def start(state, rules, i, now, out):
-    """Start hellos at row i: at a random time soon, or on the old schedule after a short absence."""
+    """Start hellos at row i: at a random time soon, or on the old schedule after a short
+    absence.
+    """
     if state.next_at[i] <= now:
         state.quick[i] = QUICK
         state.next_at[i] = now + whole_ticks(rules.period_s / 2.0 * uniform(random_bits(state, i)))

@@ -66,7 +66,9 @@ def table_of(
 
 
 def live_schema() -> Any:
-    """Return the Arrow schema of a live node's trace: the simulated one, and three clock columns."""
+    """Return the Arrow schema of a live node's trace: the simulated one, and three clock
+    columns.
+    """
     import pyarrow as pa
 
     more = [

@@ -70,7 +70,9 @@ def fixed_sizes(bytes_of: npt.ArrayLike) -> RecordSizes:
 
 
 def record_sizes(kinds: Kinds) -> RecordSizes:
-    """Return the sizes of a protocol's records on the wire; kinds that stay at a node have size 0."""
+    """Return the sizes of a protocol's records on the wire; kinds that stay at a node have
+    size 0.
+    """
     fixed, first = np.zeros(256, np.int64), np.zeros(257, np.int64)
     vectors: list[tuple[int, int, int, float]] = []
     for number in range(256):

@@ -72,7 +72,9 @@ def change_attack(attacks, kind, row):
 
 @inlined
 def is_withheld(attacks, row, own_id, record):
-    """Return whether an attacking row withholds a record: a black hole, and another node's event."""
+    """Return whether an attacking row withholds a record: a black hole, and another node's
+    event.
+    """
     if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & BLACK_HOLE == 0:
         return False
     return attacks.carried[record.kind] == 1 and record.publisher != own_id
@@ -80,7 +82,9 @@ def is_withheld(attacks, row, own_id, record):
 
 @inlined
 def lie(attacks, row, record):
-    """Falsify a record that an attacking row of the engine transmits; no effect for an honest row."""
+    """Falsify a record that an attacking row of the engine transmits; no effect for an
+    honest row.
+    """
     if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & LIAR == 0:
         return
     if attacks.carried[record.kind] == 0:

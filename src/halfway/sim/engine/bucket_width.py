@@ -18,7 +18,9 @@ from halfway.sim.engine.calendar import (
 
 @inlined
 def rescale(queue, scale, now):
-    """Set the bucket width from a number of buckets per second, limited by the precision of `now`."""
+    """Set the bucket width from a number of buckets per second, limited by the precision of
+    `now`.
+    """
     if now < np.inf:
         scale = min(scale, calendar.FINEST / max(abs(now), 1.0 / MAX_SCALE), MAX_SCALE)
         queue.scale[0] = max(scale, 1.0 / MAX_SCALE)
@@ -43,7 +45,9 @@ def spread_if_worth_it(queue):
 
 @kernel
 def adapt(queue):
-    """Adapt the bucket width if the last entries spent too much time in heaps or in empty buckets."""
+    """Adapt the bucket width if the last entries spent too much time in heaps or in empty
+    buckets.
+    """
     tally = queue.tally
     taken, crowd = tally[calendar.POPPED], tally[calendar.AVOIDABLE]
     idle = tally[calendar.PUSHED_FAR] + tally[calendar.EMPTY_PASSED] // 8

@@ -30,7 +30,9 @@ LAST_BUCKET = 4e18  # the largest bucket number, within int64
 
 
 class Queue(NamedTuple):
-    """The arrays of the calendar queue: entries ordered by time, then by a key that holds the slot."""
+    """The arrays of the calendar queue: entries ordered by time, then by a key that holds
+    the slot.
+    """
 
     tally: npt.NDArray[np.int64]  # [10] entries; next order; then places of this module
     scale: npt.NDArray[np.float64]  # [2] buckets a second; when the last bucket begins (seconds)

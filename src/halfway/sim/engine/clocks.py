@@ -1,4 +1,6 @@
-"""The clocks of simulated nodes: handlers read the clock of their node, never the time of the run."""
+"""The clocks of simulated nodes: handlers read the clock of their node, never the time of
+the run.
+"""
 
 from typing import NamedTuple
 

@@ -10,7 +10,9 @@ Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # MESSAGE; their r
 
 
 class KeptRecords:
-    """The kept records of a run: a journal of receptions with a limit, and reports to applications."""
+    """The kept records of a run: a journal of receptions with a limit, and reports to
+    applications.
+    """
 
     def __init__(self, most: int) -> None:
         if most < 0:

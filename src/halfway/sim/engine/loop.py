@@ -88,7 +88,9 @@ def send_emissions(engine, radio, reach, row, now, hops, before, plain):
 
 @inlined
 def deliver(door, engine, radio, reach, row, slot, plain):
-    """Deliver the record in a slot to a row, whose handler runs unless the row refuses the record."""
+    """Deliver the record in a slot to a row, whose handler runs unless the row refuses the
+    record.
+    """
     message = engine.out.pool[slot]
     hops, now, before = message.hops, message.at, engine.out.tally[0]
     if plain:

@@ -35,7 +35,9 @@ def keep_waiting(engine, row, slot):
 
 @inlined
 def keep_arrived(engine, row, slot):
-    """Keep a copy of an arrived record for a paused row, in a new slot, as others receive it too."""
+    """Keep a copy of an arrived record for a paused row, in a new slot, as others receive
+    it too.
+    """
     engine.out.tally[0] -= 1
     own = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.out.pool[own] = engine.out.pool[slot]

@@ -113,7 +113,9 @@ def advance(queue):
 
 @inlined
 def load_bucket(queue, spot):
-    """Load a bucket of the event queue as the sorted run; entries out of order go to the near heap."""
+    """Load a bucket of the event queue as the sorted run; entries out of order go to the
+    near heap.
+    """
     last = queue.ring[spot]
     if last == NO_ENTRY:
         return

@@ -61,7 +61,9 @@ class Counters(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """The payloads of events in the engine: the bytes that an event adds to the size of its record."""
+    """The payloads of events in the engine: the bytes that an event adds to the size of its
+    record.
+    """
 
     carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event
     event: npt.NDArray[np.int64]  # [places] publisher and event, packed, ascending; see `key_of`

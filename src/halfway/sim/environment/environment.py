@@ -92,7 +92,9 @@ class Environment:
         return len(self.neighbourhood.x) > 0
 
     def names(self) -> list[str]:
-        """Return the names of the environment's nodes: the ids in the user's file, or row numbers."""
+        """Return the names of the environment's nodes: the ids in the user's file, or row
+        numbers.
+        """
         if self._moving_names is not None:
             return list(self._moving_names)
         known = self.start if self.is_static else None
@@ -111,7 +113,9 @@ class Environment:
         self._dying = rows[self.up[rows]].astype(np.int32)
 
     def advance(self, end: float) -> Changes:
-        """Advance the environment to `end`; return its changes in [at, end), discoveries included."""
+        """Advance the environment to `end`; return its changes in [at, end), discoveries
+        included.
+        """
         faults = self._with_deaths(self._faults.take(end))
         if self.fault_times is not None:
             down = np.isin(faults.kind, (NODE_DOWN, LINK_DOWN)) & (faults.t > 0.0)

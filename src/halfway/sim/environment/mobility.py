@@ -19,7 +19,9 @@ from halfway.world.outages import LINK_DOWN, FaultEvents
 
 
 class MotionSource(Protocol):
-    """A source of motion that computes one window at a time, so memory does not grow with the run."""
+    """A source of motion that computes one window at a time, so memory does not grow with
+    the run.
+    """
 
     @property
     def n(self) -> int:

@@ -67,7 +67,9 @@ class NeighbourDiscovery:
 
 @inlined
 def _append(learnt, count, at, works, a, b, up):
-    """Append a link that works or fails to the changes of neighbour discovery, if both ends are up."""
+    """Append a link that works or fails to the changes of neighbour discovery, if both ends
+    are up.
+    """
     if up[a] == 0 or up[b] == 0:
         return count
     learnt.t[count], learnt.a[count], learnt.b[count] = at, a, b

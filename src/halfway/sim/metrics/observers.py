@@ -20,7 +20,9 @@ class Observers(NamedTuple):
 
 
 def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:
-    """Return the observers of a run, given its length, its system's message kinds and its workload."""
+    """Return the observers of a run, given its length, its system's message kinds and its
+    workload.
+    """
     found = detections_of(kinds, ids, demand)
     requests = RequestTally() if isinstance(demand, ReplicatedResources) else None
     return Observers(found, groups_of(demand, ids, seconds, kinds), requests)

@@ -27,7 +27,9 @@ class RequestQuality:
 
     @property
     def unfinished(self) -> int:
-        """The requests that the end of the run cut off, without a reply and before their time-out."""
+        """The requests that the end of the run cut off, without a reply and before their
+        time-out.
+        """
         return self.requested - self.served - self.unserved
 
 

@@ -59,7 +59,9 @@ def delay_of(radio: Any, place: Any) -> Any:
 
 
 def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
-    """Return the index of collision-free receiver number `cursor` in a row that starts at `first`."""
+    """Return the index of collision-free receiver number `cursor` in a row that starts at
+    `first`.
+    """
     return _NEXT_TURN[type(radio)](radio, first, cursor)
 
 
@@ -109,7 +111,9 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def receives(engine, radio, place, row, message):
-    """Return whether a row receives over the link at an index without collisions; count it if so."""
+    """Return whether a row receives over the link at an index without collisions; count it
+    if so.
+    """
     if not is_up(engine, row):
         return False
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:

@@ -136,7 +136,9 @@ def send_ack(engine, radio, reach, slot, now):
 
 @inlined
 def on_ack_end(engine, radio, reach, i, slot, now):
-    """End the acknowledgement of a CSMA frame: the exchange is complete if the sender received it."""
+    """End the acknowledgement of a CSMA frame: the exchange is complete if the sender
+    received it.
+    """
     received = False
     if is_flagged(engine, slot, backoff.ABORTED):
         engine.flight.cursor[slot] &= ~backoff.ABORTED

@@ -36,7 +36,9 @@ def account(radio, i, now, up):
 
 @apart
 def begin(engine, radio, reach, i, slot, now):
-    """Begin a CSMA transmission, a frame or an acknowledgement: the sender's neighbours sense it."""
+    """Begin a CSMA transmission, a frame or an acknowledgement: the sender's neighbours
+    sense it.
+    """
     station = radio.station
     account(radio, i, now, True)
     station[i].on_air = slot

@@ -42,7 +42,9 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return 1
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
-        """Return the declared radio's airtime, computed from counted records, without overhearing."""
+        """Return the declared radio's airtime, computed from counted records, without
+        overhearing.
+        """
         del radio
         volume, rate = volume_of(engine), power.bit_rate
         return Airtime(air_seconds(volume[:, SENT], rate), air_seconds(volume[:, RECEIVED], rate))
@@ -224,7 +226,9 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
         return max_degree
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the wired radio's count of records dropped because their wait would be too long."""
+        """Return the wired radio's count of records dropped because their wait would be too
+        long.
+        """
         return {"dropped, queue full": int(radio.dropped.sum())}
 
 

@@ -23,7 +23,9 @@ class Power(NamedTuple):
 
 
 class Airtime(NamedTuple):
-    """The airtime of each node, the basis of its energy: seconds sending and receiving, [n] each."""
+    """The airtime of each node, the basis of its energy: seconds sending and receiving, [n]
+    each.
+    """
 
     sent: npt.NDArray[np.float64]
     received: npt.NDArray[np.float64]
@@ -50,7 +52,9 @@ class Lifetime(NamedTuple):
 
 
 class Batteries:
-    """The battery capacities of a run's nodes in joules, [n]; inf is a battery that never empties."""
+    """The battery capacities of a run's nodes in joules, [n]; inf is a battery that never
+    empties.
+    """
 
     def __init__(self, capacity_j: npt.ArrayLike, n: int) -> None:
         self.capacity_j = np.broadcast_to(np.asarray(capacity_j, np.float64), n).copy()

@@ -64,7 +64,9 @@ def position_at(legs, row, t):
 
 @inlined
 def travel_s(radio, sender, row, departed):
-    """Return the delay in seconds of a hop between two moving rows, by their distance at departure."""
+    """Return the delay in seconds of a hop between two moving rows, by their distance at
+    departure.
+    """
     x, y = position_at(radio.legs, sender, departed)
     to_x, to_y = position_at(radio.legs, row, departed)
     return radio.delay_s + np.hypot(to_x - x, to_y - y) / radio.speed

@@ -128,7 +128,9 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor):
-    """Deliver a record at the end of its wired link, unless the link broke or the receiver is down."""
+    """Deliver a record at the end of its wired link, unless the link broke or the receiver
+    is down.
+    """
     place = engine.flight.cursor[slot]
     row = np.uint32(reach.who[place])
     if engine.flight.order[slot] != radio.breaks[place] or not is_up(engine, row):

@@ -38,7 +38,9 @@ class EventNumbers:
         self._event: Longs = np.zeros(0, np.int64)
 
     def enter(self, row: Int32s, event: Int32s) -> Int32s:
-        """Enter publications by row and number in the run; return their numbers at the publishers."""
+        """Enter publications by row and number in the run; return their numbers at the
+        publishers.
+        """
         number = (self._begun[row] + own_numbers(row)).astype(np.int32)
         np.add.at(self._begun, row, 1)
         code = np.concatenate((self._code, codes(row, number)))
@@ -50,7 +52,9 @@ class EventNumbers:
         return number
 
     def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
-        """Return the numbers in the run of events by publisher and own number; -1: no longer kept."""
+        """Return the numbers in the run of events by publisher and own number; -1: no
+        longer kept.
+        """
         code = codes(row, number)
         if not len(self._code):
             return np.full(len(code), -1, np.int64)

@@ -1,4 +1,6 @@
-"""The feed of a run's publications: batches from the demand, entered into the delivery accounting."""
+"""The feed of a run's publications: batches from the demand, entered into the delivery
+accounting.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +83,9 @@ class PublicationFeed:
             self._loop.hear(changes, event, row, at, hops)
 
     def settle(self, until: float) -> None:
-        """Let the applications of the publication feed act on all events before a time (seconds)."""
+        """Let the applications of the publication feed act on all events before a time
+        (seconds).
+        """
         if self._loop is not None:
             self._loop.settle(until)
 

@@ -109,7 +109,9 @@ class RequestLoop:
                 self._push(when, _HEARS, there, one, distance)
 
     def act(self, until: float) -> None:
-        """Let clients and members of the request loop act on all entries before a time (seconds)."""
+        """Let clients and members of the request loop act on all entries before a time
+        (seconds).
+        """
         while self._due and self._due[0][0] < until:
             at, what, _, about = heapq.heappop(self._due)
             self._handlers[what](at, *about)
