@@ -37,9 +37,7 @@ class Commands(NamedTuple):
 
 
 def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Commands:
-    """Return an adapter's commands from columns; a single value stands for a column of equal
-    values.
-    """
+    """Return an adapter's commands from columns; a single value fills its column."""
     columns = np.broadcast_arrays(at, row, kind, topic, walk, event)
     whole = [np.array(column, np.int32) for column in columns[1:]]
     when, kinds = np.array(columns[0], np.float64), whole[1].astype(np.uint8)
@@ -65,7 +63,7 @@ def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
 
 
 def ends_of_publishing(demand: Demand, kind: int) -> Commands:
-    """Return commands of a given kind, one for each publisher that stops publishing on a topic."""
+    """Return commands of `kind`, one for each publisher that stops publishing on a topic."""
     return _ends(demand.publishing_periods, kind)
 
 
@@ -76,7 +74,7 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return commands of the kinds `begins` and `ends`, one pair for each publisher of each topic.
+    """Return commands of kinds `begins` and `ends`, a pair for each publisher of a topic.
 
     at: seconds before which no role begins.
     """
@@ -144,8 +142,7 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits of an instance that its records' ranges refer to; {} if the protocol has no
-    `limits`.
+    """Return the limits that ranges in an instance's records refer to; {} without `limits`.
 
     Else the number of topics, where the state has one column of `subscribed` a topic.
     """
@@ -187,9 +184,7 @@ class RunContext(NamedTuple):
 
     @property
     def publishers(self) -> int:
-        """The number of publishers that a node has room for: those of the demand, or one for each
-        event in flight if these are fewer.
-        """
+        """The publishers that a node has room for: at most one for each event in flight."""
         some = [np.zeros(0, np.int32), *self.demand.publishers]
         distinct = len(np.unique(np.concatenate(some)))
         return max(min(distinct, self.window), 1)
@@ -200,8 +195,8 @@ class Unsupported(Problem):
 
 
 class Adapter:
-    """The adapter's interface, how applications speak to one system. The defaults fit a topic-based
-    system.
+    """The adapter's interface: how applications speak to one system; defaults fit a system by
+    topic.
     """
 
     detects_failures = False  # other systems spread events
@@ -212,9 +207,7 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run in this context, as the end of a sentence; ""
-        if it can.
-        """
+        """Return why the adapter's system cannot run here, to end a sentence; "" if it can."""
         del context
         return ""
 
@@ -235,9 +228,7 @@ class Adapter:
         return False
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of the adapter: subscriptions, and their ends if the system
-        can end them.
-        """
+        """Return the adapter's start-up commands: subscriptions, and their ends if these exist."""
         kinds: Kinds = self.module.KINDS
         begins = subscriptions(demand, kinds.number("subscribe"))
         if not self.ends_subscriptions():
@@ -296,9 +287,7 @@ class System:
         return found
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
-        """Return the system's adapter under the given options. Problem names a wrong option, its
-        value and range.
-        """
+        """Return the system's adapter under these options. Raises Problem for a wrong one."""
         for name, value in given.items():
             check_option(self, name, value)
         values = {
@@ -309,9 +298,7 @@ class System:
 
 
 def check_option(system: System, name: str, value: Value) -> None:
-    """Raise Problem for an option that an adapter's system does not have, or a value out of its
-    range.
-    """
+    """Raise Problem for an unknown option of an adapter's system, or a value out of range."""
     if name not in system.options:
         known = ", ".join(system.options) or "none"
         raise Problem(

@@ -208,9 +208,7 @@ class Simulation:
         return self._log.observers.groups
 
     def post(self, some: Commands) -> None:
-        """Post commands to nodes of the simulation; a node that is down when one is due
-        loses it.
-        """
+        """Post commands to nodes of the simulation; a command to a node that is down is lost."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
@@ -234,9 +232,7 @@ class Simulation:
         return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
-        """Run the simulation up to a time to which publications are posted; False: it stops
-        there.
-        """
+        """Run the simulation until publications must be posted again; False: it stops there."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])
