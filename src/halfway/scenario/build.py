@@ -43,7 +43,7 @@ from halfway.world.workload.roles import Names
 
 
 class PreparedScenario(NamedTuple):
-    """The prepared scenario: what its seed draws or its files hold, the same for every system."""
+    """A prepared scenario: drawn by the seed or read from files, and the same for every system."""
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
@@ -54,7 +54,7 @@ class PreparedScenario(NamedTuple):
 def simulation_of(
     scenario: Scenario, *, system: str | System | None = None, trace: Path | None = None
 ) -> Simulation:
-    """Build the simulation that a scenario describes, of its own system or of another one.
+    """Build the simulation that a scenario describes, with its own system or another one.
 
     The scenario's seed draws the network, the roles and everything else. Each of them has a random
     stream of its own. So another system runs on the same network with the same workload.
@@ -180,7 +180,7 @@ def checked_environment(
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:
-    """Return why the workload of a scenario is not that of a system, or "" where it is.
+    """Return why a scenario's workload is not for a system, or "".
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """
@@ -197,8 +197,7 @@ def other_purpose(system: System, scenario: Scenario) -> str:
 
 
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
-    """Return why a system cannot be built on a scenario of that
-    context, or with its options; else ""."""
+    """Return why a system cannot run in a scenario's context or with its options, or ""."""
     if why := other_purpose(system, scenario):
         return why
     try:

@@ -72,8 +72,9 @@ def delivered(run: Simulation) -> list[tuple[int, int]]:
 def best_point(
     run: Simulation, row: int, publisher: int, event: int | None = None
 ) -> tuple[int, int] | None:
-    """Return the rendezvous point through which a row received a publisher's event, or its newest
-    one, with the fewest hops in a message run, and these; or None."""
+    """Return the rendezvous point, and the hops, of the shortest path by which a row received a
+    publisher's event in a message run, by default the newest event; or None.
+    """
     state = run.state
     for place in np.flatnonzero(state.seen.of[row]["publisher"] == publisher):
         there = state.seen.of[row, place]
