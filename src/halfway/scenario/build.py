@@ -27,6 +27,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.energy import Power
 from halfway.sim.run_context import environment_and_context
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
@@ -139,8 +140,10 @@ def simulation_on(
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         hello=_hello(scenario), discovery_delay_s=scenario.discovery_delay_s,
         window=scenario.window, options=options_of(scenario, system),
-        power=_power(scenario.power), batteries=ready.battery_j, clock=scenario.clock, trace=trace,
-        stretch=scenario.stretch,
+        stretch=scenario.stretch, inspection=Inspection(trace=trace),
+        nodes=NodeSettings(
+            power=_power(scenario.power), batteries=ready.battery_j, clock=scenario.clock
+        ),
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.state import Engine, grown, new_engine
+from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, grown, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.declarations import Radio
@@ -206,8 +206,8 @@ class HelloExchange(GivenNeighbours):
         """
         environment = self._environment
         engine = new_engine(
-            environment.n, _FIRST_SLOTS, 1, ids=environment.ids, clocks=clocks,
-            sizes=record_sizes(instance.kinds),
+            environment.n, _FIRST_SLOTS, 1, nodes=NodeTraits(ids=environment.ids, clocks=clocks),
+            records=RecordTraits(sizes=record_sizes(instance.kinds)),
         )  # fmt: skip
         engine.turns[environment.initially_down] = 1
         while engine.out.tally[0] < environment.n:

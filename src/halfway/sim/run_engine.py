@@ -7,7 +7,7 @@ from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.attacks import attackers_of
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.state import Engine, new_engine
+from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.workload.payloads import payload_of
 
@@ -41,12 +41,15 @@ def run_engine(
         check = os.environ.get(CHECK_RECORDS) == "1"
     engine = new_engine(
         environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
-        ids=environment.ids, clocks=clocks, age_place=instance.kinds.ages,
-        sizes=record_sizes(instance.kinds),
-        payload=payload_of(instance.kinds, payloads) if payloads else None,
-        checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
-        pauses=environment.pauses,
-        attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, seed)
-        if environment.attacks else None,
+        records=RecordTraits(
+            sizes=record_sizes(instance.kinds), age_place=instance.kinds.ages,
+            payload=payload_of(instance.kinds, payloads) if payloads else None,
+            checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
+        ),
+        nodes=NodeTraits(
+            ids=environment.ids, clocks=clocks, pauses=environment.pauses,
+            attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, seed)
+            if environment.attacks else None,
+        ),
     )  # fmt: skip
     return engine._replace(cut=environment.cut)

@@ -2,7 +2,6 @@
 caller.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from halfway.sim.engine.state import Engine, drain
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import RunId
+from halfway.sim.run_settings import Inspection
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.publications import PublicationFeed
 
@@ -22,22 +22,21 @@ from halfway.sim.workload.publications import PublicationFeed
 class RunLog:
     """The run log, which empties the engine's logs during a run.
 
-    trace: a file for the trace; None: no trace. journal: received records to keep, 0: only the
-    reports to applications, None: neither. observers: the accountings that only some systems
-    and workloads have.
+    inspection: the trace and the journal to write; names: of the nodes, for the trace.
+    observers: the accountings that only some systems and workloads have.
     """
 
     def __init__(
         self, kinds: Kinds, publications: PublicationFeed, deliveries: DeliveryAccounting,
-        names: list[str], trace: Path | None, journal: int | None,
-        observers: Observers,
+        names: list[str], inspection: Inspection, observers: Observers,
     ) -> None:  # fmt: skip
         delivers = "delivered" in kinds.names.values()
         self._delivered = kinds.number("delivered") if delivers else -1
         self.observers = observers
         self._publications, self._deliveries = publications, deliveries
-        self._trace = None if trace is None else Trace(trace, kinds.names, names)
-        self._records = None if journal is None else KeptRecords(journal)
+        file, kept = inspection.trace, inspection.journal
+        self._trace = None if file is None else Trace(file, kinds.names, names)
+        self._records = None if kept is None else KeptRecords(kept)
 
     def empty(self, engine: Engine, changes: Changes) -> None:
         """Empty the engine's logs into the run log; `changes` are those of the current window."""
@@ -82,6 +81,6 @@ class RunLog:
     def kept(self) -> KeptRecords:
         """The records that the run log keeps for the caller. Raises Problem if it keeps nothing."""
         if self._records is None:
-            remedy = "build the simulation with journal=0 or more"
+            remedy = "build the simulation with inspection=Inspection(journal=0)"
             raise Problem("the simulation kept no records", remedy=remedy)
         return self._records

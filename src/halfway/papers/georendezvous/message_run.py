@@ -10,6 +10,7 @@ from halfway.protocols.event_window import WINDOW
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
@@ -50,7 +51,7 @@ def cell_run(
     return Simulation(
         System("georendezvous", handler.__name__, Sized, {}), network,
         workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S), faults=faults, seconds=seconds,
-        stretch=False, journal=journal,
+        stretch=False, inspection=Inspection(journal=journal),
     )  # fmt: skip
 
 

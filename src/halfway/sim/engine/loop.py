@@ -29,6 +29,7 @@ from halfway.sim.engine.changes import (
     set_link_broken,
 )
 from halfway.sim.engine.clocks import add_age, elapsed, reading
+from halfway.sim.engine.node_ids import id_of
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
@@ -39,7 +40,6 @@ from halfway.sim.engine.state import (
     POSTED,
     Engine,
     append_record,
-    id_of,
     is_plain,
     is_up,
     origin_of,

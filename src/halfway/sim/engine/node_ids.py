@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from halfway.core.compiled import inlined
 from halfway.problem import Problem
 
 Int32s = npt.NDArray[np.int32]
@@ -37,3 +38,28 @@ class NodeIds:
         place = np.searchsorted(self.of, ids, sorter=self.by_id)
         row = self.by_id[np.minimum(place, len(self.of) - 1)].astype(np.int64)
         return np.where(self.of[row] == ids, row, -1)
+
+
+@inlined
+def id_of(engine, row):
+    """Return the node id of a row in the engine's state."""
+    return np.int32(row) if engine.node_id.shape[0] == 0 else engine.node_id[row]
+
+
+@inlined
+def row_of(engine, node_id):
+    """Return the row of a node id in the engine's state, or -1 for an unknown id."""
+    n = engine.node_id.shape[0]
+    if n == 0:
+        known = 0 <= node_id < engine.incarnation.shape[0]
+        return np.int64(node_id) if known else np.int64(-1)
+    first, last = 0, n
+    while first < last:
+        middle = (first + last) >> 1
+        if engine.node_id[engine.by_id[middle]] < node_id:
+            first = middle + 1
+        else:
+            last = middle
+    if first < n and engine.node_id[engine.by_id[first]] == node_id:
+        return np.int64(engine.by_id[first])
+    return np.int64(-1)

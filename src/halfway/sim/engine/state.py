@@ -1,5 +1,6 @@
 """The state of the engine: records in flight, incarnations of nodes, counters and logs."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -61,9 +62,7 @@ class Counters(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """The payloads of events in the engine: the bytes that an event adds to the size of its
-    record.
-    """
+    """The payloads of events in the engine: bytes on the air beyond the records."""
 
     carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event
     event: npt.NDArray[np.int64]  # [places] publisher and event, packed, ascending; see `key_of`
@@ -103,39 +102,63 @@ class Engine(NamedTuple):
     attacks: Attackers
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordTraits:
+    """The traits of a run's records that the engine reads.
+
+    sizes: on the air, or one size for all. payload: the bytes that the events in records add.
+    age_place: see `core.kinds.Kinds.ages`. checks: of records before a handler; None: no checks.
+    """
+
+    sizes: RecordSizes | int = MESSAGE.itemsize
+    payload: Payload | None = None
+    age_place: npt.NDArray[np.int8] | None = None
+    checks: RecordChecks | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeTraits:
+    """The traits of a run's nodes that the engine reads.
+
+    ids: None: the rows. clocks: None: all read the time of the run. pauses: whether nodes may
+    pause. attacks: None: no node ever attacks.
+    """
+
+    ids: NodeIds | None = None
+    clocks: Clocks | None = None
+    pauses: bool = False
+    attacks: Attackers | None = None
+
+
 def new_engine(
-    n: int, slots: int, applications: int, journal: int = 0, *,
-    cuts: int = 0, sizes: RecordSizes | int = MESSAGE.itemsize, payload: Payload | None = None,
-    ids: NodeIds | None = None, clocks: Clocks | None = None,
-    age_place: npt.NDArray[np.int8] | None = None, checks: RecordChecks | None = None,
-    pauses: bool = False, attacks: Attackers | None = None,
+    n: int, slots: int, applications: int, journal: int = 0, *, cuts: int = 0,
+    records: RecordTraits | None = None, nodes: NodeTraits | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
-    sizes: of records on the air, or one size for all; payload: what the records that carry an
-    event add. ids: of the nodes; None: their rows. clocks: of the nodes; None: all read the time of
-    the run. age_place: see `core.kinds.Kinds.ages`. checks: which records reach a handler; all, if
-    there are none. pauses: whether nodes may pause. attacks: of nodes; None: no node ever attacks.
     """
+    records, nodes = records or RecordTraits(), nodes or NodeTraits()
+    sizes, ids, age_place = records.sizes, nodes.ids, records.age_place
     each, rows = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, np.zeros(0, np.int32)
     known = (rows, rows) if ids is None or ids.are_rows else (ids.of, ids.by_id)
-    varies = payload is not None or not each.common
+    varies = records.payload is not None or not each.common
+    pausing = n * nodes.pauses
     shapes = (n, 2), (n * varies, 2), 256, 256, 256 * varies, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
         *known, np.zeros(n, np.uint32), np.zeros(n, np.uint32),
         np.zeros(cuts, np.uint8), each,
-        payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
+        records.payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
-        new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),
-        np.zeros(0, np.int8) if age_place is None else age_place, checks or no_checks(),
+        new_log(applications), new_log(journal), np.zeros(1), nodes.clocks or no_clocks(),
+        np.zeros(0, np.int8) if age_place is None else age_place, records.checks or no_checks(),
         Pauses(
-            np.zeros(n * pauses, np.uint8), np.full(n * pauses, -1), np.full(n * pauses, -1),
-            np.full(slots * pauses, -1),
+            np.zeros(pausing, np.uint8), np.full(pausing, -1), np.full(pausing, -1),
+            np.full(slots * nodes.pauses, -1),
         ),
-        attacks or no_attackers(),
+        nodes.attacks or no_attackers(),
     )  # fmt: skip
 
 
@@ -224,31 +247,6 @@ def origin_of(engine, slot):
     if phase == HELD:
         return FROM_SELF
     return FROM_APPLICATION if phase == POSTED else FROM_NETWORK
-
-
-@inlined
-def id_of(engine, row):
-    """Return the node id of a row in the engine's state."""
-    return np.int32(row) if engine.node_id.shape[0] == 0 else engine.node_id[row]
-
-
-@inlined
-def row_of(engine, node_id):
-    """Return the row of a node id in the engine's state, or -1 for an unknown id."""
-    n = engine.node_id.shape[0]
-    if n == 0:
-        known = 0 <= node_id < engine.incarnation.shape[0]
-        return np.int64(node_id) if known else np.int64(-1)
-    first, last = 0, n
-    while first < last:
-        middle = (first + last) >> 1
-        if engine.node_id[engine.by_id[middle]] < node_id:
-            first = middle + 1
-        else:
-            last = middle
-    if first < n and engine.node_id[engine.by_id[first]] == node_id:
-        return np.int64(engine.by_id[first])
-    return np.int64(-1)
 
 
 @inlined

@@ -15,6 +15,7 @@ from halfway.core.compiled import inlined
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
+from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare
 from halfway.sim.engine.state import (
@@ -24,7 +25,6 @@ from halfway.sim.engine.state import (
     count_received,
     count_sent,
     is_up,
-    row_of,
 )
 
 _PLACE_BITS = np.int64(32)  # of a cursor of a broadcast that all receive at the same time
