@@ -14,7 +14,7 @@ from tests.networks import disk
 from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.state import SENT, new_engine
+from halfway.sim.engine.state import SENT, RecordTraits, new_engine
 from halfway.sim.radio.csma import WIFI_A, csma
 from halfway.sim.radio.delays import Ideal
 
@@ -24,7 +24,10 @@ NODES, RADIUS, EVENTS, ROUNDS = 200, 0.13, 200, 5
 def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
     """CPU seconds, records delivered, transmissions, share of (node, event) pairs reached."""
     network = disk(n=NODES, radius=RADIUS, seed=1)
-    engine, neighbourhood = new_engine(NODES, 1 << 14, 16, sizes=112), network.neighbourhood()
+    engine, neighbourhood = (
+        new_engine(NODES, 1 << 14, 16, records=RecordTraits(sizes=112)),
+        network.neighbourhood(),
+    )
     state = flooding.state(np.arange(NODES, dtype=np.int32), events, 1)
     for event in range(events):
         engines.post(engine, float(event), event % NODES, application.PUBLISH, 0, 0, event)

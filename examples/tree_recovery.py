@@ -32,6 +32,7 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.pipeline.reproduction.estimates import mean_interval
 from halfway.protocols.broker_trees.paths.circuits import find, path_to
 from halfway.protocols.broker_trees.paths.decisions import DIRECT
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, LinkCut
 from halfway.world.graphs.network import Network
@@ -229,7 +230,13 @@ def measured(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.parquet"
         simulation(
-            tree.network, chosen, seed, system, demand, faults=[trial.fault], trace=file
+            tree.network,
+            chosen,
+            seed,
+            system,
+            demand,
+            faults=[trial.fault],
+            inspection=Inspection(trace=file),
         ).run()
         reported = [("what", "=", "reported")]
         delivered = pq.read_table(file, columns=["row", "event"], filters=reported)

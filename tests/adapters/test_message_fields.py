@@ -12,6 +12,7 @@ from pyarrow import compute, parquet
 from halfway.adapters.registry import TABLE
 from halfway.core.message import MESSAGE
 from halfway.core.records.table import PLAIN, WHAT
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn
 from halfway.world.workload.demand import Drawn
@@ -44,7 +45,7 @@ def test_records_fill_only_declared_fields(system: str, tmp_path: Path) -> None:
     simulation = Simulation(
         system, NETWORK, workload=demand, seconds=30.0, seed=1, options=options,
         faults=[Churn(mean_up_s=15.0, mean_down_s=3.0, share=0.2)],
-        trace=tmp_path / "run.parquet", stretch=False,
+        inspection=Inspection(trace=tmp_path / "run.parquet"), stretch=False,
     )  # fmt: skip
     simulation.run()
     records = traced(tmp_path / "run.parquet")

@@ -17,6 +17,7 @@ from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.protocols import flooding
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import Outcome
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn
 from halfway.world.graphs.network import Network
@@ -31,7 +32,13 @@ NETWORK: Network = connected_unit_disk(60, 0.22, seed=3).network
 def simulation(system: str, trace: Path | None = None, **more: Any) -> Simulation:
     demand = Drawn(n=60, topics=2, publishers_each=2, subscribers_each=8, events=9, seed=5)
     return Simulation(
-        system, NETWORK, workload=demand, seconds=SECONDS, seed=4, trace=trace, **more
+        system,
+        NETWORK,
+        workload=demand,
+        seconds=SECONDS,
+        seed=4,
+        inspection=Inspection(trace=trace),
+        **more,
     )
 
 

@@ -21,7 +21,7 @@ from halfway.core.outbox import Outbox, outbox
 from halfway.core.records.checks import REASONS, no_checks, record_checks
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.state import grown, new_engine
+from halfway.sim.engine.state import RecordTraits, grown, new_engine
 from halfway.sim.radio.delays import Ideal
 from halfway.world.graphs.network import Network
 from tests.protocols.watched import Watched, arrays, is_same
@@ -100,7 +100,11 @@ def drive(world: World, journal: int = 1 << 16, *, checked: bool = True) -> Driv
     limits = limits_of(world.protocol, state, world.rules)
     checks = record_checks(world.protocol.KINDS, limits) if checked else no_checks()
     engine = new_engine(
-        world.network.n, 4 * spare + len(world.commands), 1 << 12, journal, checks=checks
+        world.network.n,
+        4 * spare + len(world.commands),
+        1 << 12,
+        journal,
+        records=RecordTraits(checks=checks),
     )
     engine.turns[list(world.down)] += 1  # odd while down
     lend = Lender()

@@ -13,6 +13,7 @@ from halfway.scenario.build import simulation_of
 from halfway.scenario.reading import read_scenario
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.energy import Batteries, Power
+from halfway.sim.run_settings import NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.mobility.random_waypoint import WaypointMotion
@@ -25,8 +26,9 @@ IDLE = Power(tx_w=0.0, rx_w=0.0, idle_w=0.001, bit_rate=1e15)
 def chain(batteries: Any, **given: Any) -> Simulation:
     """A chain 0 - 1 - 2; node 0 publishes an event each second, and node 2 subscribes."""
     demand = Listed([(2, 0)], [(k + 0.5, 0, 0) for k in range(30)])
-    given = {"power": IDLE, "seconds": 30.0, **given}
-    return Simulation("flooding", line(3), workload=demand, batteries=batteries, **given)
+    given = {"seconds": 30.0, **given}
+    nodes = NodeSettings(power=IDLE, batteries=batteries)
+    return Simulation("flooding", line(3), workload=demand, nodes=nodes, **given)
 
 
 def test_a_node_without_energy_forwards_nothing_any_more() -> None:
@@ -67,8 +69,8 @@ def test_large_batteries_change_nothing() -> None:
     for system in ("flooding", "gossip"):
         demand = Drawn(150, 2, 1, 20, events=15, seed=4)
         one, other = (
-            Simulation(system, disk(), workload=demand, seconds=25.0, seed=4, batteries=some).run()
-            for some in (None, 1e9)
+            Simulation(system, disk(), workload=demand, seconds=25.0, seed=4, nodes=some).run()
+            for some in (None, NodeSettings(batteries=1e9))
         )
         assert one.digest == other.digest
         assert math.isnan(other.lifetime.first_dead_s)
@@ -81,7 +83,7 @@ def test_moving_nodes_have_batteries_too() -> None:
     course = WaypointMotion(9, 9.0, 9.0, speed=(1.0, 2.0), pause=(0.0, 0.0), seconds=20.0, seed=1)
     run = Simulation(
         "flooding", motion=Motion(course, 9.0), workload=Drawn(9, events=15, seed=1), seconds=20.0,
-        power=IDLE, batteries=0.0079,
+        nodes=NodeSettings(power=IDLE, batteries=0.0079),
     )  # fmt: skip
     outcome = run.run()
     assert outcome.lifetime == (8.0, 0)

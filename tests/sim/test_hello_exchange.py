@@ -19,6 +19,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio, WiredRadio
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.sim.trace.rerun import rerun
 from halfway.world.faults import Crash, LinkCut
@@ -54,7 +55,8 @@ def linked(network: Network) -> list[list[int]]:
 def hellos_in(system: str | System, network: Network | None, **more: Any) -> Simulation:
     """A run with hellos and one event every second."""
     n = network.n if network is not None else more["motion"].n
-    settings: dict[str, Any] = {"hello": HELLOS, "seconds": 12.0, "seed": 3, "check": True}
+    settings: dict[str, Any] = {"hello": HELLOS, "seconds": 12.0, "seed": 3}
+    settings["inspection"] = Inspection(check=True)
     demand = Drawn(n, subscribers_each=min(n - 1, 5), events=8, seed=2)
     return Simulation(system, network, **(settings | {"workload": demand} | more))
 
@@ -176,7 +178,13 @@ def test_moving_nodes_learn_their_neighbours() -> None:
 def test_a_shifted_clock_changes_no_record(system: str) -> None:
     def records(offset_s: float) -> bytes:
         clock = ClockErrors(offset_s=offset_s)
-        run = hellos_in(system, BRIDGE, clock=clock, journal=100_000, seconds=6.0)
+        run = hellos_in(
+            system,
+            BRIDGE,
+            nodes=NodeSettings(clock=clock),
+            seconds=6.0,
+            inspection=Inspection(journal=100_000, check=True),
+        )
         run.run()
         received, rows = run.journal()
         assert (received["kind"] == HELLO_KIND).any()
@@ -189,7 +197,12 @@ def test_hellos_in_a_trace_are_all_that_a_rerun_needs(tmp_path: Path) -> None:
     file, faults = tmp_path / "run.parquet", [Crash(node=3, at=2.0, for_=4.0)]
 
     def run(trace: Path | None) -> Simulation:
-        return hellos_in("directional-walk", BRIDGE, faults=faults, trace=trace)
+        return hellos_in(
+            "directional-walk",
+            BRIDGE,
+            faults=faults,
+            inspection=Inspection(trace=trace, check=True),
+        )
 
     run(file).run()
     again = run(None)
@@ -203,7 +216,7 @@ def test_pieces_and_node_ids_make_the_same_run() -> None:
         piecewise.run(until)
     assert piecewise.run() == whole.run()
     ids = np.random.default_rng(1).permutation(2**31 - 1 - np.arange(8))
-    named = hellos_in("gossip", BRIDGE, node_ids=ids)
+    named = hellos_in("gossip", BRIDGE, nodes=NodeSettings(ids=ids))
     named.run()
     rows = [sorted(int(np.flatnonzero(ids == one)[0]) for one in some) for some in known(named)]
     assert rows == linked(BRIDGE)

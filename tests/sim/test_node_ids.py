@@ -8,6 +8,7 @@ import pytest
 from halfway.adapters.registry import TABLE
 from halfway.problem import Problem
 from halfway.sim.engine.node_ids import NodeIds
+from halfway.sim.run_settings import NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.workload.demand import Drawn
@@ -46,7 +47,7 @@ def run_of(system: str, node_ids: Any, faults: Any = ()) -> Simulation:
     demand = Drawn(N, 2, 2, 4, events=8, every_s=0.5, start_s=8.0, seed=3, payload=(40, 9))
     network = DENSE if system == "georendezvous" else NETWORK
     made = Simulation(
-        system, network, workload=demand, seconds=20.0, seed=2, node_ids=node_ids,
+        system, network, workload=demand, seconds=20.0, seed=2, nodes=NodeSettings(ids=node_ids),
         options=OPTIONS.get(system, {}), faults=faults,
     )  # fmt: skip
     made.deliveries.delivery_log = []

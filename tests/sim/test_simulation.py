@@ -14,6 +14,7 @@ from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 from halfway.sim.radio.energy import Power
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.sim.trace.rerun import rerun
 from halfway.world.faults import Churn, Crash, LinkCut, Partition
@@ -66,7 +67,7 @@ def test_without_faults_everything_arrives_by_shortest_paths() -> None:
 
 def test_energy_equals_the_counted_messages() -> None:
     power = Power(tx_w=2.0, rx_w=0.5, idle_w=0.25, bit_rate=1000.0)
-    outcome = flooded(mesh(), Drawn(60, 1, 1, 9, events=4), power=power).run()
+    outcome = flooded(mesh(), Drawn(60, 1, 1, 9, events=4), nodes=NodeSettings(power=power)).run()
     size = 12 + 4 * 4  # header; topic, event, publisher and epoch of a FLOOD
     tx_s = size * 8 / 1000.0 * sum(outcome.sent.values())
     rx_s = size * 8 / 1000.0 * sum(outcome.received.values())
@@ -82,7 +83,7 @@ def test_nodes_that_are_down_draw_nothing() -> None:
     power = Power(tx_w=0.0, rx_w=0.0, idle_w=1.0, bit_rate=1e9)
     faults = [Crash(node=0, at=2.0), Crash(node=1, at=4.0, for_=3.0)]
     demand = Listed([(1, 0)], [])
-    outcome = flooded(line(4), demand, power=power, faults=faults).run()
+    outcome = flooded(line(4), demand, nodes=NodeSettings(power=power), faults=faults).run()
     assert outcome.energy_j == pytest.approx(4 * SECONDS - (SECONDS - 2.0) - 3.0)
 
 
@@ -163,7 +164,7 @@ def test_a_rerun_of_a_trace_ends_in_the_same_state(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     file = tmp_path / "run.parquet"
-    outcome = moving(seed=4, trace=file).run()
+    outcome = moving(seed=4, inspection=Inspection(trace=file)).run()
     rows = parquet.read_table(file).to_pylist()
     assert moving(seed=4).run() == outcome, "tracing changed the run"
     assert sum(row["what"] in ("received", "reported") for row in rows) == outcome.records
@@ -206,7 +207,7 @@ def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="expected the trace of a run"):
         same_state(file, moving(seed=4))
     with pytest.raises(Problem, match="cannot write"):
-        moving(trace=tmp_path / "nowhere" / "run.parquet")
+        moving(inspection=Inspection(trace=tmp_path / "nowhere" / "run.parquet"))
 
 
 def test_memory_does_not_grow_with_time() -> None:
@@ -255,11 +256,11 @@ def test_a_run_that_stopped_early_accounts_for_its_own_time_only() -> None:
     power = Power(tx_w=0.0, rx_w=0.0, idle_w=1.0, bit_rate=1e9)
     demand = Listed([(3, 0)], [(1.0, 0, 0), (5.0, 0, 0), (9.0, 0, 0)])
     crash = [Crash(node=1, at=6.0, for_=1.0)]
-    simulation = flooded(line(4), demand, power=power, faults=crash)
+    simulation = flooded(line(4), demand, nodes=NodeSettings(power=power), faults=crash)
     outcome = simulation.run(until=6.5)
     assert (outcome.published, outcome.expected, outcome.delivered) == (2, 2, 2)
     assert outcome.energy_j == pytest.approx(4 * 6.5 - 0.5)
-    counted = flooded(line(4), demand, power=power).run(records=8)
+    counted = flooded(line(4), demand, nodes=NodeSettings(power=power)).run(records=8)
     assert 1.0 <= counted.seconds <= 5.0
     assert counted.published == 1
 
@@ -282,7 +283,13 @@ def test_a_trace_has_room_for_a_node_with_40000_neighbours(tmp_path: Path) -> No
     star = from_links(40_000, [(0, k) for k in range(1, 40_000)])
     hub = int(star.degree.argmax())
     demand = Listed([(hub, 0)], [(1.0, hub, 0)])
-    simulation = flooded(star, demand, trace=tmp_path / "star.parquet", stretch=False, window=1)
+    simulation = flooded(
+        star,
+        demand,
+        inspection=Inspection(trace=tmp_path / "star.parquet"),
+        stretch=False,
+        window=1,
+    )
     outcome = simulation.run(until=1.02)
     assert (outcome.sent["flood"], outcome.received["flood"]) == (1, 39_999)
 
@@ -297,7 +304,7 @@ def test_a_trace_has_room_for_a_node_with_40000_neighbours(tmp_path: Path) -> No
         ({"options": {"repeat_delay_s": -1.0}}, "repeat_delay_s = -1"),
         ({"radio": IdealRadio(success=1.5)}, "success = 1.5"),
         ({"radio": IdealRadio(delay_s=-1.0)}, "delay_s = -1"),
-        ({"power": Power(tx_w=-1.0)}, "tx_w = -1"),
+        ({"nodes": NodeSettings(power=Power(tx_w=-1.0))}, "tx_w = -1"),
         ({"workload": Listed([(9, 0)], [])}, "row 9"),
     ],
 )
@@ -327,7 +334,7 @@ def test_the_hops_of_a_buffered_event_are_those_of_its_path(success: float) -> N
 
 def test_commands_are_posted_and_records_are_kept() -> None:
     """A node that is down neither sends nor receives; the journal has what the others received."""
-    run = flooded(line(4), Listed([], []), journal=100)
+    run = flooded(line(4), Listed([], []), inspection=Inspection(journal=100))
     kinds = run.instance.kinds
     run.post(commands(0.0, [0, 2, 3], kinds.number("subscribe"), 0))
     run.post(commands([1.0, 3.0], 0, kinds.number("publish"), 0, event=[0, 1]))
@@ -344,6 +351,6 @@ def test_commands_are_posted_and_records_are_kept() -> None:
 
 def test_a_journal_that_is_too_short_and_one_not_asked_for_are_refused() -> None:
     with pytest.raises(Problem, match="journal = 1"):
-        flooded(line(4), Listed([(0, 0)], [(1.0, 3, 0)]), journal=1).run()
+        flooded(line(4), Listed([(0, 0)], [(1.0, 3, 0)]), inspection=Inspection(journal=1)).run()
     with pytest.raises(Problem, match="the simulation kept no records"):
         flooded(line(4), Listed([], [])).journal()

@@ -1,1 +1,1 @@
-"""How applications speak to a system, its options and its sizing; the registry of all systems."""
+"""Adapters: how applications speak to a system, its options and sizing; the registry of systems."""

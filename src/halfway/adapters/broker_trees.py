@@ -1,4 +1,6 @@
-"""Adapters of the broker trees: topics are numbers in one attribute, interests are intervals."""
+"""Adapters of the broker trees: each topic is a number in one attribute, each interest an
+interval.
+"""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -38,7 +40,7 @@ _MOST_BESIDE = 8
 
 
 class TreeNodes(NamedTuple):
-    """The roles in a run of a broker tree: what each node is given."""
+    """The role of each node in a run of a broker tree."""
 
     brokers: Int32s  # ids, in the order of drawing; the first one founds the tree
     clients: Int32s  # ids of the nodes with an application that are no broker for some time
@@ -65,8 +67,7 @@ class SienaAdapter(Adapter):
         self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the broker tree cannot run there: moving nodes, or fewer nodes than
-        brokers."""
+        """Return why a broker tree cannot run: the nodes move, or are fewer than the brokers."""
         if context.reach is not None:
             return "its paths lead over an underlay of fixed links, so nodes must not move"
         room, brokers = len(largest_component(context.start)), int(self.values["brokers"])
@@ -75,8 +76,7 @@ class SienaAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of the broker tree on a network; it refreshes until the end of the
-        run."""
+        """Return the instance of a broker tree on a network, which refreshes until the run ends."""
         module, demand = self.module, context.demand
         wanted = list(intervals(demand))
         distinct = list(dict.fromkeys((first, last) for _, first, last in wanted))
@@ -99,14 +99,17 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes of a broker tree, with room for so many subscriptions a
-        broker."""
+        """Return the state of all nodes of a broker tree, sized by the subscriptions of a
+        broker.
+        """
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, **_room(self.values, context, nodes)
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return what had no path in the broker tree, and what its nodes had no room for."""
+        """Return the shortfalls of a broker tree: missing paths, and entries that found a full
+        table.
+        """
         return {
             WITHOUT_ROUTE: int(state.lost.sum()),
             "subscriptions without room": int(state.table.refused.sum()),
@@ -116,12 +119,13 @@ class SienaAdapter(Adapter):
         }
 
     def ends_subscriptions(self) -> bool:
-        """Return that the broker tree learns that a subscription ends."""
+        """Return True: a broker tree can end a subscription."""
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of a broker tree: one subscription for each interval, and
-        its end, if it has one."""
+        """Return the start-up commands of a broker tree: each interval's subscription, and its end
+        if it has one.
+        """
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)
         wanted = np.array([self._filter[first, last] for _, first, last in some], np.int32)
@@ -139,8 +143,9 @@ class UnderlaySienaAdapter(SienaAdapter):
     """The adapter of the underlay broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of the monitored broker tree, with room for as many children as
-        brokers."""
+        """Return the state of the monitored broker tree; a node has room for all brokers as
+        children.
+        """
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, len(nodes.brokers),
             known=int(self.values["known_brokers"]),
@@ -149,8 +154,9 @@ class UnderlaySienaAdapter(SienaAdapter):
         )  # fmt: skip
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return shortfalls of the monitored broker tree: children and unconfirmed records as
-        well."""
+        """Return the shortfalls of the monitored broker tree, with children and unconfirmed
+        records.
+        """
         return {
             **super().shortfalls(state),
             "unconfirmed records without room": int(state.unconfirmed.refused.sum()),
@@ -167,7 +173,7 @@ ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 
 
 def own_rows(state: Any, name: str, row: int) -> slice:
-    """Return the rows of an array of a broker tree's state that are the memory of one node.
+    """Return the rows that belong to one node in an array of a broker tree's state.
 
     See `SystemInstance.own_rows`. An array has one row a node, one a broker, or one or more a node
     that monitors its broker.
@@ -185,13 +191,16 @@ def own_rows(state: Any, name: str, row: int) -> slice:
 
 
 def largest_component(network: Network) -> Int32s:
-    """Return rows of the largest component, where the brokers of a tree are drawn, ascending."""
+    """Return the rows of the largest component, ascending; a broker tree draws its brokers
+    there.
+    """
     component = components(network)
     return np.flatnonzero(component == np.bincount(component).argmax()).astype(np.int32)
 
 
 def roles(context: RunContext, brokers: int) -> TreeNodes:
-    """Return the roles of a broker tree's run: brokers, and clients wherever applications are.
+    """Return the roles in a broker tree's run: the brokers, and a client wherever an application
+    is.
 
     Brokers are those that the workload names, or distinct uniform nodes of the largest component.
     """
@@ -208,8 +217,9 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
 
 
 def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) -> dict[str, Any]:
-    """Return the room of nodes for paths, hops and clients, as `state` of both broker trees takes
-    it."""
+    """Return the table sizes of a broker tree's nodes as arguments of `state`: paths, hops and
+    clients.
+    """
     per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)
     return {

@@ -1,4 +1,4 @@
-"""The adapter of DRIP: topics are numbers, subscriptions intervals of them."""
+"""The adapter of DRIP: each topic is a number, and each subscription an interval of topics."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -23,8 +23,7 @@ from halfway.world.workload.number_intervals import power_law
 
 
 class DripAdapter(Adapter):
-    """The adapter of DRIP: subscriptions are the runs of neighbouring topics that a node subscribes
-    to.
+    """The adapter of DRIP: a node subscribes to each run of neighbouring topics as one interval.
 
     Capabilities are the demand's (`capability` [n]), or else a power law drawn from the seed.
     """
@@ -61,8 +60,9 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return DRIP's start-up commands, one for each interval:
-        `topic` is its first topic, and the argument its last."""
+        """Return DRIP's start-up commands, one for each interval: `topic` is its first topic, the
+        argument its last.
+        """
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)
         kind = self.module.KINDS.number("subscribe")
@@ -70,8 +70,9 @@ class DripAdapter(Adapter):
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """Return DRIP's shortfalls: records dropped before they reached
-    their broker, and copies of events."""
+    """Return DRIP's shortfalls: records dropped on the way to a broker, and copies of events that
+    found no room.
+    """
     return {
         WITHOUT_ROUTE: int(state.node["lost"].sum()),
         "event copies without room": int(state.node["forgotten"].sum()),

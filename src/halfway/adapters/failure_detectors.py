@@ -13,7 +13,7 @@ from halfway.world.workload.demand import Demand, Publications
 
 
 class DetectorAdapter(Adapter):
-    """The adapter of a failure detector. Its nodes are all members, from their start on.
+    """The adapter of a failure detector, whose nodes are all members from their start on.
 
     Its module defines `rules(values)` beside the face of all protocols.
     """
@@ -34,8 +34,9 @@ class DetectorAdapter(Adapter):
         )  # fmt: skip
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the sizes of a failure detector's state beside its
-        members: of φ's window, if any."""
+        """Return the table sizes of a failure detector beside its members: the window of phi, if it
+        has one.
+        """
         del context, members
         values = self.values
         return {"intervals": int(values["phi_intervals"])} if values.get("phi_threshold") else {}
@@ -52,7 +53,7 @@ class DetectorAdapter(Adapter):
 
 
 def _index_of(state: tuple[object, ...]) -> MemberIndex:
-    """Return the index of members in a failure detector's state, in one of its tuples."""
+    """Return the index of members that one of the tuples in a failure detector's state holds."""
     parts = (part for one in state if isinstance(one, tuple) for part in (one, *one))
     return next(part for part in parts if isinstance(part, MemberIndex))
 

@@ -1,4 +1,6 @@
-"""The adapter of GeoRendezvous: cells as large as the reach allows, publishers that advertise."""
+"""The adapter of GeoRendezvous: the largest cells that the reach allows, and publishers that
+advertise.
+"""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -32,8 +34,9 @@ _CONNECTED = 0.9  # share of the nodes that one component of touching cells must
 
 
 class GeorendezvousAdapter(Adapter):
-    """The adapter of GeoRendezvous, with cells as large as the reach within which all nodes hear
-    each other allows [geo §2.1]."""
+    """The adapter of GeoRendezvous. Its cells are the largest within which all nodes hear each
+    other [geo §2.1].
+    """
 
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
@@ -41,8 +44,9 @@ class GeorendezvousAdapter(Adapter):
         rules(1.0, **self.values)  # type: ignore[arg-type]  # refuse bad combinations now
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why GeoRendezvous cannot run there: cells need
-        positions, and a reach that joins them."""
+        """Return why GeoRendezvous cannot run: the nodes have no positions, or cells do not join
+        them.
+        """
         if context.start.position is None:
             return "its cells need node positions, and this network has no positions"
         layout = layout_of(context, self._margin)
@@ -69,13 +73,12 @@ class GeorendezvousAdapter(Adapter):
         return instance_of(state, scalars)
 
     def ends_subscriptions(self) -> bool:
-        """Return whether GeoRendezvous learns that a subscription ends:
-        its node stops renewing it."""
+        """Return True: GeoRendezvous ends a subscription by renewing it no longer."""
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return GeoRendezvous's advertisements and subscriptions,
-        after all nodes have listened and sent a beacon.
+        """Return the advertisements and subscriptions of GeoRendezvous, posted after all nodes have
+        sent a beacon.
 
         They are spread over half of the listening time, for radios that share a medium.
         """
@@ -97,7 +100,7 @@ class GeorendezvousAdapter(Adapter):
 
 
 def instance_of(state: handler.State, scalars: handler.Rules) -> SystemInstance:
-    """Return the instance of GeoRendezvous with a given state and rules."""
+    """Return the instance of GeoRendezvous from a given state and rules."""
     most = handler.most_emissions(state, scalars)
     return SystemInstance(
         state, scalars, most, handler.KINDS, shortfalls=_shortfalls,

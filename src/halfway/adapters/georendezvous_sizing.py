@@ -1,4 +1,4 @@
-"""The cells of GeoRendezvous on a network, and the sizes of its tables there."""
+"""The size of GeoRendezvous's cells on a network, and the sizes of its tables there."""
 
 from typing import NamedTuple
 
@@ -29,8 +29,8 @@ class CellLayout(NamedTuple):
 
 
 def layout_of(context: RunContext, margin: float) -> CellLayout | None:
-    """Return the GeoRendezvous cell layout at a run's start, or None without positions, or without
-    any reach.
+    """Return GeoRendezvous's cell layout at a run's start; None if the network lacks positions or a
+    reach.
 
     margin: the share of the reach that is reserved for movement between two beacons.
     The area is the unit square for nodes within it, else the least rectangle around them.
@@ -51,7 +51,9 @@ def layout_of(context: RunContext, margin: float) -> CellLayout | None:
 
 
 def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
-    """Return the share of a network's largest component in the largest component of cells."""
+    """Return the share of a network's largest component that GeoRendezvous's cells keep
+    connected.
+    """
     populated, count = np.unique(cell, axis=0, return_counts=True)
     touching = unit_disk(populated.astype(np.float64), _TOUCHING)
     count = count[np.asarray(touching.labels)]
@@ -60,8 +62,9 @@ def connected_share(context: RunContext, cell: npt.NDArray[np.int64]) -> float:
 
 
 def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, int]:
-    """Return sizes of GeoRendezvous's tables in `state`: twice the need
-    at the start; where nodes move, more."""
+    """Return the table sizes of GeoRendezvous: twice the need at the start, and more where nodes
+    move.
+    """
     demand, moves = context.demand, context.reach is not None
     neighbours = _most_neighbours(layout.cell)
     homes, empty = _homes(layout, rules, demand.topics)
@@ -90,8 +93,9 @@ def sizes(context: RunContext, layout: CellLayout, rules: Rules) -> dict[str, in
 
 
 def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
-    """Return the most neighbours to size GeoRendezvous's tables for: of
-    any node, in its own cell and those that touch it."""
+    """Return the most neighbours of any node in its own and touching cells, to size GeoRendezvous's
+    tables.
+    """
     low = cell.min(axis=0)
     columns = int(cell[:, 0].max() - low[0]) + 3
     code = (cell[:, 1] - low[1] + 1) * columns + cell[:, 0] - low[0] + 1
@@ -108,7 +112,9 @@ def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
 def _homes(
     layout: CellLayout, rules: Rules, topics: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return [topics, points]: the number of each point's home, and whether its cell is empty."""
+    """Return for each topic's points [topics, points] the number of the home cell, and whether it
+    is empty.
+    """
     populated = np.unique(layout.cell, axis=0)  # by column, then row: as ties are broken
     hashed = _hashed(rules, np.arange(topics)) * (rules.wide, rules.high)
     goal = np.floor(hashed / rules.side).astype(np.int64)
@@ -137,8 +143,9 @@ def _fill(key, topics, position):
 def _entries(
     demand: Demand, layout: CellLayout, rules: Rules, topic: int, moves: bool
 ) -> npt.NDArray[np.int64]:
-    """Return [points]: entries at each GeoRendezvous home:
-    advertisements, subscriptions and prunes."""
+    """Return the entries [points] that each GeoRendezvous home keeps: advertisements,
+    subscriptions, prunes.
+    """
     publishers, rows = len(demand.publishers[topic]), demand.subscribers[topic]
     subscribers = np.full(rules.points, len(rows))
     if not moves and len(rows):

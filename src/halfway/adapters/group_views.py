@@ -1,4 +1,4 @@
-"""The view of a group member: the members whose announcements it heard, and that have not expired.
+"""The view of a group member: the members whose announcements it heard and whose entries are valid.
 
 An application above publish/subscribe keeps the view, so it works on every system that delivers
 events. It knows only what it heard: an announcement has its member, the event's number at this
@@ -17,7 +17,7 @@ SAME, JOINED, LEFT = 0, 1, 2  # what happened to a member in a view
 
 
 class GroupViews(NamedTuple):
-    """The views of group members, one row a view: bounded tables of the members that it heard of.
+    """The views of group members as bounded tables, one row for each view.
 
     A place keeps a member that left for as long as its announcement would have held, so that an
     older announcement that comes late does not bring the member back.
@@ -34,7 +34,7 @@ class GroupViews(NamedTuple):
 
 
 def group_views(views: int, room: int) -> GroupViews:
-    """Return empty views of group members, each with room for so many members."""
+    """Return empty views of group members, each with room for `limit` members."""
     shape = views, max(room, 1)
     return GroupViews(
         np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32), np.zeros(shape),
@@ -45,7 +45,9 @@ def group_views(views: int, room: int) -> GroupViews:
 
 @inlined
 def place_in_view(views, v, member, now):
-    """Return the place of a member in a group view, or a free one; NO_PLACE: no room."""
+    """Return the index of a member in a group view, or of a free entry; NO_PLACE if the view is
+    full.
+    """
     free = NO_PLACE
     for k in range(views.member.shape[1]):
         if views.member[v, k] == member:
@@ -62,7 +64,8 @@ def place_in_view(views, v, member, now):
 
 @inlined
 def hear_announcement(views, v, member, number, lifetime_s, leaves, hops, now):
-    """Enter an announcement into a group view: JOINED or LEFT if the view changes, else SAME.
+    """Enter an announcement into a group view; return JOINED or LEFT if it changes the view, else
+    SAME.
 
     An announcement older than the newest one of its member says nothing. A member whose entry has
     expired must have left by `expire_member` before.
@@ -85,7 +88,9 @@ def hear_announcement(views, v, member, number, lifetime_s, leaves, hops, now):
 
 @inlined
 def expire_member(views, v, member, now):
-    """End a member's entry in a group view if it has expired: LEFT if the view changes."""
+    """Remove a member whose entry in a group view has expired; return LEFT if the view changes,
+    else SAME.
+    """
     for k in range(views.member.shape[1]):
         if views.member[v, k] == member and views.listed[v, k] and views.until_s[v, k] <= now:
             views.listed[v, k] = False
@@ -96,7 +101,7 @@ def expire_member(views, v, member, now):
 
 @inlined
 def forget_view(views, v):
-    """Empty a group view whose node lost its memory."""
+    """Empty the group view of a node that lost its memory."""
     for k in range(views.member.shape[1]):
         views.member[v, k] = NONE
         views.listed[v, k] = False
@@ -104,7 +109,7 @@ def forget_view(views, v):
 
 @inlined
 def suspect_member(views, v, member):
-    """Suspect a member of a group view until a newer announcement of it is heard."""
+    """Mark a member of a group view as suspected, until the view has a newer announcement of it."""
     for k in range(views.member.shape[1]):
         if views.member[v, k] == member:
             views.suspected[v, k] = views.number[v, k]
@@ -112,8 +117,8 @@ def suspect_member(views, v, member):
 
 @inlined
 def nearest_member(views, v, now):
-    """Return the listed and unsuspected member of a group view with the fewest hops, or NONE
-    without one. Of equally near members, the least counts.
+    """Return the unsuspected member of a group view with the fewest hops, the least id among
+    equals; NONE: the view has no such member.
     """
     nearest, fewest = NONE, 0
     for k in range(views.member.shape[1]):

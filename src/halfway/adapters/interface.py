@@ -1,4 +1,5 @@
-"""The adapter: how applications speak to a system, and how a system is sized for a run.
+"""The interface `Adapter`: commands of applications to a system, and the sizing of a system's
+instance.
 
 A system is a protocol's module and an adapter, which turns subscriptions and publications into
 commands to nodes. Everything else is the protocol's own.
@@ -25,7 +26,7 @@ from halfway.world.workload.roles import Period, SubscribedPeriods
 
 
 class Commands(NamedTuple):
-    """What an adapter commands its nodes, column by column; in the order of posting."""
+    """The commands that an adapter posts to its nodes, as columns, in the order of posting."""
 
     at: npt.NDArray[np.float64]  # seconds
     row: npt.NDArray[np.int32]
@@ -36,7 +37,7 @@ class Commands(NamedTuple):
 
 
 def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Commands:
-    """Return an adapter's commands from columns, or from single values that hold for all."""
+    """Return an adapter's commands from columns; a single value fills its column."""
     columns = np.broadcast_arrays(at, row, kind, topic, walk, event)
     whole = [np.array(column, np.int32) for column in columns[1:]]
     when, kinds = np.array(columns[0], np.float64), whole[1].astype(np.uint8)
@@ -44,12 +45,12 @@ def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any
 
 
 def part(of: Commands, which: slice | npt.NDArray[np.bool_]) -> Commands:
-    """Return some of an adapter's commands, in their order."""
+    """Return the selected commands of an adapter, in their order."""
     return Commands._make(column[which] for column in of)
 
 
 def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
-    """Return an adapter's commands of `kind`, one for each subscriber of each topic."""
+    """Return commands to subscribe, of a given kind: one for each subscriber of each topic."""
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
     begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
@@ -57,12 +58,12 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
 
 
 def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
-    """Return an adapter's commands of `kind`, one for each subscription that ends."""
+    """Return commands to unsubscribe, of a given kind: one for each subscription that ends."""
     return _ends(demand.periods, kind)
 
 
 def ends_of_publishing(demand: Demand, kind: int) -> Commands:
-    """Return an adapter's commands of `kind`, one for each role of a publisher that ends."""
+    """Return commands of `kind`, one for each publisher that stops publishing on a topic."""
     return _ends(demand.publishing_periods, kind)
 
 
@@ -73,8 +74,7 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return an adapter's commands of the kinds `begins` and `ends`, one for each publisher of each
-    topic.
+    """Return commands of kinds `begins` and `ends`, a pair for each publisher of a topic.
 
     at: seconds before which no role begins.
     """
@@ -86,7 +86,7 @@ def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Comma
 
 
 def joined(some: Iterable[Commands]) -> Commands:
-    """Return all of an adapter's commands, in their order."""
+    """Return several lists of an adapter's commands as one, in their order."""
     columns: Any = zip(*some, strict=True)
     return Commands(*map(np.concatenate, columns))
 
@@ -101,7 +101,7 @@ FORGOTTEN_PUBLISHERS = "forgotten publishers"
 
 
 def _forgotten(state: Any) -> int:
-    """Return how many publishers the event windows of a state forgot for want of room."""
+    """Return how many publishers full event windows of a state have forgotten."""
     if isinstance(state, EventWindows):
         return int(state.counts[:, FORGOTTEN].sum())
     return sum(_forgotten(part) for part in state if isinstance(part, tuple))
@@ -119,7 +119,7 @@ def _one_row(_state: Any, _name: str, row: int) -> slice:
 
 
 class SystemInstance(NamedTuple):
-    """A system's instance, sized by its adapter for a network and ready to run."""
+    """An instance of a system: sized by its adapter for a network, and ready to run."""
 
     state: Any
     rules: Any
@@ -142,8 +142,7 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits of the ranges in an instance's records: `limits` of its protocol, if it has
-    one.
+    """Return the limits that ranges in an instance's records refer to; {} without `limits`.
 
     Else the number of topics, where the state has one column of `subscribed` a topic.
     """
@@ -155,7 +154,7 @@ def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
 
 
 class NeighbourKnowledge(NamedTuple):
-    """What the handler of an adapter's system reads of its neighbourhood.
+    """The parts of the neighbourhood that a system's handler reads.
 
     hops: 0 nothing, or only its own position; 1 its neighbour list; 2 also the lists that its
     neighbours reported. positions: those that neighbours reported; only where hops = 2.
@@ -166,7 +165,7 @@ class NeighbourKnowledge(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """The run context: what an adapter may know of a run when it sizes its system.
+    """The run context: the facts of a run that an adapter may use to size its system.
 
     The network and the reach are for what its paper grants: positions, a radio's range, or the
     routes of an underlay. Whatever else a node learns, it learns by messages.
@@ -185,19 +184,18 @@ class RunContext(NamedTuple):
 
     @property
     def publishers(self) -> int:
-        """The publishers that a node has room for, by an adapter's run context: those of the
-        demand, or as many as can have an event in flight."""
+        """The publishers that a node has room for: at most one for each event in flight."""
         some = [np.zeros(0, np.int32), *self.demand.publishers]
         distinct = len(np.unique(np.concatenate(some)))
         return max(min(distinct, self.window), 1)
 
 
 class Unsupported(Problem):
-    """An adapter's error: a system cannot run in an environment; `what` gives the reason."""
+    """The error of an adapter whose system cannot run in an environment; `what` is the reason."""
 
 
 class Adapter:
-    """The adapter's interface: how applications speak to one system. The defaults fit a system by
+    """The adapter's interface: how applications speak to one system; defaults fit a system by
     topic.
     """
 
@@ -209,7 +207,7 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run there, to end a sentence, or "" if it can."""
+        """Return why the adapter's system cannot run here, to end a sentence; "" if it can."""
         del context
         return ""
 
@@ -218,19 +216,19 @@ class Adapter:
         raise NotImplementedError
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
-        """Return what nodes of the adapter's system read of their neighbourhood: NEIGHBOUR_HOPS of
-        its protocol, and NEIGHBOUR_POSITIONS. A protocol of a user that states neither may read
-        all."""
+        """Return the parts of the neighbourhood that the system's handler reads: the protocol's
+        NEIGHBOUR_HOPS and NEIGHBOUR_POSITIONS. A user's protocol without them may read all parts.
+        """
         hops = getattr(self.module, "NEIGHBOUR_HOPS", None)
         positions = getattr(self.module, "NEIGHBOUR_POSITIONS", hops is None)
         return NeighbourKnowledge(2 if hops is None else hops, positions)
 
     def ends_subscriptions(self) -> bool:
-        """Return whether the adapter's system learns that a subscription ends."""
+        """Return whether a subscription can end in the adapter's system."""
         return False
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the adapter's commands: a subscription begins and, if the system can, ends."""
+        """Return the adapter's start-up commands: subscriptions, and their ends if these exist."""
         kinds: Kinds = self.module.KINDS
         begins = subscriptions(demand, kinds.number("subscribe"))
         if not self.ends_subscriptions():
@@ -238,14 +236,14 @@ class Adapter:
         return joined((begins, ends_of_subscriptions(demand, kinds.number("unsubscribe"))))
 
     def publish_commands(self, publications: Publications) -> Commands:
-        """Return the adapter's commands of publication: one for each publication."""
+        """Return the adapter's commands to publish, one for each publication."""
         some, kind = publications, self.module.KINDS.number("publish")
         return commands(some.t, some.row, kind, some.topic, event=some.event)
 
 
 class BroadcastAdapter(Adapter):
-    """The adapter of systems whose `Rules` are their options, and whose `state` needs no sizing
-    beyond a window. `state` takes those of STATE_PARAMETERS that it names.
+    """The adapter of systems that need no sizing beyond a window: their `Rules` are their options,
+    and `state` takes those of STATE_PARAMETERS that it names.
 
     Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
@@ -282,15 +280,14 @@ class System:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options of a system with an adapter, which a user may set; imports the protocol."""
+        """The options of a system that its users may set; reading them imports the protocol."""
         if self.declared is not None:
             return self.declared
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS
         return found
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
-        """Return a system's adapter with those options; Problem naming option, value and range for
-        a bad one."""
+        """Return the system's adapter under these options. Raises Problem for a wrong one."""
         for name, value in given.items():
             check_option(self, name, value)
         values = {
@@ -301,7 +298,7 @@ class System:
 
 
 def check_option(system: System, name: str, value: Value) -> None:
-    """Raise Problem where an adapter's system has no such option, or the option no such value."""
+    """Raise Problem for an unknown option of an adapter's system, or a value out of range."""
     if name not in system.options:
         known = ", ".join(system.options) or "none"
         raise Problem(

@@ -147,7 +147,7 @@ class Comparison:
         return frames.frame(timelines.timeline_rows(self.results), columns)
 
     def _metric(self, name: str) -> Metric:
-        """Return the metric of this comparison with that name; Problem if there is none."""
+        """Return a metric of this comparison by name. Raises Problem for an unknown one."""
         metrics = {metric.name: metric for metric in self.results.metrics}
         if name not in metrics:
             near = get_close_matches(str(name), metrics, 1)

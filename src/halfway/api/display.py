@@ -12,7 +12,7 @@ Counted = Callable[[int, int], None]  # receives what is done, and of how many
 
 
 class ProgressReceivers(NamedTuple):
-    """The receivers of a comparison's progress; None shows nothing."""
+    """The receivers of a comparison's progress; None is a silent one."""
 
     runs: Counted | None = None
     compiled: Callable[[int, int, Sequence[str], float | None], None] | None = None

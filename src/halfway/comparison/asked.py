@@ -1,4 +1,4 @@
-"""The earlier decisions of a study on the same question, which spend a part of the error."""
+"""Earlier decisions of a study on the same question: each spends a part of the allowed error."""
 
 from halfway.comparison.evaluation.decision import DecisionRule
 from halfway.comparison.study_name import recorded_name

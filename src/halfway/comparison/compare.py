@@ -136,7 +136,7 @@ def _compile(
 
 
 def _first_error(results: Results, runs: Sequence[FinishedRun]) -> str:
-    """Return the first failed run of a comparison and its reason, in one line, or "" for none."""
+    """Return the first failed run of a comparison with its reason in one line, or ""."""
     for run in runs:
         if run.status != "ok":
             seed = f"replicate {run.replicate}, seed {run.seed}"

@@ -1,4 +1,5 @@
-"""Compile systems before the sweep, one per core, if they never ran on this machine.
+"""Compilation of systems before a comparison's sweep, one per core, for systems new on this
+machine.
 
 A sweep would compile them one after the other while the other cores wait. Here each system runs
 once in a process of its own. Its machine code stays in the cache, where a mark records it.
@@ -126,7 +127,9 @@ def _check(mark: Path, one: SystemSource, process: "subprocess.Popen[str]") -> N
 
 
 def main() -> None:
-    """Compile ahead one system: begin the run on stdin; write a Problem, if any, to stdout."""
+    """Compile one system ahead by beginning the run on stdin; write a Problem to stdout if one
+    occurs.
+    """
     with answering():
         row = json.load(sys.stdin)
         parameters = json.loads(row["parameters"])

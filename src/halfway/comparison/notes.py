@@ -1,4 +1,4 @@
-"""Notes on a comparison: what changes the reading of its tables, and how its numbers were made.
+"""Notes below a comparison's tables: facts that change how to read them.
 
 A note has at most two lines of 80 columns (with few systems), and appears only where it applies.
 """
@@ -114,7 +114,7 @@ def _on_hellos(scenario: Scenario) -> str:
 
 
 def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
-    """Yield the note that a system with failed runs has values of some networks only."""
+    """Yield the note that a system with failed runs has values from only some networks."""
     failed = Counter((run.point, run.system) for run in runs if run.status != "ok")
     for (_, system), count in failed.items():
         yield (
@@ -187,7 +187,7 @@ def _lossy(scenario: Scenario) -> bool:
 
 
 def _on_counts(runs: Sequence[FinishedRun]) -> Iterator[str]:
-    """Yield the notes on what a comparison's runs counted beside the metrics."""
+    """Yield the notes on counted events of a comparison's runs that no metric shows."""
     if late := _listed(_totals(runs, LATE)):
         yield (
             f"Late notifications ({late}) came after `window` newer events and do not count as "
@@ -215,7 +215,7 @@ def _may_have_lost(run: FinishedRun) -> bool:
 
 
 def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
-    """Return system -> the total of a noted count over all its runs, where it is above 0."""
+    """Return the total of a noted count by system, over all runs, where it is above 0."""
     totals: dict[str, float] = {}
     for run in runs:
         for value in run.observed.get(name, ()):
@@ -224,7 +224,7 @@ def _totals(runs: Sequence[FinishedRun], name: str) -> Mapping[str, float]:
 
 
 def _listed(totals: Mapping[str, float]) -> str:
-    """Return the systems' counts in a note, such as "gossip: 12, drip: 3". Return "" for none."""
+    """Return the counts in a note as text, such as "gossip: 12, drip: 3", or ""."""
     return ", ".join(f"{system}: {total:,.0f}" for system, total in totals.items())
 
 
@@ -272,7 +272,7 @@ def _depends_on_few(cell: ResultCell) -> bool:
 
 
 def _drawn_roles(scenario: Scenario) -> tuple[str, ...]:
-    """Return what the workload of the noted scenario draws."""
+    """Return the roles in the noted scenario that the seed draws."""
     if isinstance(scenario.workload, FailureDetection):
         return ()
     if isinstance(scenario.workload, GroupWorkload):

@@ -1,4 +1,4 @@
-"""The points that a comparison runs, and the measurement that workers make of one run.
+"""The plan of a comparison: its points, and the measurement that a worker makes of one run.
 
 A point carries all that a worker needs, as text: the scenario, the system, and a user system's
 source.
@@ -73,8 +73,9 @@ def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:
 
 
 def plain_of(scenario: Scenario) -> dict[str, Any]:
-    """Return a scenario in a comparison's plan: plain values with
-    defaults, without what a run sets."""
+    """Return a scenario as plain values with defaults, without the fields that the plan of a run
+    sets.
+    """
     plain = schema.plain(scenario)
     del plain["seed"], plain["system"]
     for fault in plain["faults"]:
@@ -84,7 +85,8 @@ def plain_of(scenario: Scenario) -> dict[str, Any]:
 
 
 def run(run: Run) -> Observations:
-    """Make a comparison's planned run: a value for each metric, or none, and latency quantiles.
+    """Make a planned run of a comparison; return the value of each metric, if it has one, and
+    latency quantiles.
 
     All randomness derives from the run's network seed, a stream for each part. So all systems of a
     replicate get the same network, movement, roles, publications and faults.

@@ -1,4 +1,4 @@
-"""The request of a comparison: from what a user types to scenario points and systems, checked."""
+"""The request of a comparison: a user's input checked, as scenario points and systems."""
 
 import math
 import re
@@ -86,7 +86,9 @@ def read_request(
 def _baseline(
     name: str | None, supported: Mapping[str, SystemSource], unsupported: Mapping[str, str]
 ) -> str:
-    """Return the baseline of that name; by default flooding, or the first system that runs."""
+    """Return the baseline system by name; the default is flooding, or the first system that
+    runs.
+    """
     chosen = name or ("flooding" if "flooding" in supported else next(iter(supported)))
     if chosen not in supported:
         why = unsupported.get(chosen, f"expected one of {', '.join(supported)}")

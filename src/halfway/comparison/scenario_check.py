@@ -1,4 +1,4 @@
-"""The check of a comparison: what it would build and run, and for how long, before it runs."""
+"""The check of a comparison before it runs: its networks, systems, number of runs, and time."""
 
 import msgspec
 

@@ -29,8 +29,9 @@ class HalfwaySource(source.ResultSource):
     """
 
     def schema(self) -> Any:
-        """Return the data source's columns: system, what a sweep varies
-        (_ for dots), or the folder's."""
+        """Return the columns of the data source: system and swept fields (_ for dots), or a result
+        folder's.
+        """
         if "scenario" not in self.options:
             return super().schema()
         from halfway.adapters.user_protocol import read_user_system, user_system

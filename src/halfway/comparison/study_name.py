@@ -1,4 +1,4 @@
-"""The name of a comparison's study: one for each question, whatever its title and its file are."""
+"""The name of a comparison's study, derived from its question, not from its title or file."""
 
 import hashlib
 import json

@@ -122,8 +122,7 @@ def answering() -> Iterator[None]:
 
 
 def small(scenario: Scenario) -> Scenario:
-    """Return the scenario of a trial: a few nodes and events; the
-    options are those of the scenario."""
+    """Return the scenario of a trial: a few nodes and events, with the user's options."""
     width = scenario.workload.width if isinstance(scenario.workload, Workload) else 1
     workload: AnyWorkload = Workload(
         topics=2, publishers_each=2, subscribers_each=6, events=_EVENTS, width=width

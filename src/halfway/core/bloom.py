@@ -31,7 +31,7 @@ class Size(NamedTuple):
 
 
 def sized(items: int, false_positives: float) -> Size:
-    """Return the size of the smallest Bloom filter with at most that share of false positives.
+    """Return the size of the smallest Bloom filter whose share of false positives is small enough.
 
     items: distinct items expected. Raises Problem for 0 items, or a share outside (0, 1).
     """
@@ -57,7 +57,7 @@ def with_bits(items: int, bits: int) -> Size:
 
 
 def expected_false_positives(size: Size, items: float) -> float:
-    """Return the share of absent items that a Bloom filter with `items` items admits."""
+    """Return the expected share of absent items that a Bloom filter with `items` items admits."""
     filled = 1.0 - math.exp(-size.hashes * items / size.bits)
     return float(filled**size.hashes)
 
@@ -73,7 +73,9 @@ def insert(words, item, bits, hashes):
 
 @inlined
 def may_hold(words, item, bits, hashes):
-    """Return whether a Bloom filter has all bits of an item: always if inserted, rarely if not."""
+    """Return whether all bits of an item are set in a Bloom filter; an inserted item always
+    passes.
+    """
     for _ in range(hashes):
         item = advanced(item)
         position = pick(mixed(item), bits)

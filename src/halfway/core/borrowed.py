@@ -16,7 +16,9 @@ from numba.core.extending import lower_builtin, type_callable
 
 
 def borrowed(value: Any) -> Any:
-    """Return the tuple borrowed: the same tuple, whose arrays have no owner in compiled code."""
+    """Return a borrowed tuple: equal to the given one, but compiled code does not count references
+    to its arrays.
+    """
     return value
 
 

@@ -35,7 +35,7 @@ _MESSAGE = numba.from_dtype(MESSAGE)
 
 
 class HandlerArguments(NamedTuple):
-    """What a handler works on."""
+    """The arguments of a handler behind a door: state, rules, neighbourhood and outbox."""
 
     state: Any
     rules: Any
@@ -49,7 +49,8 @@ def _step(node, i, message):
 
 
 class Door:
-    """The door to the nodes of a state. It keeps state, rules, neighbourhood and outbox alive.
+    """The door to the nodes of a state: the address of their handler, and its arguments, kept
+    alive.
 
     lend: as `lent`, or a `Lender` of a caller that opens many doors to the same state.
     Opening a door compiles the handler, or loads it from the compile cache.
@@ -81,7 +82,7 @@ def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
 
 @cache
 def _address(kind: Any) -> int:
-    """Return the address of the handler's machine code for the types of a node."""
+    """Return the address of a handler's machine code for the argument types of a door."""
     args = (kind, _ROW, _MESSAGE)
     step: Any = _step
     step.compile(args)
@@ -92,7 +93,7 @@ def _address(kind: Any) -> int:
 
 
 def enter(door: Any, i: Any, message: Any) -> None:
-    """Let row i handle a message. Called from compiled code, an indirect call of a few ns.
+    """Let row i behind a door handle a message: an indirect call from compiled code, of a few ns.
 
     i: uint32. message: a record of type MESSAGE. Raises what the handler raises.
     """
@@ -104,7 +105,9 @@ def enter(door: Any, i: Any, message: Any) -> None:
 
 
 class _DoorType(AddressesType):
-    """The numba type of every door, whatever its protocol; the state of a node may have one."""
+    """The numba type of all doors; it does not depend on the protocol, so a state can hold
+    a door.
+    """
 
     count = 2
 

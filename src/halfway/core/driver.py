@@ -37,7 +37,8 @@ def destination(record):
 
 @inlined
 def stamp(record, node_id, incarnation, hops):
-    """Stamp an emitted record, as a driver does: sender and hop count. Return its destination.
+    """Stamp an emitted record with sender and hop count, as every driver does; return its
+    destination.
 
     hops: those of the message that the handler was handling.
     """
@@ -55,7 +56,7 @@ def stamp(record, node_id, incarnation, hops):
 
 @inlined
 def stamp_command(command, node_id, incarnation):
-    """Stamp an application's command, or a start event, as a driver does when it is handled.
+    """Stamp an application's command or a start event, as every driver does before the handler.
 
     incarnation: of the node at that moment.
     """
@@ -67,13 +68,13 @@ def stamp_command(command, node_id, incarnation):
 
 @inlined
 def is_running(turns):
-    """Return whether a driver's node is up, from its turns."""
+    """Return whether a driver's node is up; the parity of its count of turns says so."""
     return turns & np.uint32(1) == 0
 
 
 @inlined
 def is_alive(emitted_in, turns):
-    """Return whether a driver still handles a record that waits at its node, from the turns now.
+    """Return whether a driver still handles a waiting record: its node had no turn since.
 
     Timers and delayed records of an earlier turn are void, even if the node is up again.
     """

@@ -19,7 +19,7 @@ Bounds = tuple[float, float]
 
 
 class Filters(NamedTuple):
-    """Content filters: f has constraints first[f]:first[f+1], attributes ascending, at most once.
+    """Content filters: filter f has constraints first[f]:first[f+1], at most one for an attribute.
 
     An event without the attribute (NaN) fails the constraint; no constraint takes every event.
     """
@@ -31,7 +31,8 @@ class Filters(NamedTuple):
 
 
 def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filters:
-    """Return content filters from attribute -> (low, high), or several intervals that all hold.
+    """Return content filters from dictionaries: attribute -> (low, high), or a list of such
+    intervals.
 
     Raises Problem for a bound that is not a number and for a negative attribute.
     """
@@ -50,14 +51,12 @@ def filters(wanted: Sequence[Mapping[int, Bounds | Sequence[Bounds]]]) -> Filter
 
 
 def below(value: float) -> float:
-    """Return the greatest double below a value: where a content
-    filter's interval for `x < value` ends."""
+    """Return the greatest double below a value, the upper end of a content filter's `x < value`."""
     return float(np.nextafter(value, -np.inf))
 
 
 def above(value: float) -> float:
-    """Return the least double above a value: where a content filter's
-    interval for `x > value` begins."""
+    """Return the least double above a value, the lower end of a content filter's `x > value`."""
     return float(np.nextafter(value, np.inf))
 
 
@@ -75,8 +74,9 @@ def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> t
 
 @inlined
 def matches(filters, f, values):
-    """Return whether an event's values [attributes] (NaN: it has none)
-    pass all of content filter f."""
+    """Return whether an event's values [attributes] pass content filter f. NaN is a missing
+    value.
+    """
     for c in range(filters.first[f], filters.first[f + 1]):
         a = filters.attribute[c]
         if a >= values.shape[0] or not filters.low[c] <= values[a] <= filters.high[c]:
@@ -86,7 +86,7 @@ def matches(filters, f, values):
 
 @kernel
 def matching(filters, values):
-    """Return [events, filters]: whether a content filter passes values [events, attributes]."""
+    """Return a matrix [events, filters]: whether content filter f passes the values of event e."""
     found = np.empty((values.shape[0], filters.first.shape[0] - 1), np.bool_)
     filters, values = borrowed(filters), borrowed(values)
     for e in range(found.shape[0]):

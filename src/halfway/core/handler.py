@@ -22,7 +22,7 @@ def handle(state: Any, rules: Any, neighbourhood: Any, i: int, message: Any, out
 
 
 def is_claimed(state_type: type) -> bool:
-    """Return whether a handler is declared for a state type."""
+    """Return whether a state type has a handler already."""
     return state_type in _HANDLERS
 
 

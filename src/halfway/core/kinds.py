@@ -55,7 +55,7 @@ class Channel(Enum):
 
 
 class Step(NamedTuple):
-    """The map role of a message kind that is a walk's step onto the node that receives it."""
+    """The map role of a message kind whose record is a step of a walk."""
 
     labels: tuple[str, ...]  # names of such walks on the map
     number: int = -1  # the place in `args` whose remainder picks a label; -1: always the first
@@ -63,14 +63,16 @@ class Step(NamedTuple):
 
 
 class Meets(NamedTuple):
-    """The map role of a message kind that reports that walks met, or that a walk arrived."""
+    """The map role of a message kind whose record reports a meeting of walks, or a walk's
+    arrival.
+    """
 
     label: str = "walks met"
     fresh: int = -1  # the place in `args` that is 0 on the first hop from the meeting; -1: none
 
 
 class MapRole(Enum):
-    """The map role of a message kind: what the replay map draws for it."""
+    """The map role of a message kind: what the replay map draws for its records."""
 
     EVENT_HOP = "brings an event one hop further"
     LINK = "makes sender and receiver overlay neighbours"
@@ -80,7 +82,7 @@ class MapRole(Enum):
 
 
 class Part(NamedTuple):
-    """A part of a record that a message kind fills: a header field, or a place of an array."""
+    """A part of a record that a message kind fills: a header field, or an entry of a vector."""
 
     name: str  # of the place without its length; what a reused field holds
     field: str  # of the record: a header field, "args" or "reals"
@@ -90,7 +92,7 @@ class Part(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """One message kind: header `fields` that it fills, and its places in `args` and `reals`.
+    """A message kind: the header `fields` that its records fill, and names for `args` and `reals`.
 
     A place has a name and its first index. A name that ends in [3] is a vector of three places; one
     that ends in [k] is a vector that need not be full; it ends before the next place, or with the
@@ -113,8 +115,9 @@ class Kind(NamedTuple):
     age: str = ""  # the place in `reals` that the driver ages, see `Kinds.ages`
 
     def parts(self) -> list[Part]:
-        """Return the parts of a record that a message kind fills:
-        header fields in order, then places."""
+        """Return the parts of a record that a message kind fills: header fields, then vector
+        entries.
+        """
         found = []
         for field in sorted(self.fields, key=(MESSAGE.names or ()).index):
             name = self.reused.get(field, field)
@@ -128,8 +131,7 @@ class Kind(NamedTuple):
         return found
 
     def places(self, array: str) -> dict[str, range]:
-        """Return the indices of a message kind's places in "args" or
-        "reals", by name without length."""
+        """Return the names that a message kind gives to indices of "args" or "reals"."""
         firsts: Mapping[str, int] = getattr(self, array)
         found = {}
         for name, first in firsts.items():
@@ -144,7 +146,7 @@ class Kind(NamedTuple):
 
 
 class Kinds:
-    """The message kinds of one protocol by number, in the order of their declaration.
+    """The table of a protocol's message kinds, by number, in the order of declaration.
 
     ranges: of places, of header fields, and of what reused fields hold, by name. One name has one
     range in a table. Without a range a place holds any number.
@@ -160,7 +162,7 @@ class Kinds:
         on_map: MapRole | Step | Meets | None = None, reused: Mapping[str, str] = _NO_MEANINGS,
         also: Channel | None = None, age: str = "",
     ) -> np.uint8:  # fmt: skip
-        """Declare a message kind of a channel. Return the number of the kind.
+        """Declare a message kind on a channel; return its number.
 
         fields: split at blanks, without those of `reused`. also: a second channel of its records.
         age: a name of `reals`.
@@ -175,28 +177,28 @@ class Kinds:
     report = partialmethod(declare, Channel.REPORT)
 
     def start(self) -> np.uint8:
-        """Declare the message kind of the start event for this protocol; return its number."""
+        """Declare the start event as a message kind of this protocol; return its number."""
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
     def include(self, other: Iterable[Kind]) -> None:
-        """Declare message kinds of another table as well: all of them, or some."""
+        """Add message kinds from another protocol's table: all of them, or the named ones."""
         for kind in other:
             self._add(kind)
 
     @property
     def names(self) -> dict[int, str]:
-        """The names of the message kinds: number -> name."""
+        """The names of the message kinds, by number."""
         return {kind.number: kind.name for kind in self}
 
     @property
     def starts(self) -> bool:
-        """Whether the message kinds of this protocol include the start event."""
+        """Whether one of the message kinds is the start event."""
         return int(START) in self._kinds
 
     @property
     def ages(self) -> npt.NDArray[np.int8]:
-        """[256] the place in `reals` of each message kind's age in seconds, or -1; [0] if no kind
-        has one.
+        """[256] for each message kind, the index in `reals` of its age in seconds, or -1; [0] if no
+        kind has an age.
 
         No clock is shared, so the driver measures at the link layer how long a record travelled
         from its sender's handler to its receiver's, and adds that to the age that the sender wrote.
@@ -208,7 +210,7 @@ class Kinds:
         return found if found.max() >= 0 else found[:0]
 
     def number(self, name: str) -> int:
-        """Return the number of the message kind of that name. Raises KeyError if there is none."""
+        """Return the number of a message kind by its name. Raises KeyError for an unknown name."""
         for kind in self:
             if kind.name == name:
                 return kind.number
@@ -245,7 +247,7 @@ class Kinds:
 
 
 def carrying(kinds: Kinds) -> list[int]:
-    """Return the numbers of the message kinds whose records carry the payload of an event.
+    """Return the numbers of the message kinds whose records carry an event's payload.
 
     They bring an event one hop further. A protocol that declares no such kind, as a user's protocol
     may, carries the payload in every message on the network with the field `event`.

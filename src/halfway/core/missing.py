@@ -1,4 +1,4 @@
-"""The numbers that stand for a missing value in records and in the tables of nodes."""
+"""The numbers that mean "missing" in records and in the tables of nodes, each with a name."""
 
 import numpy as np
 

@@ -10,7 +10,7 @@ from halfway.core.missing import NO_PLACE
 
 
 class Neighbourhood(NamedTuple):
-    """The neighbourhoods of all rows: neighbour lists as node ids in ascending order.
+    """The neighbourhoods of all rows: neighbour lists of node ids in ascending order.
 
     Row i's neighbours are who[first[i]:last[i]]. The neighbour at position e reported its own list
     and its position: they are row place[e]. In the simulator the rows are the nodes. A live node is
@@ -29,7 +29,9 @@ class Neighbourhood(NamedTuple):
 
 @inlined
 def place_of(neighbourhood, i, node_id):
-    """Return the position of a node id in row i's neighbourhood; NO_PLACE: not a neighbour."""
+    """Return the index of a node id in row i's neighbour list, or NO_PLACE if it is no
+    neighbour.
+    """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     while first < last:
         middle = (first + last) >> 1
@@ -44,7 +46,7 @@ def place_of(neighbourhood, i, node_id):
 
 @inlined
 def is_full(neighbourhood, row):
-    """Return whether a row of the neighbour lists has no room for one more neighbour."""
+    """Return whether a row of the neighbour lists is full."""
     following = row + 1
     if following < neighbourhood.first.shape[0]:
         return neighbourhood.last[row] == neighbourhood.first[following]
@@ -53,7 +55,7 @@ def is_full(neighbourhood, row):
 
 @inlined
 def include(neighbourhood, row, node_id, its_row):
-    """Include a node in a row of neighbour lists with room; no effect if it is there already.
+    """Add a node to a row of neighbour lists that has room; no effect if it is listed already.
 
     Where node ids are rows, `who` and `place` of the lists may be one array.
     """
@@ -71,7 +73,7 @@ def include(neighbourhood, row, node_id, its_row):
 
 @inlined
 def exclude(neighbourhood, row, node_id):
-    """Exclude a node from a row of neighbour lists; no effect if it is not there."""
+    """Remove a node from a row of neighbour lists; no effect if it is not listed."""
     place = place_of(neighbourhood, row, node_id)
     if place < 0:
         return

@@ -21,7 +21,7 @@ class Outbox(NamedTuple):
 
 
 def outbox(slots: int) -> Outbox:
-    """Return an empty outbox for `slots` records in flight."""
+    """Return an empty outbox with room for `slots` records in flight."""
     pool = np.zeros(slots + 1, MESSAGE).view(np.recarray)
     # The stack pops slot 0 first: low slots stay in the processor's cache.
     free = np.arange(slots, -1, -1, dtype=np.uint32)[1:]
@@ -30,7 +30,8 @@ def outbox(slots: int) -> Outbox:
 
 @kernel
 def emit(out, kind, after, towards):
-    """Emit a blank record of a kind into an outbox, due after a delay (seconds); return it.
+    """Put a blank record of a kind into an outbox, due after a delay (seconds), and return the
+    record.
 
     towards: a neighbour's id, EVERYONE, APP, or the sender's own id (a timer). The caller fills in
     the rest, except the sender and the hop count, which the driver stamps; but see AFRESH.
@@ -64,14 +65,14 @@ def emit(out, kind, after, towards):
 
 @inlined
 def copy_args(message, o):
-    """Copy the arguments of a record into another one."""
+    """Copy the integer arguments of one record into another."""
     for a in range(8):
         o.args[a] = message.args[a]
 
 
 @inlined
 def copy_args_and_reals(message, o):
-    """Copy the arguments and the real numbers of a record into another one."""
+    """Copy the integer arguments and the real numbers of one record into another."""
     copy_args(message, o)
     for a in range(6):
         o.reals[a] = message.reals[a]

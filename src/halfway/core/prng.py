@@ -63,13 +63,17 @@ def random_bits(state, i):
 
 @inlined
 def pick(value, bound):
-    """Return a random index in [0, bound) from a value's high half; bias below bound / 2^32."""
+    """Return a random index in [0, bound) from a PRNG value's high half; the bias is below bound /
+    2^32.
+    """
     return np.uint32(((value >> _32) * np.uint64(bound)) >> _32)
 
 
 @inlined
 def fraction(value):
-    """Return a random number in [0, 1) from a value's low 24 bits; independent of its `pick`."""
+    """Return a random number in [0, 1) from a PRNG value's low 24 bits, independent of its
+    `pick`.
+    """
     return np.float32(value & _LOW_24) * _TO_UNIT_24
 
 
@@ -93,5 +97,5 @@ def high_half(word):
 
 @inlined
 def joined(low, high):
-    """Return the PRNG state of which a message carried both halves."""
+    """Return the PRNG state whose halves a message carries as two integers."""
     return (np.uint64(np.uint32(high)) << _32) | np.uint64(np.uint32(low))

@@ -1,4 +1,4 @@
-"""Addresses on which a node listens: their form, and why one is not available."""
+"""Addresses on which a node listens: how they are written, and why one is not available."""
 
 import errno
 from functools import lru_cache
@@ -11,7 +11,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def is_loopback(address: Address) -> bool:
-    """Return whether an address is one of this machine alone."""
+    """Return whether an address can be reached from this machine only."""
     return _is_loopback(address[0])
 
 
@@ -24,7 +24,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def listening_address(field: str, text: str) -> Address:
-    """Return the address in "[HOST:]PORT"; without a host it is on loopback.
+    """Return the address written as "[HOST:]PORT"; the default host is loopback.
 
     field: the name of the option in the error. Raises Problem for anything else.
     """
@@ -42,7 +42,7 @@ def listening_address(field: str, text: str) -> Address:
 
 
 def unavailable(field: str, value: object, error: OSError) -> Problem:
-    """Return the problem of an address that the system does not give to this process."""
+    """Return the problem of an address on which the operating system lets nothing listen."""
     if error.errno == errno.EADDRINUSE:
         what, remedy = "another program uses it", "choose another port, or 0 for any"
     elif error.errno == errno.EACCES:

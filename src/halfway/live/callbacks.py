@@ -1,5 +1,5 @@
-"""The callback that has no effect, for a part of a node until another part sets its own."""
+"""A callback without effect, the default until another part of a node sets its own."""
 
 
 def ignore(*_: object) -> None:
-    """Ignore the arguments of a callback."""
+    """Ignore all arguments of a callback."""

@@ -1,11 +1,11 @@
-"""The drops of a node: no datagram, frame, record or event is dropped without a counted reason."""
+"""The drops of a live node: datagrams, frames, records and events, each counted under a reason."""
 
 from collections import Counter
 from enum import StrEnum
 
 
 class Drop(StrEnum):
-    """Why something was dropped. The list is fixed, so that a metric has few labels."""
+    """A reason for a drop; the list is fixed, so that a metric has few labels."""
 
     NOT_AUTHENTIC = "not authentic"  # the security refused the datagram
     BAD_FRAME = "bad frame"  # it is no frame, or ends too early
@@ -37,7 +37,7 @@ class Drop(StrEnum):
 
 
 class Drops:
-    """The drops of one node so far, by reason."""
+    """The counts of one node's drops, by reason."""
 
     def __init__(self) -> None:
         self._count: Counter[str] = Counter()
@@ -48,10 +48,10 @@ class Drops:
             self._count[str(why)] += number
 
     def set(self, why: Drop, number: int) -> None:
-        """Set a reason whose count the kernel keeps."""
+        """Set the count of a reason that the kernel counts."""
         if number:
             self._count[str(why)] = number
 
     def by_reason(self) -> dict[str, int]:
-        """Return the drops so far by reason, those with none left out."""
+        """Return the counts of drops above 0, by reason."""
         return {str(why): self._count[str(why)] for why in Drop if self._count[str(why)]}

@@ -1,10 +1,10 @@
-"""The limits of a live node: every queue and table has one, and what happens at it is counted."""
+"""The limits of a live node: the sizes of every queue and table; what exceeds one is counted."""
 
 from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """The limits of one node. `docs/operating.md` has a table of them and of what happens."""
+    """The limits of one live node; `docs/operating.md` has a table of them."""
 
     neighbours: int = 64  # links; a further node is heard, and is no neighbour
     heard: int = 256  # nodes that are heard, neighbours included
@@ -22,7 +22,7 @@ class Limits(NamedTuple):
     mtu: int = 1232  # bytes of a datagram
 
     def with_door(self) -> "Limits":
-        """Return the limits of a node with a door, which has many clients."""
+        """Return the limits of a live node with an MQTT door, which has many clients."""
         return self._replace(
             subscriptions=10_000, retained=10_000, retained_bytes=64 << 20, topics=16_384
         )

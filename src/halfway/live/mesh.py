@@ -1,4 +1,4 @@
-"""The seam between the live runtime and its doors: publish and subscribe by text topic.
+"""The interface `Mesh` between the live runtime and its doors: publish and subscribe by text topic.
 
 A door, such as the one for MQTT, speaks to the network through a `Mesh` and knows nothing else of
 it. All methods belong to the thread of the node's event loop. Topics and filters have the form of
@@ -43,7 +43,9 @@ class MeshSubscription(Protocol):
 
 
 class Refusal(Exception):
-    """An event or a subscription that the mesh does not take; `reason` is one of a fixed list."""
+    """The error of an event or subscription that the mesh does not take; `reason` is from a fixed
+    list.
+    """
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -51,7 +53,7 @@ class Refusal(Exception):
 
 
 class Mesh(Protocol):
-    """The network as a door sees it."""
+    """The network of live nodes as a door sees it."""
 
     node_id: int
     name: str
@@ -72,14 +74,14 @@ class Mesh(Protocol):
         self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
         retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
     ) -> bool:  # fmt: skip
-        """Publish an event unless the queue is full; False, and no effect, if it is.
+        """Publish an event to the mesh; return False, without effect, if the queue is full.
 
         Raises Refusal as `publish` does. KEPT is not on disk yet when this returns.
         """
         ...
 
     def subscribe(self, topic_filter: str, callback: Callable[[Event], None]) -> MeshSubscription:
-        """Subscribe to a filter; call `callback` with each event, in the node's event loop.
+        """Subscribe to a filter on the mesh; `callback` gets each event in the node's event loop.
 
         Events published at this node are included, as `local`. Each subscription receives an
         event once, whatever other subscriptions match it. Retained values are not delivered here:
@@ -89,9 +91,9 @@ class Mesh(Protocol):
         ...
 
     def unsubscribe(self, subscription: MeshSubscription) -> None:
-        """End a subscription; no effect on one that has ended."""
+        """End a subscription to the mesh; no effect on an ended one."""
         ...
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values that this node knows and that a filter matches."""
+        """Return the mesh's retained values that match a filter, as this node knows them."""
         ...

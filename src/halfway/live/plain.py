@@ -14,7 +14,8 @@ _BEACON = 1  # flag: the datagram announces its sender, and has no frames
 
 
 class Plain:
-    """The security of the development network: it believes every datagram from this machine.
+    """The security of the development network, without keys: it accepts every datagram from this
+    machine.
 
     network: 32 bits; nodes of other networks are not heard. trusted: which addresses it believes,
     those of loopback by default. A beacon and any later datagram make its sender a peer, so that
@@ -37,18 +38,18 @@ class Plain:
         self._known_head = self._frames_head[:-4]
 
     def beacon(self) -> bytes:
-        """Return the datagram that announces this node."""
+        """Return the plain datagram that announces this node."""
         return _HEAD.pack(_MARK, VERSION, _BEACON, self._network, self.node_id)
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
-        """Return the datagram with these frames, as they are."""
+        """Return a plain datagram with these frames."""
         del now
         if peer not in self._peers:
             return None
         return self._frames_head + plain
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
-        """Return the frames and the sender, if the datagram comes from this machine."""
+        """Return the frames and sender of a plain datagram from this machine."""
         del now
         if datagram.startswith(self._known_head) and self._trusted(address):
             peer = int.from_bytes(datagram[8:12], "little")
@@ -65,7 +66,7 @@ class Plain:
         return Opened(node_id, b"" if flags & _BEACON else datagram[_HEAD.size :])
 
     def _why_not(self, address: Address, network: int, node_id: int) -> str:
-        """Return why a sender is not believed, or "" if it is."""
+        """Return why a plain datagram's sender is refused, or ""."""
         if network != self._network:
             return "other network"
         if node_id == self.node_id:
@@ -76,16 +77,16 @@ class Plain:
         return "too many nodes" if is_full else ""
 
     def pending(self) -> list[tuple[Address, bytes]]:
-        """Return nothing: there is no handshake."""
+        """Return no datagrams: without keys there is no handshake."""
         return []
 
     def tick(self, now: float) -> float:
-        """Do nothing, and need no other call."""
+        """Do nothing: without keys nothing is due."""
         del now
         return float("inf")
 
     def peers(self) -> list[int]:
-        """Return the nodes heard so far."""
+        """Return the nodes from which plain datagrams came."""
         return sorted(self._peers)
 
     def forget(self, peer: int) -> None:
@@ -93,21 +94,21 @@ class Plain:
         self._peers.discard(peer)
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Permit everything: this is why the network is unsafe."""
+        """Return True: without keys every node may publish and subscribe."""
         del peer, action, topic
         return True
 
     def knows(self, node_id: int) -> bool:
-        """Know every node: all have the same rights."""
+        """Return True: without keys all nodes have the same rights."""
         del node_id
         return True
 
     def certificate_of(self, node_id: int) -> bytes:
-        """Return nothing: there are no certificates."""
+        """Return empty bytes: without keys there are no certificates."""
         del node_id
         return b""
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Take none."""
+        """Return False: without keys there are no certificates."""
         del certificate
         return False

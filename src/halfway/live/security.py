@@ -1,4 +1,4 @@
-"""The seam between the live runtime and keys: who sealed a datagram, and whether to believe it.
+"""The interface `Security` between the live runtime and keys: seal, open, and judge datagrams.
 
 A `Security` belongs to one node and does no I/O. The endpoint passes in every datagram and the
 time, transmits what `pending` returns, and calls `tick` when it asks for it. Only `open` may say

@@ -1,4 +1,4 @@
-"""Topics and filters of MQTT [mqtt5 §4.7]: their form, and which filter matches which topic.
+"""MQTT topics and filters [mqtt5 §4.7] in the live runtime: validity, and matching.
 
 All folders of the room use them: events, the MQTT door, and the patterns of certificates.
 """

@@ -25,7 +25,7 @@ RunRows = list[dict[str, Any]]
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """A damaged file of a result folder: it has changed since it was written, or is unreadable."""
+    """A damaged file of a result folder, changed since it was written, or unreadable."""
 
     file: str  # relative to the folder
     what: str

@@ -1,4 +1,4 @@
-"""Rows as pandas frames, for notebooks. No other module uses pandas."""
+"""Rows of a sweep as pandas frames, for notebooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,6 @@
-"""Repeats failed runs from their stored rows, without the command that first made them."""
+"""The repetition of failed runs from their stored rows, without the command that first made
+them.
+"""
 
 import importlib.util
 from collections.abc import Iterable, Mapping
@@ -56,7 +58,7 @@ def failed_runs(store: Store) -> pa.Table:
 def retry_failed(
     folder: Path, master: str | None = None, progress: Progress | None = None
 ) -> SweepReport | None:
-    """Repeat the failed runs of a result folder; None, without starting Spark, if it has none.
+    """Repeat the failed runs of a result folder; return None, without Spark, if no run failed.
 
     Raises Problem as `sweep` does.
     """

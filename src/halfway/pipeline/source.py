@@ -72,7 +72,7 @@ class ResultSource(DataSource):
         return FinishedRuns(str(self._store().folder), schema)
 
     def _trace(self) -> list[Path]:
-        """Return the files of the trace that the option `path` names; none for anything else."""
+        """Return the files of the trace at the option `path`, or None if it names no trace."""
         return trace_files(Path(self.options["path"])) if "path" in self.options else []
 
     def _store(self) -> Any:
@@ -166,7 +166,7 @@ class PlannedRuns(InputPartition):
 
 
 class SimulatedRuns(DataSourceReader):
-    """A data source's reader that simulates a plan in its tasks; the driver sees none of it.
+    """A data source that simulates the runs of a plan inside its tasks, never in the driver.
 
     Subclasses define `partitions`, which returns the plan as `PlannedRuns`.
     """
@@ -227,7 +227,7 @@ def columns_schema(
 
 
 def spark_columns(columns: Mapping[str, pa.DataType]) -> StructType:
-    """Return all columns of a data source as a Spark schema, given those of the parameters."""
+    """Return a data source's columns as a Spark schema, built on the columns of its parameters."""
     return from_arrow_schema(columns_schema(columns))
 
 

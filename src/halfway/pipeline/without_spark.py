@@ -13,15 +13,14 @@ SPARK_START_S = 8.0  # wall time of a session and its first job
 
 
 def worth_it(seconds: float, cores: int) -> bool:
-    """Return whether runs of so many seconds end sooner in this process
-    than on the cores of Spark."""
+    """Return whether runs take less time in this process than on Spark, given their seconds."""
     return seconds * (1.0 - 1.0 / max(2, cores)) <= SPARK_START_S
 
 
 def run_here(
     rows: pa.Table, target: Path, seconds: float, on_progress: Callable[[int], None]
 ) -> dict[str, dict[str, float]]:
-    """Make plan rows in this process, in order, for about so many seconds, into a folder.
+    """Run plan rows in this process, in order, until a time limit, and store them in a folder.
 
     on_progress: called with the number of runs made. Returns key -> seconds of the runs made; at
     least one is made. An interrupt loses them, as an interrupt of Spark loses a batch.

@@ -1,4 +1,4 @@
-"""The border between a node and its application: commands, event records, and delivery.
+"""The border between a node and its application: publish, subscribe, deliver.
 
 Every system that spreads events by topic shares these. A node does not deliver an event to the
 application that published it.
@@ -38,19 +38,21 @@ def emit_event(message, kind, after, towards, out):
 
 @inlined
 def notify_application(state, i, message, out):
-    """Deliver a neighbour's new event to row i's application, if that subscribes to the topic."""
+    """Deliver a new event from a neighbour to row i's application, if it subscribes to the
+    topic.
+    """
     if message.kind != PUBLISH and state.subscribed[i, message.topic] == 1:
         emit_event(message, DELIVERED, 0.0, APP, out)
 
 
 @inlined
 def change_subscription(state, i, message):
-    """Begin or end the subscription of row i's application, as SUBSCRIBE or UNSUBSCRIBE says."""
+    """Begin or end a subscription of row i's application, by a command SUBSCRIBE or UNSUBSCRIBE."""
     state.subscribed[i, message.topic] = message.kind == SUBSCRIBE
 
 
 def no_subscriptions(n: int, topics: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    """Return [n, topics]: zeros.
+    """Return the table of subscriptions [n, topics] of applications that subscribe to nothing.
 
     A 1 means that the application of a node subscribes to the topic.
     """

@@ -1,4 +1,4 @@
-"""Counter-based broadcast: a node that receives enough copies of an event does not repeat it.
+"""Counter-based broadcast: a node does not repeat an event after it has received enough copies.
 
 After Ni, Tseng, Chen & Sheu 1999, "The broadcast storm problem in a mobile ad hoc network", §3.2: a
 node that receives an event for the first time waits for a random time, counts the further copies
@@ -58,7 +58,7 @@ class Rules(NamedTuple):
 
 
 class CounterState(NamedTuple):
-    """What a node of counter-based broadcast remembers: random state, events, subscriptions."""
+    """The state of a node of counter-based broadcast: random state, events, subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -71,7 +71,7 @@ State = CounterState
 
 
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> CounterState:
-    """Return nodes of counter-based broadcast that have received no event and have no subscription.
+    """Return the initial state of counter-based broadcast: no event received, no subscription.
 
     publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """

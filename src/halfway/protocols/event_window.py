@@ -1,4 +1,4 @@
-"""The duplicate filter of events: for each publisher a window over its newest events.
+"""The duplicate filter of events: a window over the newest events of each publisher.
 
 An event is (publisher, epoch, event): publishers number their own events, ascending from 0. A node
 keeps a bounded table of publishers, and of each publisher the newest number and a bit for each of
@@ -37,7 +37,7 @@ PUBLISHER = np.dtype(
 
 
 class EventId(NamedTuple):
-    """What identifies an event; a message that carries it will do in its place everywhere."""
+    """The id of an event: publisher, epoch and number; a message with these fields can stand in."""
 
     event: np.int32  # its publisher's own number
     publisher: np.int32  # node id
@@ -45,14 +45,14 @@ class EventId(NamedTuple):
 
 
 class EventWindows(NamedTuple):
-    """The event windows of nodes: one for each publisher, hashed by the publisher's id."""
+    """The event windows of nodes, one for each publisher, in a hash table by publisher id."""
 
     of: npt.NDArray[np.void]  # [n, places] PUBLISHER, as a record array
     counts: npt.NDArray[np.int64]  # [n, 2] events recorded; publishers forgotten for want of room
 
 
 def empty_windows(n: int, publishers: int) -> EventWindows:
-    """Return the event windows of n nodes without events, with room for so many publishers.
+    """Return empty event windows for n nodes, each with room for a number of publishers.
 
     A node that finds no place forgets the publisher, among those that it looked at, whose last new
     event is the oldest: an event of that publisher that arrives again then counts as new.
@@ -69,7 +69,7 @@ def _step_of(publisher):
 
 @inlined
 def place_of_publisher(windows, i, publisher):
-    """Return the place of a publisher among row i's event windows, or NO_PLACE if it has none."""
+    """Return the place of a publisher's event window at row i, or NO_PLACE if there is none."""
     places = windows.of.shape[1]
     if publisher < 0:
         return NO_PLACE
@@ -87,7 +87,7 @@ def place_of_publisher(windows, i, publisher):
 
 @apart
 def claim_place(windows, i, publisher):
-    """Return a new, empty event window of row i for a publisher that has none; its place."""
+    """Create an empty event window at row i for a new publisher; return its place."""
     places, used = windows.of.shape[1], windows.counts[i, USES]
     first, step = np.uint64(publisher), _step_of(publisher)
     found, age = NO_PLACE, NO_PLACE
@@ -108,7 +108,7 @@ def claim_place(windows, i, publisher):
 
 @inlined
 def empty_place(windows, i, place, epoch):
-    """Empty row i's event window at a place, for an epoch of its publisher."""
+    """Empty the event window at a place of row i, for a new epoch of its publisher."""
     windows.of[i, place].epoch = epoch
     windows.of[i, place].newest = NONE
     windows.of[i, place].bits = np.uint64(0)
@@ -116,7 +116,7 @@ def empty_place(windows, i, place, epoch):
 
 @inlined
 def know_of(windows, i, place, event):
-    """Move row i's event window at a place so that it includes an event that exists."""
+    """Move the event window at a place of row i on, so that it includes an event."""
     ahead = np.int64(event) - windows.of[i, place].newest
     if ahead > 0:
         bits = windows.of[i, place].bits << np.uint64(ahead & (WINDOW - 1))
@@ -126,8 +126,9 @@ def know_of(windows, i, place, event):
 
 @inlined
 def has(windows, i, place, event):
-    """Return whether row i's event window at a place has an event, of the newest 64, as
-    received."""
+    """Return whether the event window at a place of row i has an event as received; it covers the
+    newest 64.
+    """
     behind = np.int64(windows.of[i, place].newest) - event
     bit = (windows.of[i, place].bits >> np.uint64(behind & (WINDOW - 1))) & np.uint64(1)
     return 0 <= behind < WINDOW and bit == np.uint64(1)
@@ -135,8 +136,8 @@ def has(windows, i, place, event):
 
 @inlined
 def window_of(windows, i, publisher, epoch):
-    """Return the place of row i's event window for a publisher's epoch, made if there is none, or
-    NO_PLACE if the epoch is over. A later epoch empties the window of an earlier one.
+    """Return the place of row i's event window for a publisher's epoch, created or emptied if the
+    epoch is new; NO_PLACE if the epoch is over.
     """
     place = place_of_publisher(windows, i, publisher)
     if place == NO_PLACE:
@@ -152,7 +153,7 @@ def window_of(windows, i, publisher, epoch):
 
 @inlined
 def record_if_new(windows, i, message):
-    """Record the event of a message in row i's event windows. Return True if it is new there."""
+    """Record a message's event in row i's event windows; return whether it was new."""
     # Most publishers are at the first place of their search, and most events are the newest one or
     # the next one. The other cases are one call.
     place = np.uint32(message.publisher) & np.uint32(windows.of.shape[1] - 1)
@@ -186,8 +187,8 @@ def _record_if_new(windows, i, message):
 
 @inlined
 def place_of_event(windows, i, message):
-    """Return the place of the publisher of a message's event in row i's event windows, or NO_PLACE
-    unless the window there has the event as received.
+    """Return the place of the event window at row i that has a message's event as received, or
+    NO_PLACE.
     """
     place = place_of_publisher(windows, i, message.publisher)
     if (
@@ -208,8 +209,7 @@ def event_id(message):
 
 @inlined
 def copy_event_id(message, o):
-    """Copy what identifies the event of a message, or an `EventId`, into a record: the key of event
-    windows."""
+    """Copy the id of an event, from a message or an `EventId`, into a record."""
     o.event = message.event
     o.publisher = message.publisher
     o.epoch = message.epoch

@@ -1,4 +1,4 @@
-"""Flooding: a node repeats every event once, after it first receives it. The simplest baseline."""
+"""Flooding: a node repeats every event once, when it first receives it. The simplest baseline."""
 
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class Rules(NamedTuple):
 
 
 class FloodState(NamedTuple):
-    """What a node of flooding remembers: which events it has received, and its subscriptions."""
+    """The state of a node of flooding: events received, and subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     seen: EventWindows  # the newest events received of each publisher
@@ -47,7 +47,7 @@ State = FloodState
 
 
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int) -> FloodState:
-    """Return nodes of flooding that have received no event and have no subscription.
+    """Return the initial state of flooding: no event received, no subscription.
 
     publishers: whose newest events a node distinguishes; it does not repeat an older event.
     """

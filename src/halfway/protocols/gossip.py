@@ -85,7 +85,7 @@ class Rules(NamedTuple):
 
 
 class GossipState(NamedTuple):
-    """What a node of gossip remembers: its random state, the events received, its subscriptions."""
+    """The state of a node of gossip: its random state, events received, and subscriptions."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -97,7 +97,7 @@ State = GossipState
 
 
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> GossipState:
-    """Return nodes of gossip that have received no event and have no subscription.
+    """Return the initial state of gossip: no event received, no subscription.
 
     publishers: whose newest events a node distinguishes; it does not send an older event.
     """
@@ -126,7 +126,7 @@ def start_round_timer(state, rules, i, message, wait, rounds_made, out):
 
 @inlined
 def push(state, rules, neighbourhood, i, message, out):
-    """Gossip an event to `fanout` distinct neighbours, each such set equally likely; or to all.
+    """Send an event to `fanout` distinct neighbours, uniformly drawn, or to all, as gossip.
 
     Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S]: no memory, a draw per neighbour.
     """
@@ -140,8 +140,9 @@ def push(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def takes_part(state, rules, i, message):
-    """[Haas et al. 2002] Return whether a node gossips: always within k
-    hops, with probability p beyond."""
+    """[Haas et al. 2002] Return whether a node takes part in gossip: always within k hops, beyond
+    with probability p.
+    """
     return message.hops < rules.sure_hops or uniform(random_bits(state, i)) < rules.chance
 
 

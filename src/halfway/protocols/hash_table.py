@@ -1,4 +1,4 @@
-"""Hash tables of nodes with a bounded number of slots, in which old entries give way to new ones.
+"""Hash tables in the state of nodes, of fixed size; a new entry replaces an old one.
 
 Double hashing [Knuth, TAOCP 3, §6.4, algorithm D]: a search looks at a few slots of a row, from a
 first one on and in steps of a key's own. If none of them is free, the entry that was not used for
@@ -19,7 +19,7 @@ _LOW_WORD = np.int64(0xFFFFFFFF)
 
 
 def slots_for(entries: int) -> int:
-    """Return the number of slots for that many entries: twice as many, rounded up to 2^k.
+    """Return the slots of a hash table for a number of entries: twice as many, rounded up to 2^k.
 
     One entry has one slot.
     """
@@ -27,24 +27,26 @@ def slots_for(entries: int) -> int:
 
 
 def hash_table(n: int, entries: int, entry: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return the slots [n, slots] of n rows with room for that many entries each, all zero."""
+    """Return an empty hash table [n, slots] for n rows with a number of entries each."""
     return np.zeros((n, slots_for(entries)), entry)
 
 
 @inlined
 def probed(first, step, k, slots):
-    """Return the slot at which a search looks after k others; step: odd, from the key's hash."""
+    """Return the slot of a hash table that a look-up probes after k others; the key's hash gives
+    the odd step.
+    """
     return np.int64((first + np.uint64(k) * step) & np.uint64(slots - 1))
 
 
 @inlined
 def use(table, i, slot):
-    """Mark the entry at a slot of row i as the one used last."""
+    """Mark the hash table entry at a slot of row i as the most recently used."""
     table.counts[i, USES] += 1
     table.of[i, slot].used = np.uint32(table.counts[i, USES] & _LOW_WORD)
 
 
 @inlined
 def unused_for(table, i, slot):
-    """Return how many uses of row i's entries came after the last use of the one at a slot."""
+    """Return how many uses of other hash table entries of row i came after that of a slot."""
     return (table.counts[i, USES] - np.int64(table.of[i, slot].used)) & _LOW_WORD

@@ -48,7 +48,7 @@ TRACKED, ACCEPTED, TABLE_FULL = 0, 1, 2
 
 
 class ReliableHops(NamedTuple):
-    """A node's reliable hops in flight, and the reliable hops that it accepted."""
+    """A node's reliable hops in flight, and the last ones that it accepted."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     record: npt.NDArray[np.void]  # [n, places] MESSAGE as sent, a record array; sequence 0: free
@@ -58,8 +58,9 @@ class ReliableHops(NamedTuple):
 
 
 def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> ReliableHops:
-    """Return no reliable hop in flight; room for `places` in flight and
-    `known` accepted ones a node."""
+    """Return empty tables of reliable hops, with `places` in flight and `known` accepted ones at
+    each node.
+    """
     n = len(node_ids)
     return ReliableHops(
         node_ids,
@@ -71,8 +72,7 @@ def reliable_hops(node_ids: npt.NDArray[np.int32], places: int, known: int) -> R
 
 
 def longest_wait_s(rules: Any) -> float:
-    """Return the time after which a reliable hop failed for good: of
-    all timeouts together, in seconds."""
+    """Return the seconds after which a reliable hop fails for good: the sum of all its timeouts."""
     waits = (rules.ack_timeout_s * rules.ack_backoff**tries for tries in range(rules.retries + 1))
     return float(sum(waits))
 
@@ -90,8 +90,9 @@ def free_place(hops, i):
 
 @apart
 def track(hops, rules, i, record, out):
-    """Track a record just emitted as a reliable hop until acknowledged.
-    Return its place; NO_PLACE: no room."""
+    """Track a record just emitted as a reliable hop; return its place, or NO_PLACE if the table is
+    full.
+    """
     place = free_place(hops, i)
     if place == NO_PLACE:
         hops.counts[i, TABLE_FULL] += 1
@@ -102,7 +103,7 @@ def track(hops, rules, i, record, out):
 
 @apart
 def track_at(hops, rules, i, place, record, out):
-    """Track a record as a reliable hop at a place of the table, instead of whatever is there."""
+    """Track a record as a reliable hop at a place of the table, over its present entry."""
     # A sequence number says where its hop is kept, so that no look-up searches for it.
     places = hops.record.shape[1]
     turn = hops.counts[i, TRACKED] % (_SEQUENCE_NUMBERS // places)
@@ -119,7 +120,7 @@ def track_at(hops, rules, i, place, record, out):
 
 @apart
 def start_timer(hops, rules, i, place, after, hop_count, out):
-    """Start the timer of a reliable hop that leaves after a delay of `after` seconds."""
+    """Start the timer of a reliable hop that is sent in `after` seconds."""
     wait_s = rules.ack_timeout_s
     for _ in range(hops.tries[i, place]):
         wait_s *= rules.ack_backoff
@@ -131,8 +132,9 @@ def start_timer(hops, rules, i, place, after, hop_count, out):
 
 @inlined
 def receiver(record):
-    """Return the node that acknowledges a reliable hop: the target of a
-    broadcast, else the next hop."""
+    """Return the node that acknowledges a reliable hop: the next hop, or the target of a
+    broadcast.
+    """
     return record.target if record.next == EVERYONE else record.next
 
 
@@ -147,7 +149,7 @@ def acknowledge_if_asked(hops, i, message, out):
 
 @apart
 def acknowledge(hops, i, message, out):
-    """Acknowledge a reliable hop. Return True if row i accepted it already."""
+    """Acknowledge a reliable hop; return True if row i had accepted it before."""
     emit(out, ACK, 0.0, message.source).sequence = message.sequence
     for k in range(hops.accepted.shape[1]):
         if (
@@ -166,8 +168,8 @@ def acknowledge(hops, i, message, out):
 
 @inlined
 def place_of_hop(hops, i, sequence):
-    """Return the place of the reliable hop with that sequence number, or NO_PLACE if it is no
-    longer in flight.
+    """Return the place of the reliable hop with a sequence number, or NO_PLACE if it is not in
+    flight.
     """
     places = hops.record.shape[1]
     if places == 0:
@@ -178,8 +180,8 @@ def place_of_hop(hops, i, sequence):
 
 @apart
 def acknowledged_place(hops, i, message):
-    """Return the place, still occupied, of the reliable hop that its receiver acknowledges, or
-    NO_PLACE if none.
+    """Return the place of the reliable hop that an ACK is for, or NO_PLACE; the place stays
+    in use.
     """
     place = place_of_hop(hops, i, message.sequence)
     if place != NO_PLACE and receiver(hops.record[i, place]) == message.source:
@@ -189,7 +191,7 @@ def acknowledged_place(hops, i, message):
 
 @apart
 def complete(hops, i, message):
-    """Free the place of a reliable hop that has arrived, as its ACK says."""
+    """Free the place of a reliable hop that is acknowledged."""
     place = acknowledged_place(hops, i, message)
     if place != NO_PLACE:
         release(hops, i, place)
@@ -210,7 +212,8 @@ def release_all(hops, i):
 
 @apart
 def overdue(hops, rules, i, message, out):
-    """Retransmit a reliable hop at its ACK_TIMEOUT. Return its place if it failed; else NO_PLACE.
+    """Retransmit a reliable hop at its ACK_TIMEOUT; return its place if it failed for good, else
+    NO_PLACE.
 
     The caller releases the place of a failed hop.
     """
@@ -230,7 +233,7 @@ def overdue(hops, rules, i, message, out):
 
 @apart
 def emit_again(hops, i, place, towards, out):
-    """Emit a reliable hop's record to another neighbour, untracked; the caller may change it."""
+    """Emit the record of a reliable hop to another neighbour; the copy is not tracked."""
     kept = hops.record[i, place]
     o = emit(out, kept.kind, 0.0, towards)
     copy_record(kept, o)
@@ -239,7 +242,7 @@ def emit_again(hops, i, place, towards, out):
 
 @apart
 def restart_timers(hops, rules, i, out):
-    """Restart the timers of reliable hops after a crash: the hops in flight are still known."""
+    """Restart the timers of reliable hops in flight after a crash that left the memory intact."""
     for place in range(hops.record.shape[1]):
         if hops.record[i, place].sequence != _FREE:
             start_timer(hops, rules, i, place, 0.0, hops.record[i, place].hops, out)
@@ -247,7 +250,9 @@ def restart_timers(hops, rules, i, out):
 
 @inlined
 def copy_record(kept, o):
-    """Copy what the protocol wrote of a reliable hop; sender, time and hop are the driver's."""
+    """Copy the fields of a reliable hop that the protocol wrote; the driver writes sender, time and
+    hops.
+    """
     o.kind = kept.kind
     o["flags"] = kept["flags"]
     o.target = kept.target

@@ -1,4 +1,4 @@
-"""CSV text and files of tables."""
+"""Output files of tables, and the text of a CSV file."""
 
 import csv
 import io
@@ -19,8 +19,7 @@ def write_all(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """Return CSV of an output file's fields with header: dicts as JSON;
-    None, NaN, infinity are empty."""
+    """Return a CSV text with a header; dicts become JSON, and None, NaN and infinity are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)

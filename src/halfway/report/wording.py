@@ -49,12 +49,14 @@ def number(value: float | str | None, places: int | None = None) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number in four digits at most; a dash for none."""
+    """Return a number in at most four digits; a missing one as a dash."""
     return NOTHING if math.isnan(value) else f"{value:.4g}"
 
 
 def interval(verdict: Verdict) -> str:
-    """Return the wording of a 95 % interval, to as many digits as the measured value, or a dash."""
+    """Return a 95 % interval in words, with the digits of the measured value; a missing one as a
+    dash.
+    """
     low, high, measured = verdict.low, verdict.high, verdict.measured
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return NOTHING

@@ -27,6 +27,7 @@ from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.energy import Power
 from halfway.sim.run_context import environment_and_context
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
@@ -43,7 +44,7 @@ from halfway.world.workload.roles import Names
 
 
 class PreparedScenario(NamedTuple):
-    """The prepared scenario: what its seed draws or its files hold, the same for every system."""
+    """A prepared scenario: drawn by the seed or read from files, and the same for every system."""
 
     network: Network | None  # static, or …
     motion: Motion | None  # … moving nodes
@@ -54,7 +55,7 @@ class PreparedScenario(NamedTuple):
 def simulation_of(
     scenario: Scenario, *, system: str | System | None = None, trace: Path | None = None
 ) -> Simulation:
-    """Build the simulation that a scenario describes, of its own system or of another one.
+    """Build the simulation that a scenario describes, with its own system or another one.
 
     The scenario's seed draws the network, the roles and everything else. Each of them has a random
     stream of its own. So another system runs on the same network with the same workload.
@@ -139,8 +140,10 @@ def simulation_on(
         faults=scenario.faults, seconds=scenario.seconds, seed=scenario.seed,
         hello=_hello(scenario), discovery_delay_s=scenario.discovery_delay_s,
         window=scenario.window, options=options_of(scenario, system),
-        power=_power(scenario.power), batteries=ready.battery_j, clock=scenario.clock, trace=trace,
-        stretch=scenario.stretch,
+        stretch=scenario.stretch, inspection=Inspection(trace=trace),
+        nodes=NodeSettings(
+            power=_power(scenario.power), batteries=ready.battery_j, clock=scenario.clock
+        ),
     )  # fmt: skip
 
 
@@ -180,7 +183,7 @@ def checked_environment(
 
 
 def other_purpose(system: System, scenario: Scenario) -> str:
-    """Return why the workload of a scenario is not that of a system, or "" where it is.
+    """Return why a scenario's workload is not for a system, or "".
 
     A failure detector spreads no events, and a system that spreads events detects no failures.
     """
@@ -197,8 +200,7 @@ def other_purpose(system: System, scenario: Scenario) -> str:
 
 
 def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
-    """Return why a system cannot be built on a scenario of that
-    context, or with its options; else ""."""
+    """Return why a system cannot run in a scenario's context or with its options, or ""."""
     if why := other_purpose(system, scenario):
         return why
     try:

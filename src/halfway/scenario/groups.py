@@ -1,4 +1,4 @@
-"""Building a scenario's groups: members by name, or drawn by the seed."""
+"""The groups of a scenario: members by name, or drawn by the seed."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -58,8 +58,7 @@ _SET = "Options set: "
 
 
 def _shown(given: Sequence[Mapping[str, float | int | bool]], system: System) -> str:
-    """Return the options of a system that differ from the defaults at
-    some point, with their values."""
+    """Return the system options that differ from their defaults at a point, with values."""
     parts = []
     for name, option in system.options.items():
         values = list(dict.fromkeys(one.get(name, option.default) for one in given))

@@ -1,4 +1,4 @@
-"""Reading and checking a scenario file; errors name the field, its value and what is expected."""
+"""The reader of scenario files; its errors name the field, the value and what is expected."""
 
 import re
 import tomllib
@@ -128,7 +128,7 @@ def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:
 
 
 def _item(inner: Any, name: str, where: str) -> Any:
-    """Return an item of a scenario's list by its index; Problem where there is none."""
+    """Return an item of a scenario's list by index. Raises Problem beyond the end."""
     if not isinstance(inner, list):
         raise _no_table(where)
     if not re.fullmatch("[0-9]{1,9}", name) or int(name) >= len(inner):

@@ -1,4 +1,4 @@
-"""Remarks on a scenario: what its files left out, and work that does not fit into the run."""
+"""Remarks on a scenario: skipped content of its files, and work that does not fit into the run."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
 def on_ended_subscriptions(
     ready: PreparedScenario, scenario: Scenario, systems: Sequence[System]
 ) -> tuple[str, ...]:
-    """Return the remark on systems that never learn that a subscription ends; () for none."""
+    """Return the remark on systems that cannot end a subscription, or ()."""
     until = [until_s for _, until_s in ready.demand.periods.values()]
     deaf = [one.name for one in systems if not one.with_options({}).ends_subscriptions()]
     if not deaf or min(until, default=math.inf) >= scenario.seconds:
@@ -51,7 +51,7 @@ def on_ended_subscriptions(
 
 
 def on_named_brokers(ready: PreparedScenario, systems: Sequence[System]) -> tuple[str, ...]:
-    """Return the remark on systems for which a workload names brokers in vain; () for none."""
+    """Return the remark on systems without a use for the workload's named brokers, or ()."""
     without = [one.name for one in systems if not one.adapter.has_broker_tree]
     if not ready.demand.brokers or not without:
         return ()

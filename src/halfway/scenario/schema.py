@@ -1,4 +1,4 @@
-"""The fields of a scenario file: types, defaults and ranges."""
+"""The schema of a scenario file, one class for each table: types, defaults and ranges."""
 
 from typing import Annotated, Any, Literal
 
@@ -105,8 +105,9 @@ Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
-    """A scenario's subscribers, publishers and publication times; the seed draws what is not
-    given by name."""
+    """The workload of a scenario: subscribers, publishers, times; the seed draws roles that it does
+    not name.
+    """
 
     topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
     publishers_each: Count = 1
@@ -188,7 +189,7 @@ AnyWorkload = Workload | RecordedWorkload | FailureDetection | GroupWorkload
 
 
 class NodePower(_Part, frozen=True, kw_only=True):
-    """A scenario's power of a node in watts, its battery, and the bit rate of some radios."""
+    """The power of a scenario's nodes: watts, battery, and a bit rate that some radios use."""
 
     tx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().tx_w
     rx_w: Annotated[float, Meta(ge=0.0, le=1e6)] = Power().rx_w

@@ -172,8 +172,7 @@ def _unplaced(path: Path, positions_from: Path | None, reading: dict[str, Any]) 
 def _ratios(
     path: Path, guess: TableGuess | None, network: Network, home: Path
 ) -> tuple[list[str], str]:
-    """Return the starter's lines of measured reception ratios and its
-    guess; no line where none fit."""
+    """Return the starter's lines on measured reception ratios and their meaning, or no lines."""
     if guess is None or not guess.quality:
         return [], ""
     columns, why = guess.quality, ""

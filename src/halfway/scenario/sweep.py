@@ -1,4 +1,4 @@
-"""The points of a sweep: each is the scenario file with some fields replaced."""
+"""The points of a swept scenario: copies of the file with some fields replaced."""
 
 import copy
 import itertools

@@ -1,4 +1,4 @@
-"""Building a scenario's workload: roles by name, popularity, payloads, recorded events."""
+"""The workload of a scenario: roles by name or drawn, popularity, payloads, recorded events."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -116,7 +116,7 @@ def _drawn_demand(workload: Workload, known: NamesAndSeed) -> Drawn:
 
 
 def _topics(workload: Workload, named: Sequence[str]) -> Names:
-    """Return the topics of a drawn workload: by name where its roles name them, else numbers."""
+    """Return the topics of a drawn workload, named by its roles or by number."""
     if not named:
         return Names("topic", map(str, range(workload.topics)))
     names = topic_names(named)
@@ -190,8 +190,7 @@ def _drawn_subscribers(
     workload: RecordedWorkload, topics: int, rows: Sequence[int], number: Sequence[int],
     known: NamesAndSeed,
 ) -> tuple[tuple[int, ...], ...]:  # fmt: skip
-    """Return the drawn subscribers of recorded events by topic, none of
-    them a publisher of the topic."""
+    """Return drawn subscribers of recorded events by topic, never a publisher of the topic."""
     publishers: list[set[int]] = [set() for _ in range(topics)]
     for row, topic in zip(rows, number, strict=True):
         publishers[topic].add(row)
@@ -203,8 +202,7 @@ def _drawn_subscribers(
 
 
 def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None:
-    """Return the publishers that a scenario names, each with its topic;
-    None: the seed draws them."""
+    """Return the publishers that a scenario names with their topics; None: the seed draws them."""
     match given:
         case None:
             return None
@@ -216,7 +214,7 @@ def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None
 
 
 def _subscribing(given: Subscribers | None) -> list[NamedSubscription] | None:
-    """Return the subscriptions that a scenario names; None: the seed draws the subscribers."""
+    """Return the subscriptions that a scenario names; None: the seed draws them."""
     match given:
         case None:
             return None

@@ -1,4 +1,6 @@
-"""The limit of records at one instant of a simulation: an endless loop of timers is an error."""
+"""The limit of records at one instant of a simulation, by which endless loops of timers are
+found.
+"""
 
 from dataclasses import dataclass
 
@@ -12,7 +14,9 @@ _MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 
 @dataclass
 class InstantLimit:
-    """The records of a simulation at one instant; a run at which time stands still ends here."""
+    """The count of a simulation's records at one instant; above a limit, the run stops with an
+    error.
+    """
 
     most: int  # records at one instant
     at: float = -1.0  # seconds
@@ -20,13 +24,12 @@ class InstantLimit:
 
     @classmethod
     def of(cls, n: int) -> "InstantLimit":
-        """Return the limit of a simulation of n nodes; a lower one
-        where the handlers are interpreted."""
+        """Return the limit at one instant for n nodes; interpreted handlers have a lower limit."""
         each, beside = _MOST_AT_ONCE[bool(numba.config.DISABLE_JIT)]
         return cls(most=each * n + beside)
 
     def check(self, at: float, delivered: int, system: str) -> None:
-        """Compare the time of the simulation's next record with the time at the last call.
+        """Compare the time of the simulation's next record with its time at the last check.
 
         delivered: records so far. Raises Problem if too many records are due at one instant.
         """

@@ -1,4 +1,4 @@
-"""What the nodes of a run know of their neighbours: it is given to them, or learnt from hellos."""
+"""What nodes of a run know of their neighbours: given by the simulator, or learnt from hellos."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.state import Engine, grown, new_engine
+from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, grown, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import BlankMemory
 from halfway.sim.radio.declarations import Radio
@@ -55,39 +55,39 @@ class SentHellos(NamedTuple):
 
 
 class GivenNeighbours:
-    """The neighbourhoods of a run whose nodes are given what they know; no hello is sent."""
+    """The given neighbourhoods of a run: the simulator fills them, and no hello is sent."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
 
     @property
     def neighbourhood(self) -> Neighbourhood:
-        """The neighbourhoods of all rows now."""
+        """The given neighbourhoods of all rows, as of now."""
         return self._environment.neighbourhood
 
     def instance(self, of: SystemInstance) -> SystemInstance:
-        """Return the system's instance as the given nodes run it."""
+        """Return the system's instance as it is, since given neighbours need no hellos."""
         return of
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return state and rules for the engine, of an instance that emits into `out`."""
+        """Return state and rules for the engine, from an instance that emits into `out`."""
         del out
         return instance.state, instance.rules
 
     def begin_window(self) -> None:
-        """Follow the environment, whose next window begins."""
+        """Take the given neighbourhoods from the environment's next window."""
 
     def forget(self, row: int, incarnation: int) -> None:
-        """Empty what a given node learnt, which has lost its memory."""
+        """Do nothing: a node that loses its memory is given its neighbours again."""
 
     def warm_up(
         self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
     ) -> None:
-        """Prepare what nodes are given at time 0 of the run."""
+        """Do nothing: given neighbours are known at time 0."""
 
 
 class HelloExchange(GivenNeighbours):
-    """The hello exchange of a run: nodes learn their neighbourhoods from each other's hellos.
+    """The hello exchange of a run: nodes learn their neighbourhoods from hellos.
 
     knowledge: what nodes of the system read of it. seed: of the nodes' random streams of hellos.
     Raises Problem for a period or a limit out of range.
@@ -118,11 +118,13 @@ class HelloExchange(GivenNeighbours):
 
     @property
     def neighbourhood(self) -> Neighbourhood:
-        """The neighbourhoods of all rows, as hellos report them."""
+        """The neighbourhoods of all rows, as learnt from hellos."""
         return self._learnt
 
     def instance(self, of: SystemInstance) -> SystemInstance:
-        """Return the system's instance with hellos. Raises Problem if their kinds are in use."""
+        """Return the system's instance with hellos added. Raises Problem if their message kinds are
+        in use.
+        """
         try:
             kinds = kinds_with_hellos(of.kinds)
         except ValueError as error:
@@ -149,7 +151,9 @@ class HelloExchange(GivenNeighbours):
         }
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return state and rules for the engine, of an instance with hellos that emits to `out`."""
+        """Return state and rules for the engine, from an instance with hellos that emits into
+        `out`.
+        """
         if self._out is not out:
             self._node = with_hellos(
                 instance.state, instance.rules, self._hellos, self._learnt, out, self._lend
@@ -158,21 +162,22 @@ class HelloExchange(GivenNeighbours):
         return self._node, self._rules
 
     def begin_window(self) -> None:
-        """Let nodes read their own positions, where the environment has positions."""
+        """Give the nodes of the hello exchange their positions in the environment's next window."""
         n = self._environment.n
         if self._environment.has_positions:
             self._learnt.x[:n] = self._environment.neighbourhood.x
             self._learnt.y[:n] = self._environment.neighbourhood.y
 
     def forget(self, row: int, incarnation: int) -> None:
-        """Empty what a node learnt from hellos, with random numbers of its new incarnation."""
+        """Empty a node's memory of hellos, and draw random numbers for its new incarnation."""
         self._blank.restore(row, incarnation)
         self._learnt.last[row] = self._learnt.first[row]
 
     def warm_up(
         self, instance: SystemInstance, radio: Radio, new: NewRadio, clocks: Clocks
     ) -> None:
-        """Send hellos before time 0 of the run, which no metric counts, so that lists settle.
+        """Exchange hellos before time 0 until neighbour lists settle; no metric counts these
+        hellos.
 
         Only hellos are sent, in the environment as it is at time 0. radio: the declaration; new:
         makes a radio from it.
@@ -196,11 +201,13 @@ class HelloExchange(GivenNeighbours):
         self._hellos.counts[:] = 0
 
     def _warm_engine(self, instance: SystemInstance, clocks: Clocks) -> Engine:
-        """Return the engine of the warm-up, with the start event of each node that is up."""
+        """Return the engine of the hello exchange's warm-up, with the start event of each node that
+        is up.
+        """
         environment = self._environment
         engine = new_engine(
-            environment.n, _FIRST_SLOTS, 1, ids=environment.ids, clocks=clocks,
-            sizes=record_sizes(instance.kinds),
+            environment.n, _FIRST_SLOTS, 1, nodes=NodeTraits(ids=environment.ids, clocks=clocks),
+            records=RecordTraits(sizes=record_sizes(instance.kinds)),
         )  # fmt: skip
         engine.turns[environment.initially_down] = 1
         while engine.out.tally[0] < environment.n:
@@ -210,7 +217,7 @@ class HelloExchange(GivenNeighbours):
         return engine
 
     def _begin_clocks_again(self, clocks: Clocks, seconds: float) -> None:
-        """Move the times that nodes remember, as the run begins when the warm-up ends."""
+        """Shift the times that nodes remember from hellos, as the run begins after the warm-up."""
         passed = np.full(self._environment.n, seconds)
         if len(clocks.rate):
             passed = np.floor(seconds * clocks.rate * TICKS) / TICKS  # as `reading` has it
@@ -222,7 +229,7 @@ def neighbours_of(
     sent: SentHellos | None, adapter: Adapter, environment: Environment, context: RunContext,
     seed: int,
 ) -> GivenNeighbours:  # fmt: skip
-    """Return what nodes of a run know of their neighbours: by a hello exchange, or given.
+    """Return how nodes of a run know their neighbours: `HelloExchange` or `GivenNeighbours`.
 
     seed: of the run.
     """

@@ -1,4 +1,4 @@
-"""The memory of nodes: a node that loses it begins again with the state of a new node."""
+"""The memory of simulated nodes: a node that loses it begins again with a new node's state."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ _REDRAWN = "random_state"
 
 
 class BlankMemory:
-    """The blank memory of all nodes of a run, copied before its first record.
+    """The blank memory of all nodes of a run: a copy of their state before the first record.
 
     own_rows: see `SystemInstance.own_rows`, which is for `state`.
     """
@@ -22,7 +22,9 @@ class BlankMemory:
         self._arrays = [(name, of, of.copy()) for name, of in named_arrays(state)]
 
     def restore(self, row: int, incarnation: int) -> None:
-        """Replace a node's memory by a blank one, with random numbers of its new incarnation."""
+        """Replace a node's memory by the blank one, and draw random numbers for its new
+        incarnation.
+        """
         for name, array, blank in self._arrays:
             own = self._own_rows(self._state, name, row)
             array[own] = blank[own]
@@ -32,8 +34,7 @@ class BlankMemory:
 
 
 def named_arrays(state: Any, within: str = "") -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Yield every array of a state and of the tuples in it, with its
-    name: in a tuple "part.name"."""
+    """Yield every array of a node's memory with its name; a nested tuple gives "part.name"."""
     for name, part in zip(getattr(state, "_fields", ()), state, strict=True):
         if isinstance(part, tuple):
             yield from named_arrays(part, f"{within}{name}.")

@@ -1,4 +1,4 @@
-"""The table of the nodes of a simulation."""
+"""The table of a simulation's nodes, computed from the engine, the radio and the deliveries."""
 
 from halfway.sim.engine.state import RECEIVED, SENT, volume_of
 from halfway.sim.metrics.nodes import NodeTable
@@ -6,7 +6,9 @@ from halfway.sim.simulation import Simulation
 
 
 def nodes_of(run: Simulation) -> NodeTable:
-    """Return the table of a simulation's nodes so far; at the end no event is outstanding."""
+    """Return the table of a simulation's nodes so far; events in flight count as lost at the end
+    only.
+    """
     counters, environment = run.engine.counters, run.environment
     volume = volume_of(run.engine)
     return NodeTable(

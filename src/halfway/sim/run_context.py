@@ -1,4 +1,4 @@
-"""The context of a run: its environment, what adapters may know of it, and its random streams."""
+"""The run context and environment of a simulation, and the seeds of its random streams."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,8 @@ def environment_and_context(
     seconds: float, seed: int, discovery_delay_s: float | None, window: int, mortal: bool = False,
     node_ids: npt.ArrayLike | None = None,
 ) -> tuple[Environment, RunContext]:  # fmt: skip
-    """Return the environment and the run context of a run; mortal: nodes may be taken down.
+    """Return the environment and the run context of a run; `mortal`: nodes may be taken down for
+    good.
 
     discovery_delay_s: None where nodes learn their neighbours from hellos.
 
@@ -47,7 +48,7 @@ def environment_and_context(
 
 
 def check_run(seconds: float, seed: int, window: int) -> None:
-    """Raise Problem for a number of a run that is out of range."""
+    """Raise Problem for an argument of a run that is out of range."""
     if not (0.0 < seconds < 1e12):
         raise Problem(f"seconds = {seconds:g}: expected a positive finite number")
     if not 0 <= seed < 2**64:
@@ -57,5 +58,5 @@ def check_run(seconds: float, seed: int, window: int) -> None:
 
 
 def stream(seed: int, number: int) -> int:
-    """Return the seed of one random stream of a run, by its number in the run context."""
+    """Return the seed of a run's random stream, given the number of the stream."""
     return int(seeded(np.uint64(seed), number))

@@ -1,4 +1,4 @@
-"""The engine of a run: the sizes of its records, their payloads, and the check at the door."""
+"""The engine built for one run: record sizes, payloads and checks of one system's instance."""
 
 import os
 
@@ -7,7 +7,7 @@ from halfway.core.records.checks import no_checks, record_checks
 from halfway.core.records.wire import record_sizes
 from halfway.sim.engine.attacks import attackers_of
 from halfway.sim.engine.clocks import Clocks
-from halfway.sim.engine.state import Engine, new_engine
+from halfway.sim.engine.state import Engine, NodeTraits, RecordTraits, new_engine
 from halfway.sim.environment.environment import Environment
 from halfway.sim.workload.payloads import payload_of
 
@@ -17,7 +17,7 @@ CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 
 def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
-    """Return the instance of a system for the engine of a run. Raises Unsupported with the reason.
+    """Return a system's instance for a run's engine. Raises Unsupported with the reason.
 
     name: of the system.
     """
@@ -30,7 +30,7 @@ def run_engine(
     environment: Environment, instance: SystemInstance, payloads: int, journal: int, *,
     clocks: Clocks, check: bool | None, seed: int,
 ) -> Engine:  # fmt: skip
-    """Return the engine of a run of that instance.
+    """Return the engine of a run, for one instance of a system.
 
     payloads: events in flight that have bytes of their own. journal: room for received records
     that are kept. check: whether only records that fit the declarations of their
@@ -41,12 +41,15 @@ def run_engine(
         check = os.environ.get(CHECK_RECORDS) == "1"
     engine = new_engine(
         environment.n, _FIRST_SLOTS, _APPLICATIONS, journal,
-        ids=environment.ids, clocks=clocks, age_place=instance.kinds.ages,
-        sizes=record_sizes(instance.kinds),
-        payload=payload_of(instance.kinds, payloads) if payloads else None,
-        checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
-        pauses=environment.pauses,
-        attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, seed)
-        if environment.attacks else None,
+        records=RecordTraits(
+            sizes=record_sizes(instance.kinds), age_place=instance.kinds.ages,
+            payload=payload_of(instance.kinds, payloads) if payloads else None,
+            checks=record_checks(instance.kinds, instance.limits) if check else no_checks(),
+        ),
+        nodes=NodeTraits(
+            ids=environment.ids, clocks=clocks, pauses=environment.pauses,
+            attacks=attackers_of(environment.ids.of, instance.kinds, instance.limits, seed)
+            if environment.attacks else None,
+        ),
     )  # fmt: skip
     return engine._replace(cut=environment.cut)

@@ -1,6 +1,7 @@
-"""What leaves the engine during a run: deliveries for the accounting, a trace, kept records."""
+"""The run log: it moves records from the engine's logs to the accounting, the trace and the
+caller.
+"""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,32 @@ from halfway.sim.engine.state import Engine, drain
 from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.observers import Observers
 from halfway.sim.metrics.outcome import RunId
+from halfway.sim.run_settings import Inspection
 from halfway.sim.trace.writer import Trace
 from halfway.sim.workload.publications import PublicationFeed
 
 
 class RunLog:
-    """The log of a run, which empties the engine's logs.
+    """The run log, which empties the engine's logs during a run.
 
-    trace: a file for the trace; None: no trace. journal: received records to keep, 0: only the
-    reports to applications, None: neither. observers: the accountings that only some systems
-    and workloads have.
+    inspection: the trace and the journal to write; names: of the nodes, for the trace.
+    observers: the accountings that only some systems and workloads have.
     """
 
     def __init__(
         self, kinds: Kinds, publications: PublicationFeed, deliveries: DeliveryAccounting,
-        names: list[str], trace: Path | None, journal: int | None,
-        observers: Observers,
+        names: list[str], inspection: Inspection, observers: Observers,
     ) -> None:  # fmt: skip
         delivers = "delivered" in kinds.names.values()
         self._delivered = kinds.number("delivered") if delivers else -1
         self.observers = observers
         self._publications, self._deliveries = publications, deliveries
-        self._trace = None if trace is None else Trace(trace, kinds.names, names)
-        self._records = None if journal is None else KeptRecords(journal)
+        file, kept = inspection.trace, inspection.journal
+        self._trace = None if file is None else Trace(file, kinds.names, names)
+        self._records = None if kept is None else KeptRecords(kept)
 
     def empty(self, engine: Engine, changes: Changes) -> None:
-        """Empty the engine's logs into the log of the run. changes: those of the window."""
+        """Empty the engine's logs into the run log; `changes` are those of the current window."""
         if engine.out.tally[1] > 0:
             raise RuntimeError(f"{engine.out.tally[1]} emissions overflowed the outbox")
         reports, rows = drain(engine.applications)
@@ -66,20 +67,20 @@ class RunLog:
             self._records.add((received, receivers), (reports, rows))
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace of the run's log, with the run's final state."""
+        """Complete the trace of the run log with the final state of the run."""
         if self._trace is not None:
             self._trace.close(run, state)
             self._trace = None
 
     def abandon(self) -> None:
-        """Abandon the trace of the run's log, as the run was interrupted."""
+        """Abandon the trace of the run log after an interrupt."""
         if self._trace is not None:
             self._trace.abandon()
 
     @property
     def kept(self) -> KeptRecords:
-        """The records that the log of the run keeps. Problem if it keeps none."""
+        """The records that the run log keeps for the caller. Raises Problem if it keeps nothing."""
         if self._records is None:
-            remedy = "build the simulation with journal=0 or more"
+            remedy = "build the simulation with inspection=Inspection(journal=0)"
             raise Problem("the simulation kept no records", remedy=remedy)
         return self._records

@@ -1,7 +1,6 @@
 """`Simulation`: a run of any system on any network, message by message."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
 from halfway.sim.run_context import CLOCKS, LIES, RADIO, check_run, environment_and_context, stream
 from halfway.sim.run_engine import instance_of, run_engine
 from halfway.sim.run_log import RunLog
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.workload.payloads import PayloadSizes
 from halfway.sim.workload.publications import PublicationFeed
 from halfway.sim.workload.start_up import StartUp
@@ -46,7 +46,7 @@ _BATCH = 65_536  # commands posted at once
 
 
 class Simulation:
-    """A simulation of one system on one network. Build one, call `run`, read the outcome.
+    """A simulation of one system on one network: build it, call `run`, read the outcome.
 
     >>> from halfway.world.graphs.unit_disk import connected_unit_disk
     >>> from halfway.world.workload.demand import Drawn
@@ -68,12 +68,8 @@ class Simulation:
     given them, and learn of new and lost neighbours `discovery_delay_s` late (0: at once).
     seed: same seed, same bytes; nodes, faults and losses have random streams of their own.
     window: events in flight at a time; all nodes forget older ones.
-    batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up.
-    clock: offsets and drifts of the nodes' clocks; None: every node reads the time of the run.
-    trace: a Parquet file for the trace. stretch=False skips the shortest paths.
-    journal: received records to keep for `journal()`; 0: only those for `reports()`.
-    node_ids: [n] any distinct ids of the nodes, 31 bits; None: their rows.
-    check: see `run_engine`; refused records are among the outcome's shortfalls.
+    stretch=False skips the shortest paths.
+    nodes: ids, power, batteries and clocks; inspection: trace, journal and checks of records.
     Raises Problem for every error that a user can fix.
     """
 
@@ -92,16 +88,12 @@ class Simulation:
         discovery_delay_s: float = 1.0,
         window: int = 256,
         options: Mapping[str, Any] | None = None,
-        power: Power | None = None,
-        batteries: npt.ArrayLike | None = None,
-        clock: ClockErrors | None = None,
-        trace: Path | None = None,
         stretch: bool = True,
-        journal: int | None = None,
-        node_ids: npt.ArrayLike | None = None,
-        check: bool | None = None,
+        nodes: NodeSettings | None = None,
+        inspection: Inspection | None = None,
     ) -> None:
         check_run(seconds, seed, window)
+        nodes, inspection = nodes or NodeSettings(), inspection or Inspection()
         chosen = system if isinstance(system, System) else named(system)
         self.system, self.seconds, self.seed = chosen.name, float(seconds), seed
         self._adapter = chosen.with_options(options or {})
@@ -109,21 +101,23 @@ class Simulation:
         sent = hello if self._adapter.neighbour_knowledge().hops > 0 else None
         self.environment, context = environment_and_context(
             network, motion, self.demand, faults,
-            seconds=self.seconds, seed=seed, window=window, mortal=batteries is not None,
-            discovery_delay_s=None if sent else discovery_delay_s, node_ids=node_ids,
+            seconds=self.seconds, seed=seed, window=window, mortal=nodes.batteries is not None,
+            discovery_delay_s=None if sent else discovery_delay_s, node_ids=nodes.ids,
         )  # fmt: skip
         self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
         self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
-        self.declared, self.power = radio or IdealRadio(), checked(power or Power())
+        self.declared, self.power = radio or IdealRadio(), checked(nodes.power or Power())
         self.radio = self._new_radio(RADIO)
-        self._batteries = None if batteries is None else Batteries(batteries, context.n)
+        self._batteries = None
+        if nodes.batteries is not None:
+            self._batteries = Batteries(nodes.batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         found = observers_of(self.instance.kinds, self.environment.ids, self.demand, self.seconds)
         feed = PublicationFeed(self.demand, deliveries, self.environment, stretch, found.requests)
         self._publications, names, self._lend = feed, self.environment.names(), Lender()
-        self._log = RunLog(self.instance.kinds, feed, deliveries, names, trace, journal, found)
-        self.engine = self._new_engine(window, _JOURNAL if trace or journal else 0, clock, check)
+        self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, found)
+        self.engine = self._new_engine(window, nodes.clock, inspection)
         memory = self.instance.state if context.memory_lost else ()
         self._blank = BlankMemory(memory, self.instance.own_rows)
         self._start_up = self._started()
@@ -132,7 +126,7 @@ class Simulation:
         self, until: float | None = None, *, records: int | None = None,
         stop: Condition | None = None,
     ) -> Outcome:  # fmt: skip
-        """Run the simulation to the end, a time, a count or a condition; call it again to continue.
+        """Run the simulation to its end, a time, a count or a condition; a later call continues it.
 
         until: see `advance`; the other arguments as well.
         """
@@ -204,18 +198,20 @@ class Simulation:
 
     @property
     def groups(self) -> GroupAccounting | None:
-        """The views of the simulation's group members, or None where its workload has no groups."""
+        """The views of the simulation's group members; None if its workload has no groups."""
         return self._log.observers.groups
 
     def post(self, some: Commands) -> None:
-        """Post commands to nodes of the simulation. A node that is down at that time gets none."""
+        """Post commands to nodes of the simulation; a command to a node that is down is lost."""
         for first in range(0, len(some.at), _BATCH):
             batch = part(some, slice(first, first + _BATCH))
             self._grow(len(batch.at) + 1)
             engines.post_all(self._lend(self.engine), lent(batch))
 
     def kill(self, *rows: int) -> None:
-        """Take simulated nodes down now and for good. The environment's uptime ignores it."""
+        """Take nodes of the simulation down for good, now; the environment's uptime does not count
+        this.
+        """
         down = np.array(rows, np.int64)
         self.engine.turns[down] |= np.uint32(1)  # odd while down
 
@@ -224,11 +220,13 @@ class Simulation:
         return self._log.kept.journal()
 
     def reports(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-        """Return the simulation's reports to applications so far (MESSAGE) and rows, in order."""
+        """Return the records (MESSAGE) that the simulation's nodes reported to applications, and
+        their rows.
+        """
         return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
-        """Run the simulation up to a time to which publications are posted; False to stop there."""
+        """Run the simulation until publications must be posted again; False: it stops there."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])
@@ -244,7 +242,7 @@ class Simulation:
                 return True
 
     def _drive(self, until: float, limit: int) -> bool:
-        """Run the simulation's engine up to a time, with room. True if the count came first."""
+        """Run the simulation's engine up to a time; return True if the count came first."""
         environment, instance = self.environment, self.instance
         slots, beside = instance.most_emissions, instance.most_beside
         if beside != 0:
@@ -270,7 +268,7 @@ class Simulation:
                 return bool(why == engines.COUNTED)
 
     def _lose_memory(self) -> None:
-        """Empty the memory of the simulation's node that comes up with the next change."""
+        """Empty the memory of the simulation's node that returns with the next change."""
         k = int(self._changes.tally[0])
         row = int(self._changes.a[k])
         self.engine.incarnation[row] += np.uint32(1)
@@ -279,25 +277,25 @@ class Simulation:
         self._changes.b[k] = KEPT
 
     def _new_radio(self, number: int) -> Any:
-        """Return a radio of the simulation, by the number of its random stream."""
+        """Return a radio for the simulation, seeded by one of its random streams."""
         environment, seconds = self.environment, self.seconds
         course = None if environment.motion is None else environment.motion.course_of(seconds)
         return self.declared.made(environment.start, course, stream(self.seed, number))
 
-    def _new_engine(
-        self, window: int, buffer: int, clock: ClockErrors | None, check: bool | None
-    ) -> Engine:
-        """Return the simulation's engine with room for so many records that are kept."""
+    def _new_engine(self, window: int, clock: ClockErrors | None, inspection: Inspection) -> Engine:
+        """Return the simulation's engine, with room for the records that are kept."""
+        buffer = _JOURNAL if inspection.trace or inspection.journal else 0
         engine = run_engine(
             self.environment, self.instance, window * self.demand.has_payloads, buffer,
-            clocks=clocks_of(clock, self.environment.n, stream(self.seed, CLOCKS)), check=check,
+            clocks=clocks_of(clock, self.environment.n, stream(self.seed, CLOCKS)),
+            check=inspection.check,
             seed=stream(self.seed, LIES),
         )  # fmt: skip
         self._sizes = PayloadSizes(engine.payload)
         return engine
 
     def _grow(self, free: int) -> None:
-        """Make room in the simulation's engine for so many more records in flight."""
+        """Make room in the simulation's engine for `more` records in flight."""
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
 

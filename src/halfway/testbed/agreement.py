@@ -1,4 +1,4 @@
-"""A live run beside simulated ones of the same network: intervals, and what agrees."""
+"""The agreement of a live run with simulated runs of the same network, by intervals."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a run measures, simulated or live, in the words of a comparison."""
+"""The metrics of a testbed's runs, simulated or live, under the names of a comparison."""
 
 import math
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class RunMeasures(NamedTuple):
 
 
 def of_outcome(outcome: Outcome) -> RunMeasures:
-    """Return what a simulated run measured."""
+    """Return the testbed metrics of a simulated run."""
     messages = sum(outcome.sent.values()) - outcome.sent.get(HELLO_NAME, 0)
     latency = outcome.latency_s
     return RunMeasures({
@@ -33,7 +33,7 @@ def of_outcome(outcome: Outcome) -> RunMeasures:
 
 
 def of_deliveries(deliveries: DeliveryAccounting, messages: int) -> RunMeasures:
-    """Return what a live run measured: its accounting, and its transmissions."""
+    """Return the testbed metrics of a live run, from its accounting and transmissions."""
     latency = spread(deliveries.latency_s)
     return RunMeasures({
         DELIVERY: deliveries.delivery_ratio, P50: latency.median, P95: latency.p95,

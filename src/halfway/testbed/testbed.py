@@ -26,7 +26,7 @@ _LOG = 4096  # records of each node that wait to be written
 
 
 class SideBySide(NamedTuple):
-    """One system: what the simulation and the live run measured, side by side."""
+    """The simulated and the live metrics of one system, side by side."""
 
     system: str
     nodes: int
@@ -41,8 +41,8 @@ def run_beside(
     scenario: Scenario, system: str, *, replicates: int, announce: Callable[[str], None],
     progress: Callable[[LiveProgress], None], keeping: Keeping = NOTHING_KEPT,
 ) -> SideBySide:  # fmt: skip
-    """Simulate a system on a scenario, and run it live. The network, the workload and the faults
-    are those of the scenario's seed in all runs; losses and the nodes' own dice differ.
+    """Simulate a system on a scenario and run it live, on the same network, workload and faults.
+    Losses, and the nodes' random numbers, differ between runs.
 
     announce: called with what happens now. Raises Problem for what cannot run on the air.
     """

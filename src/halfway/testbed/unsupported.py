@@ -1,4 +1,4 @@
-"""What of a scenario real nodes on the air can run; the rest is refused with its reason."""
+"""The parts of a scenario that real nodes on the air cannot run, each refused with its reason."""
 
 from halfway.live.air.air import MOST_NODES
 from halfway.live.air.queue import Delay

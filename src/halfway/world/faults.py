@@ -89,7 +89,8 @@ class LinkCut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_FOR,
                 tag="partition", tag_field="fault"):  # fmt: skip
-    """A partition fault: cuts of all links between two sides of a line, or some nodes and the rest.
+    """A partition fault: all links between two sides of a line, or between some nodes and the rest,
+    are cut.
 
     line: the infinite straight line through (x0, y0) and (x1, y1), in the network's units. A node
     on the line belongs to its right, seen from (x0, y0) towards (x1, y1).
@@ -149,8 +150,7 @@ def _nodes(network: Network | int) -> int:
 
 
 def turns_a_second(faults: Sequence[Fault], n: int) -> float:
-    """Return the expected number of events a second, among n nodes, of
-    churn faults and pauses that repeat.
+    """Return the expected events a second among n nodes from repeated faults: churn and pauses.
 
     A fault whose times are not positive counts as none; `schedule` refuses it.
     """

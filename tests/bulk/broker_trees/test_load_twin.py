@@ -19,7 +19,7 @@ from halfway.protocols.broker_trees.records.messages import DELIVERED, NOTIFY, P
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.state import new_engine
+from halfway.sim.engine.state import RecordTraits, new_engine
 from halfway.sim.radio.wired import wired
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman
@@ -136,7 +136,7 @@ def by_messages(
         refresh_s=1e6, join_delay_s=1e6, balance=BALANCES.index(balance),
     )  # fmt: skip
     most = underlay_siena.most_emissions(made, rules)
-    engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, sizes=RECORD_BYTES)
+    engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, records=RecordTraits(sizes=RECORD_BYTES))
     for row in range(BROKERS):
         engines.post(engine, 0.0, row, int(START), -1, 0, -1)
     # In the order of the brokers, so that a broker's children subscribe in that order.

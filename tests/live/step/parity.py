@@ -10,6 +10,7 @@ from halfway.core.values.digest import state_digest
 from halfway.live.step.memory_bed import Fate, MemoryBed
 from halfway.live.step.system import SystemNode
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, Memory
 from halfway.world.graphs.network import Network
@@ -54,7 +55,8 @@ def simulation(schedule: Schedule) -> Simulation:
     return Simulation(
         schedule.system, schedule.network, workload=schedule.demand,
         radio=IdealRadio(delay_s=schedule.delay_s), seconds=schedule.seconds, seed=schedule.seed,
-        node_ids=schedule.node_ids, options=schedule.options, check=True, journal=1 << 16,
+        options=schedule.options, nodes=NodeSettings(ids=schedule.node_ids),
+        inspection=Inspection(journal=1 << 16, check=True),
         faults=faults(schedule), discovery_delay_s=np.inf,
     )  # fmt: skip
 

@@ -28,6 +28,7 @@ from halfway.core.records.checks import (
     record_checks,
     refusal,
 )
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn
 from halfway.world.workload.demand import Drawn
@@ -77,7 +78,7 @@ def recorded(system: str, nodes: int = NODES, run_s: float = RUN_S) -> Simulatio
     run = Simulation(
         system, network, workload=demand, seconds=UNTIL_S, seed=SEED, options=OPTIONS.get(system),
         faults=[Churn(mean_up_s=9.0, mean_down_s=2.0, share=0.3, until=run_s)],
-        stretch=False, journal=1 << 20, check=True,
+        stretch=False, inspection=Inspection(journal=1 << 20, check=True),
     )  # fmt: skip
     shortfalls = run.run(until=run_s).shortfalls
     assert not [name for name in shortfalls if "refused" in name], f"{system}: {shortfalls}"

@@ -9,6 +9,7 @@ import pytest
 
 from halfway.core.records.checks import record_checks
 from halfway.protocols import SYSTEMS
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.demand import Drawn
 from tests.networks import disk
@@ -78,7 +79,9 @@ def test_a_run_counts_what_it_refuses() -> None:
     demand = Drawn(n=10, topics=2, subscribers_each=3, events=3, every_s=0.1, seed=1)
 
     def outcome(check: bool) -> tuple[int, dict[str, int]]:
-        run = Simulation("flooding", network, workload=demand, seconds=5.0, check=check)
+        run = Simulation(
+            "flooding", network, workload=demand, seconds=5.0, inspection=Inspection(check=check)
+        )
         if check:  # as if the instance had one topic
             narrow = record_checks(run.instance.kinds, {"topics": 1})
             run.engine = run.engine._replace(checks=narrow)

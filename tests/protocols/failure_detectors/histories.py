@@ -16,6 +16,7 @@ import numpy as np
 
 from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED
 from halfway.sim.environment.clock_errors import ClockErrors
+from halfway.sim.run_settings import NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
@@ -134,7 +135,8 @@ def calm_suspicions(system: str, seconds: float, networks: int = 100, n: int = 1
     ]  # fmt: skip
     simulation = run(
         system, from_links(networks * n, sorted(set(links))), seconds,
-        clock=ClockErrors(offset_s=100.0, drift_ppm=100.0), options={"members": n},
+        nodes=NodeSettings(clock=ClockErrors(offset_s=100.0, drift_ppm=100.0)),
+        options={"members": n},
     )  # fmt: skip
     assert len(views(simulation)) == networks * n * (n - 1)
     return len(suspicions(simulation))

@@ -8,6 +8,7 @@ import numpy as np
 from halfway.adapters.registry import TABLE
 from halfway.protocols.failure_detectors.reports import SUSPECTED, TRUSTED
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
@@ -41,7 +42,8 @@ def run(
     given = {"hello": None, "discovery_delay_s": np.inf, "radio": IdealRadio(delay_s=0.002)}
     simulation = Simulation(
         system, network, workload=Monitoring(start_s), seconds=seconds, faults=faults, seed=seed,
-        options=options, journal=0, stretch=False, check=True, **(given | more),
+        options=options, stretch=False, inspection=Inspection(journal=0, check=True),
+        **(given | more),
     )  # fmt: skip
     outcome = simulation.run()
     assert not [name for name in outcome.shortfalls if "refused" in name], outcome.shortfalls

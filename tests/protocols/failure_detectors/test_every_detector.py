@@ -8,6 +8,7 @@ import pytest
 from halfway.problem import Problem
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.hello_exchange import SentHellos
+from halfway.sim.run_settings import NodeSettings
 from halfway.world.faults import Crash, Partition
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
@@ -41,7 +42,12 @@ def test_members_learn_of_each_other_and_suspect_no_member_without_a_fault(
     system: str, name: str
 ) -> None:
     network = NETWORKS[name]
-    simulation = run(system, network, 90.0, clock=ClockErrors(offset_s=100.0, drift_ppm=100.0))
+    simulation = run(
+        system,
+        network,
+        90.0,
+        nodes=NodeSettings(clock=ClockErrors(offset_s=100.0, drift_ppm=100.0)),
+    )
     assert suspicions(simulation) == []
     assert views(simulation) == dict.fromkeys(pairs(range(network.n)), True)
     found = simulation.outcome().detection
@@ -104,7 +110,7 @@ def test_a_full_table_is_counted(system: str) -> None:
 @pytest.mark.parametrize("system", DETECTORS)
 def test_node_ids_may_be_any_numbers(system: str) -> None:
     ids = [2**31 - 1, 5, 70_000, 1_000_000_007, 17, 2_000_000_000]
-    simulation = run(system, line(6), 120.0, Crash(node=5, at=60.0), node_ids=ids)
+    simulation = run(system, line(6), 120.0, Crash(node=5, at=60.0), nodes=NodeSettings(ids=ids))
     detection = simulation.outcome().detection
     assert detection is not None
     assert (detection.detected_share, detection.mistakes) == (1.0, 0)

@@ -12,6 +12,7 @@ import numpy as np
 from halfway.protocols.walks.messages import LISTED, MERGE, PUBLISHES, SUBSCRIBES, VIEW
 from halfway.protocols.walks.state import OPEN, PASSED
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.workload.groups import Groups, Stay
 from tests.protocols.histories import CHANGES_S, PROMISES, REFRESH_S, STATIC, network_of
@@ -48,7 +49,7 @@ def lists_of(seed: int, reading: int = MERGE) -> Lists:
     run = Simulation(
         ("directional-walk", "random-walk")[seed % 2], network, seed=seed, seconds=QUIET_S,
         workload=Groups(stays, 0.0, 3600.0), options=options, radio=IdealRadio(delay_s=0.001),
-        stretch=False, journal=0,
+        stretch=False, inspection=Inspection(journal=0),
     )  # fmt: skip
     run.run()
     return Lists(run, [stay.row for stay in stays if stay.until_s == np.inf], _listed(run, reading))

@@ -13,7 +13,7 @@ from halfway.core.records.wire import fixed_sizes
 from halfway.sim.engine import changes as changes_module
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.neighbour_lists import roomy
-from halfway.sim.engine.state import Engine, drain, grown, new_engine
+from halfway.sim.engine.state import Engine, RecordTraits, drain, grown, new_engine
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.protocols.worlds import networks
@@ -127,7 +127,7 @@ def engine_of(world: World, given: Pieces, kind: int, free_slots: int) -> Engine
     engine = new_engine(
         world.network.n, len(world.commands) + given.slots, given.applications,
         free_slots + given.journal, cuts=0 if world.moves else len(world.network.who),
-        sizes=fixed_sizes(given.sizes),
+        records=RecordTraits(sizes=fixed_sizes(given.sizes)),
     )  # fmt: skip
     lend = Lender()
     for at, row, event in world.commands:

@@ -8,6 +8,7 @@ from halfway.problem import Problem
 from halfway.protocols.gossip import KINDS
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.attacks import Attack
 from halfway.world.faults import Crash, Fault, schedule
@@ -26,8 +27,8 @@ def run(network: Network, *faults: Fault, system: str = "flooding", publisher: i
         [(row, 0) for row in subscribers], [(1.0 + k, publisher, 0) for k in range(EVENTS)]
     )
     simulation = Simulation(
-        system, network, workload=demand, seconds=20.0, faults=faults, journal=1 << 14,
-        radio=IdealRadio(delay_s=0.001), hello=None,
+        system, network, workload=demand, seconds=20.0, faults=faults, hello=None,
+        radio=IdealRadio(delay_s=0.001), inspection=Inspection(journal=1 << 14),
     )  # fmt: skip
     simulation.run()
     return simulation
@@ -77,8 +78,9 @@ def lied(system: str, *faults: Fault, seed: int = 1) -> Simulation:
     network = disk(n=30, radius=0.4, seed=2)
     demand = Listed([(row, 0) for row in range(1, 30)], [(10.0 + k, 0, 0) for k in range(EVENTS)])
     simulation = Simulation(
-        system, network, workload=demand, seconds=30.0, faults=faults, journal=1 << 18,
-        radio=IdealRadio(delay_s=0.001), hello=SentHellos(), seed=seed, check=True,
+        system, network, workload=demand, seconds=30.0, faults=faults,
+        radio=IdealRadio(delay_s=0.001), hello=SentHellos(), seed=seed,
+        inspection=Inspection(journal=1 << 18, check=True),
     )  # fmt: skip
     simulation.run()
     return simulation

@@ -8,6 +8,7 @@ from halfway.problem import Problem
 from halfway.sim.engine.clocks import TICKS, Clocks, elapsed, reading
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn
 from halfway.world.workload.demand import Drawn
@@ -23,7 +24,8 @@ def _run(system: str, clock: ClockErrors | None) -> Simulation:
     options |= {"hops": 2} if system == "heartbeat" else {}  # all hops are too many records
     options |= {"period_s": 5.0} if system == "path-heartbeat" else {}  # likewise
     simulation = Simulation(
-        system, _NETWORK, seconds=40.0, seed=5, clock=clock, options=options, journal=1 << 20,
+        system, _NETWORK, seconds=40.0, seed=5, options=options,
+        nodes=NodeSettings(clock=clock), inspection=Inspection(journal=1 << 20),
         radio=IdealRadio(delay_s=0.001, success=0.95),
         faults=[Churn(mean_up_s=40.0, mean_down_s=4.0, share=0.3, until=30.0)],
         workload=Drawn(n=60, topics=3, publishers_each=2, subscribers_each=6, events=20, seed=2),
@@ -71,7 +73,8 @@ def test_a_clock_error_out_of_range_is_refused(errors: dict[str, float]) -> None
 
 def test_drifting_clocks_leave_flooding_complete() -> None:
     simulation = Simulation(
-        "flooding", _NETWORK, seconds=40.0, clock=ClockErrors(offset_s=1e6, drift_ppm=1e4),
+        "flooding", _NETWORK, seconds=40.0,
+        nodes=NodeSettings(clock=ClockErrors(offset_s=1e6, drift_ppm=1e4)),
         workload=Drawn(n=60, subscribers_each=20, events=10, seed=2),
     )  # fmt: skip
     assert simulation.run().delivery_ratio == 1.0

@@ -8,6 +8,7 @@ import pytest
 from halfway.adapters.registry import TABLE
 from halfway.sim.memory import BlankMemory, named_arrays
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn, Crash
 from halfway.world.workload.demand import Drawn
@@ -95,7 +96,8 @@ def test_records_of_an_earlier_incarnation_do_not_block_reliable_hops() -> None:
     """A node that lost its memory numbers its hops from the beginning. Its neighbours accept them,
     as they are of a later incarnation."""
     simulation = Simulation(
-        "directional-walk", from_links(3, [(0, 1), (1, 2)]), seconds=200.0, seed=1, journal=0,
+        "directional-walk", from_links(3, [(0, 1), (1, 2)]), seconds=200.0, seed=1,
+        inspection=Inspection(journal=0),
         options={"refresh_s": 20.0, "retries": 2},
         faults=[Crash(node=1, at=50.0, for_=5.0, memory="lost")],
         workload=Drawn(n=3, events=40, every_s=2.0, start_s=100.0, seed=1),

@@ -8,6 +8,7 @@ import pytest
 from halfway.problem import Problem
 from halfway.protocols.gossip import KINDS, ROUND
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Churn, Crash, Fault, Pause, schedule
 from halfway.world.outages import NODE_PAUSED, NODE_RESUMED
@@ -27,7 +28,8 @@ def run(
     """Events of the left end of a chain of three nodes, one a second from 1 s on."""
     demand = Listed([(2, 0)], [(1.0 + k, 0, 0) for k in range(EVENTS)])
     simulation = Simulation(
-        system, line(3), workload=demand, seconds=20.0, faults=faults, journal=1 << 14,
+        system, line(3), workload=demand, seconds=20.0, faults=faults,
+        inspection=Inspection(journal=1 << 14),
         radio=radio or IdealRadio(delay_s=0.001), options=options,
         hello=None,
     )  # fmt: skip

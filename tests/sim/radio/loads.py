@@ -7,7 +7,7 @@ import numpy as np
 from halfway.core.compiler.lent import Lender
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.state import RECEIVED, SENT, Engine, new_engine
+from halfway.sim.engine.state import RECEIVED, SENT, Engine, RecordTraits, new_engine
 from halfway.sim.radio.csma import Csma, Timing, csma
 from halfway.world.graphs.network import Network
 from tests.networks import from_links, line
@@ -32,7 +32,9 @@ def play(
 ) -> Engine:
     """Run commands until a time, in a pool that never needs to grow."""
     n, neighbourhood = network.n, network.neighbourhood()
-    engine = new_engine(n, 2 * len(commands) + 64, 1, sizes=RECORD_BYTES, **room)
+    engine = new_engine(
+        n, 2 * len(commands) + 64, 1, records=RecordTraits(sizes=RECORD_BYTES), **room
+    )
     lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SEND, to, relays, event, lend)

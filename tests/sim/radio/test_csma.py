@@ -11,7 +11,7 @@ from halfway.core.neighbourhood import Neighbourhood
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, Changes, changes, no_changes
 from halfway.sim.engine.neighbour_lists import roomy
-from halfway.sim.engine.state import Engine, grown, new_engine
+from halfway.sim.engine.state import Engine, RecordTraits, grown, new_engine
 from halfway.sim.radio.csma import SENSORS, WIFI_A, WIFI_B, Csma, Timing, csma
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
 from tests.networks import from_links
@@ -28,7 +28,14 @@ def run(
 ) -> Engine:  # fmt: skip
     """Run the commands; event k is command k."""
     n = len(reach.first)
-    engine = new_engine(n, max(slots, len(commands) + 1), 1, journal, cuts=cuts, sizes=RECORD_BYTES)
+    engine = new_engine(
+        n,
+        max(slots, len(commands) + 1),
+        1,
+        journal,
+        cuts=cuts,
+        records=RecordTraits(sizes=RECORD_BYTES),
+    )
     lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SEND, to, relays, event, lend)

@@ -13,7 +13,7 @@ from halfway.core.compiler.lent import Lender
 from halfway.problem import Problem
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import changes, no_changes
-from halfway.sim.engine.state import grown, new_engine
+from halfway.sim.engine.state import RecordTraits, grown, new_engine
 from halfway.sim.radio.wired import wired
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP
@@ -27,7 +27,14 @@ SIZE = 8 * 112  # bits of a record
 
 def run(network: Network, radio: Any, commands: list[Command], world: Any) -> list[Received]:
     """The records that rows received, in order."""
-    engine = new_engine(network.n, 64, 1, journal=20_000, cuts=len(network.who), sizes=SIZE // 8)
+    engine = new_engine(
+        network.n,
+        64,
+        1,
+        journal=20_000,
+        cuts=len(network.who),
+        records=RecordTraits(sizes=SIZE // 8),
+    )
     lend = Lender()
     for event, (at, row, to, relays) in enumerate(commands):
         engines.post(engine, at, row, script.SEND, to, relays, event, lend)

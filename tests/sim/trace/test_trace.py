@@ -17,6 +17,7 @@ from halfway.problem import Problem
 from halfway.sim.engine.changes import no_changes
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.metrics.outcome import RunId
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.sim.trace.writer import Trace, checked_target
 from halfway.world.mobility.motion import still
@@ -186,7 +187,13 @@ def test_a_trace_names_recorded_nodes_by_their_file_and_others_by_their_row(tmp_
     for given, names in ((["a", "b", "c"], ["a", "b", "c"]), (None, ["0", "1", "2"])):
         file = tmp_path / "run.parquet"
         motion = Motion(legs, 1.5, names=given)
-        Simulation("flooding", motion=motion, workload=demand, seconds=12.0, trace=file).run()
+        Simulation(
+            "flooding",
+            motion=motion,
+            workload=demand,
+            seconds=12.0,
+            inspection=Inspection(trace=file),
+        ).run()
         table, found = table_of(file)
         assert found == names
         assert set(table["node"]) <= set(names)

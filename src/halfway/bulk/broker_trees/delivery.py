@@ -76,7 +76,7 @@ def delivered_share(
     tau: float = 0.01, repairs: bool = True, clients: ClientPolicy = "stay", detection: float = 0.0,
     loss: float = 0.0,
 ) -> float:  # fmt: skip
-    """Return the delivered share of notifications, of all that brute force would deliver.
+    """Return the delivered notifications as a share of all that exhaustive search would deliver.
 
     The faults occur one after another, evenly over the run, and stay. Unmodified SIENA never
     changes; the other system fails over a time `detection` (a share of the run) after each fault,
@@ -137,9 +137,9 @@ def _next_hops(overlay: Overlay) -> dict[int, NextHop]:
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the content workload under faults with all clients of dead
-    brokers at another one: the nearest in hops to the dead one (`rows`:
-    its row) that reaches the root; without such a broker they stay."""
+    """Return the content workload after clients of dead brokers moved to the nearest broker, in
+    hops, that reaches the root. Without such a broker they stay. `rows`: the brokers' rows.
+    """
     # We let these clients attach elsewhere, because the paper does not mention them.
     served = sorted(connected(overlay))
     goes = np.arange(content.wanted.shape[1])
@@ -184,8 +184,9 @@ def _survival(
     overlay: Overlay, system: TreeSystem, brokers: int, chosen: dict[int, NextHop] | None,
     loss: float,
 ) -> npt.NDArray[np.float64] | float:  # fmt: skip
-    """Return the probability [brokers, brokers] that no link of the tree between two live brokers
-    loses a message of theirs, up to the first broker above both and down again."""
+    """Return the probability [brokers, brokers] that a message passes all tree links between two
+    live brokers, up to their first common ancestor and down.
+    """
     if loss == 0.0:
         return 1.0
     aware = system == "underlay-siena"
@@ -198,7 +199,7 @@ def _survival(
 
 
 def _downwards(up: dict[int, tuple[int, int]]) -> list[tuple[int, tuple[int, int]]]:
-    """Return brokers with what is above them, in an order in which no broker is before that."""
+    """Return brokers with their parents, ordered so that each parent precedes its children."""
     order = list[int]()
     for number in up:
         chain, at = list[int](), number

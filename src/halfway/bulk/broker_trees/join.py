@@ -46,7 +46,9 @@ def join(overlay: Overlay, row: int) -> int:
 
 
 def nearest(overlay: Overlay, tree: Tree, numbers: list[int]) -> int:
-    """Of some brokers to join, the one with fewest hops from the tree's source; NO_BROKER: none."""
+    """Return the broker nearest to the tree's source, in hops, among some that a joining broker can
+    take; or NO_BROKER.
+    """
     found, least = NO_BROKER, np.inf
     for number in numbers:
         hops = tree.weight[overlay[number].row]
@@ -79,7 +81,7 @@ def attach(overlay: Overlay, broker: Broker, parent: int, tree: Tree | None = No
 
 
 def retry_below(overlay: Overlay, parent: int) -> None:
-    """[remedy of the join] Search again for second paths of children that have none."""
+    """[remedy of the join] Search again for missing second paths of children."""
     for child in overlay.children(parent):
         if overlay[child].second is None:
             choose_second(overlay, overlay[child])
@@ -100,8 +102,9 @@ def choose_second(overlay: Overlay, broker: Broker, tree: Tree | None = None) ->
 
 
 def candidates(overlay: Overlay, broker: Broker) -> list[int]:
-    """Return the candidates for a joining broker's alternate, ascending: live neighbours of the
-    parent, neither the broker itself nor those below it, whose paths lead through it."""
+    """Return a joining broker's candidates for its alternate, ascending. They are live neighbours
+    of the parent, except the broker and the brokers below it.
+    """
     return sorted(
         number
         for number in overlay.neighbours(broker.parent)
@@ -147,7 +150,9 @@ def _choose_alternate(
 
 
 def _link_to_parent(overlay: Overlay, broker: Broker, alternate: int) -> Rows:
-    """Return the rows alternate … parent under the overlay link for a join; none if it is down."""
+    """Return the rows from alternate to parent under their overlay link, for a join; no rows if the
+    link is down.
+    """
     for one, other in ((alternate, broker.parent), (broker.parent, alternate)):
         for end, rows in linked(overlay[one]):
             in_tree = end == overlay[one].parent
@@ -220,7 +225,7 @@ def beside(overlay: Overlay, rows: Rows) -> Rows:
 
 
 def avoided(overlay: Overlay, rows: list[int] | Rows) -> AbstractContextManager[None]:
-    """Close some rows of the underlay for a joining broker's search of a path."""
+    """Close underlay rows that a joining broker's path must avoid."""
     return _closed(overlay.closed.rows, np.asarray(rows, np.int64))
 
 

@@ -39,8 +39,8 @@ Ladder = tuple[Rung, ...]
 
 
 def ladder(overlay: Overlay, number: int, t: int) -> Ladder:
-    """Return a broker's ladder of paths to its next t + 1 ancestors, or
-    to the root; as many as exist.
+    """Return a broker's ladder of disjoint paths to its next t + 1 ancestors or the root, as far as
+    they exist.
 
     Raises Problem for t < 1.
     """
@@ -65,8 +65,9 @@ def is_full(rungs: Ladder) -> bool:
 
 
 def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
-    """Return why a broker below the root cannot have a full ladder for
-    t failures; "none" if it can."""
+    """Return why a broker below the root has no full ladder for t failures; "none" if it
+    has one.
+    """
     network = overlay.underlay.network
     rungs = ladder(overlay, number, t)
     if is_full(rungs):
@@ -82,5 +83,5 @@ def hindrance(overlay: Overlay, number: int, t: int) -> Hindrance:
 
 
 def hindrances(overlay: Overlay, t: int) -> Counter[Hindrance]:
-    """Count the brokers below the root by what hinders a full ladder for t failures."""
+    """Count the brokers below the root without a full ladder for t failures, by reason."""
     return Counter(hindrance(overlay, n, t) for n in overlay.brokers if n != overlay.root)

@@ -1,4 +1,4 @@
-"""The bulk overlay of brokers over an underlay: the path under each link, what is connected.
+"""The bulk overlay of brokers: the underlay path of each link, and which brokers are connected.
 
 The whole overlay in one place, for experiments in bulk. `join` and `repair` change it.
 """
@@ -129,7 +129,7 @@ class Overlay:
         self.closed.places[self.underlay.place(b, a)] = down
 
     def is_up(self, number: int) -> bool:
-        """Return whether the overlay has a broker of that number, and its node is up."""
+        """Return whether a broker of the overlay exists and its node is up."""
         return number in self.brokers and not self.closed.rows[self.brokers[number].row]
 
     def route(self, rows: Rows) -> UnderlayPath | None:
@@ -141,8 +141,9 @@ class Overlay:
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:
-        """Return the overlay neighbours of a broker [uas §4]: its parent and its children; with the
-        rule "links" also the ends of its links to alternates and grandparents, ascending."""
+        """Return a broker's overlay neighbours, ascending: parent and children [uas §4]. The rule
+        "links" adds both ends of its links to alternates and grandparents.
+        """
         if self.rules.neighbours == "tree":
             parent = self.brokers[number].parent
             return ([parent] if parent != NO_BROKER else []) + self.children(number)
@@ -214,8 +215,9 @@ def is_served(overlay: Overlay, broker: Broker) -> bool:
 def next_hops_up(
     overlay: Overlay, *, aware: bool, chosen: Mapping[int, NextHop] | None = None
 ) -> dict[int, tuple[int, int]]:
-    """Return the overlay's next broker from each live one up to the root, NO_BROKER if none is
-    reached, and the links of the underlay on the path to it. Arguments as of `tops`."""
+    """Return each live broker's next hop to the overlay's root, NO_BROKER if it is cut off, and the
+    links of the underlay path to it. Arguments as in `tops`.
+    """
     found: dict[int, tuple[int, int]] = {}
     for number, broker in overlay.brokers.items():
         if not overlay.is_up(number):
@@ -273,8 +275,8 @@ def has_upper(overlay: Overlay, broker: Broker) -> bool:
 
 
 def level(overlay: Overlay, number: int) -> int:
-    """Return an overlay broker's own guarantee: 3 = x, y, z; 2 = x, y; 1 = x, z; 0 = x alone, or
-    none.
+    """Return the guarantee of a broker's own paths in the overlay: 3 = x, y, z; 2 = x, y; 1 = x, z;
+    0 = x or no path.
 
     The root has 3. `guarantee` takes the brokers above into account.
     """

@@ -32,7 +32,7 @@ class QueuedPaths(NamedTuple):
 
 
 class Stress(NamedTuple):
-    """The undirected links, of the overlay and of the underlay, that each queued route loads."""
+    """The undirected links that each queued route loads, in the overlay and in the underlay."""
 
     first_link: Indices  # [4 brokers + 1]
     link: Indices  # numbers of the overlay links on each route
@@ -51,8 +51,7 @@ class _Leg(NamedTuple):
 def queued_paths(
     overlay: Overlay, *, aware: bool, queueing: Queueing, message_bits: float
 ) -> QueuedPaths:
-    """Return the queues of an overlay's paths; only the direct ones
-    unless it is `aware` of its underlay.
+    """Return the queues on an overlay's paths; without `aware`, on direct paths only.
 
     Raises Problem for an unknown `queueing`.
     """

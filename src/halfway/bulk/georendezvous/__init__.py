@@ -1,1 +1,1 @@
-"""Cell Hash Routing in bulk: routes, paths through rendezvous points, notification trees."""
+"""Bulk GeoRendezvous: Cell Hash Routing over whole networks, and notification trees."""

@@ -1,4 +1,4 @@
-"""Kernels of Cell Hash Routing in bulk, with the decisions of the protocol's `cells`.
+"""The compiled kernels of bulk GeoRendezvous, which share the decisions of the protocol's `cells`.
 
 Twin of the message-level protocol: a message that no join or leave disturbs takes the same cells.
 """
@@ -95,8 +95,7 @@ def point_cell(key, topic, number, side):
 
 @kernel
 def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
-    """Return the legs, by the bulk kernels, of pair p's notifications
-    through each point of topic p.
+    """Return the legs of pair p's notifications through each rendezvous point of topic p.
 
     position [n, 2], cell [n, 2]; pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3]
     with hops publisher - home, of the home perimeter, and home - subscriber; -1 where the two are
@@ -139,8 +138,8 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 @inlined
 def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
-    """Return the bulk point with the fewest hops to a subscriber, of the `tried` closest, or -1 if
-    none.
+    """Return the bulk rendezvous point with the fewest hops, of the subscriber's `tried` closest,
+    or -1.
     """
     for i in range(home.shape[0]):
         x, y, _, _ = point_cell(key, t, i, side)

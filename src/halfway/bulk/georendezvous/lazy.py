@@ -1,4 +1,4 @@
-"""Bulk routes of Cell Hash Routing on a lazy unit disk graph: paths through a rendezvous point."""
+"""Bulk routes of GeoRendezvous on a lazy unit disk graph, too large to hold in memory."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ class LazyPaths(NamedTuple):
 
 
 class LazyCellRoutes:
-    """The bulk routes of Cell Hash Routing on one lazy graph; the cells are those of `CellRoutes`.
+    """The bulk routes of Cell Hash Routing on one lazy graph, in the cells of `CellRoutes`.
 
     A route keeps no table, so memory is that of the lazy graph.
     """

@@ -1,4 +1,5 @@
-"""Which cells are populated, for bulk routes: a map of the whole square, or a lazy graph's nodes.
+"""The map of populated cells for bulk GeoRendezvous: a bitmap of the square, or a lazy graph's
+nodes.
 
 The function `mask_at` is chosen at compile time by the type of the map.
 """

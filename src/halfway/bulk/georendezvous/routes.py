@@ -1,4 +1,4 @@
-"""Cell Hash Routing over a whole network: routes, paths through rendezvous points, trees."""
+"""Bulk routes of GeoRendezvous on a network in memory: routes, paths through points, trees."""
 
 from typing import NamedTuple
 
@@ -35,8 +35,8 @@ class PointPaths(NamedTuple):
     def shortest(
         self, tried: int, *, points: int | None = None, with_traversal: bool = False
     ) -> Counts:
-        """Return [P]: hops through the best point of bulk paths, of the `tried` closest of the
-        first `points`. Return -1 if none.
+        """Return the hops [P] through the best of a bulk path's points: among the first `points`,
+        the `tried` closest. -1: no path.
 
         [geo §2.4] closest: by Euclidean distance of the subscriber from the hashed point.
         """
@@ -90,8 +90,9 @@ class CellRoutes:
         return Route(home, int(hops), int(all_hops), visited[: hops + 1], visited[hops:])
 
     def goal(self, key: int, topic: int, point: int) -> tuple[int, int]:
-        """Return the goal of a bulk route: the cell, column and row, of
-        a topic's rendezvous point."""
+        """Return the goal cell (column, row) of a bulk route: that of a topic's rendezvous
+        point.
+        """
         _, _, column, row = kernels.point_cell(np.uint64(key), topic, point, self.side)
         return int(column), int(row)
 

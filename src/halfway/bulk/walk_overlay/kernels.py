@@ -223,7 +223,7 @@ def build(graph, marks, recipe, built, initiators, together_at_first, seed, most
 
 @kernel
 def prune(n, links, ends, kept):
-    """Clear `kept` [n] for the dead ends of a bulk overlay, until none is left.
+    """Clear dead ends of a bulk overlay in `kept` [n], repeatedly.
 
     `ends` counts each node's links [L, 2]. A node with a count of n or more is never cleared; every
     component has such a node.

@@ -37,7 +37,9 @@ class WalkOverlay:
 
     @cached_property
     def links(self) -> npt.NDArray[np.int64]:
-        """[k - parts, 2] the bulk overlay's links: where a walk came from, and where it met."""
+        """The links [k - parts, 2] of the bulk overlay: the walk's start, and the node that
+        it met.
+        """
         inner = self.rows != self.back
         met = self.met_from >= 0
         trails = np.column_stack([self.back[inner], self.rows[inner]])

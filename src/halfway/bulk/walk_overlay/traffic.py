@@ -47,9 +47,9 @@ class Traffic:
         return int(np.flatnonzero(self.rows == row)[0])
 
     def behind(self, own: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], ...]:
-        """Return unions [k, …] of `own` [k, …] in the traffic tree:
-        behind the link to each node from its parent, and behind the
-        link from it to its parent (meaningless for the first node)."""
+        """Return the unions [k, …] of `own` [k, …] behind both directions of each node's link to
+        its parent in the traffic tree. The first node has no such link.
+        """
         below = own.copy()
         for i in range(len(own) - 1, 0, -1):
             below[self.parent[i]] |= below[i]

@@ -1,1 +1,1 @@
-"""Bulk runs of random and directional walks."""
+"""Bulk walks: random and directional walks of many pairs on one network, without messages."""

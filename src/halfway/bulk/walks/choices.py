@@ -1,5 +1,5 @@
-"""The next node of a bulk walk: of a directional walk with or without a table of weights, and of a
-pure walk. The protocols' own `least`, `nth`, `penalty` and `pick` decide.
+"""The choice of a bulk walk's next node, by the protocols' own `least`, `nth`, `penalty` and
+`pick`.
 """
 
 from typing import Any, NamedTuple
@@ -80,8 +80,9 @@ def pure_memory() -> PureMemory:
 
 
 def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
-    """Return the state of a pair of bulk directional walks before the first step; `degree` is the
-    largest, places: a power of two, twice the raises that fit."""
+    """Return the memory of a pair of bulk directional walks before the first step. `degree` is the
+    largest; places: a power of two.
+    """
     raises = places // 2
     return LazyMemory(
         np.zeros(places, np.uint64), np.empty(places, np.uint32), np.empty(raises, np.uint16),

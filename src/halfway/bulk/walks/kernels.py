@@ -1,4 +1,4 @@
-"""Bulk kernels of the walks: two walks on a static graph until they meet, without messages.
+"""The compiled kernels of bulk walks: two walks step on a static graph until they meet.
 
 The message-level run gives the same nodes in the same order and the same meeting for the same
 seeds. The kernels know neither how a network is stored (`networks`), nor how trails are (`trails`),
@@ -115,8 +115,8 @@ def step(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
 
 @inlined
 def meet(memory, trails, graph, stamp, walks, k, advertise, most_steps, pause):
-    """Continue a pair of bulk walks, one step to k, until they meet, or have made `most_steps`, or
-    the next round could exceed `pause` steps. Returns the meeting node or -1.
+    """Continue a pair of bulk walks from step k until they meet, have made `most_steps`, or could
+    exceed `pause` steps. Return the meeting node or -1.
 
     A meeting by hearing may take one step more.
     """

@@ -1,4 +1,6 @@
-"""Bulk walks on a lazy unit disk graph: pairs, with memory for the nodes and links they visit."""
+"""Bulk walks on a lazy unit disk graph, with memory only for the nodes and links that pairs
+visit.
+"""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -25,8 +27,7 @@ class LazyMeeting:
 
 
 class LazyWalkers:
-    """The bulk walks of one system on one lazy graph. The walks are those of `Walkers` on the same
-    network in memory, node by node.
+    """The bulk walks of one system on one lazy graph, node by node as `Walkers` in memory.
 
     Raises Problem for an unknown system.
     """

@@ -1,4 +1,4 @@
-"""How bulk walks ask a network: neighbours and links of a graph in memory, or of a lazy graph.
+"""The two networks of bulk walks: a graph in memory, or a lazy graph that computes neighbours.
 
 The functions without a decorator are chosen at compile time by the type of the graph. A link is a
 number that begins at its first node: its place in `who` of a graph in memory, and the id and a

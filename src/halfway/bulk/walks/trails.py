@@ -1,4 +1,4 @@
-"""Trails of a pair of bulk walks: a row for every node, or a table of the visited nodes alone.
+"""The trails of a pair of bulk walks: a row for every node, or a hash table of visited nodes.
 
 The functions without a decorator are chosen at compile time by the type of the trails.
 """
@@ -115,8 +115,9 @@ def _back(trails, w, y):
 
 @inlined
 def _place(visited, w, y):
-    """Return the place of a node in the table, or where it belongs; ids
-    of one cell share cache lines."""
+    """Return the place of a node in the trail table, or where to insert it; ids of one cell share
+    cache lines.
+    """
     most = np.int64(visited.entry.shape[1] - 1)
     place = np.int64((mixed(np.uint64(y) >> _3) << _3) | (np.uint64(y) & _7)) & most
     name = np.uint32(y + 1)

@@ -79,8 +79,8 @@ class Walkers:
         k: int = 1,
         interpretation: Interpretation = "heard",
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return steps of both bulk walks together [P] and meeting rows
-        [P] (-1: none) for pairs [P, 2].
+        """Return for pairs [P, 2] the steps of both bulk walks together [P] and the meeting rows
+        [P] (-1: they did not meet).
 
         The first walk makes one step, then the second `k`, and so on [drw §4.2].
         """

@@ -1,1 +1,1 @@
-"""The commands of Halfway, one per file."""
+"""The commands of `halfway` on scenarios, papers and results, one file each."""

@@ -1,4 +1,4 @@
-"""`halfway check`: what a comparison on a scenario would build and run, before it runs."""
+"""`halfway check`: the networks, systems, runs and time of a comparison, before it runs."""
 
 import os
 

@@ -80,7 +80,7 @@ def compare(
 
 
 def _warn_of(request: "Request") -> None:
-    """Warn of what `halfway compare` left out of the files, and of systems that cannot run."""
+    """Warn of content that `halfway compare` skipped in files, and of systems that cannot run."""
     for remark in request.remarks:
         warn(remark)
     for name, why in request.unsupported.items():

@@ -46,7 +46,7 @@ def list_options(system: DescribedSystem = None, as_json: AsJson = False) -> Non
 
 
 def _system(name: str) -> "System":
-    """Return the system of that name, or of a user's file."""
+    """Return the named built-in system, or the system in a user's file."""
     from halfway.adapters.registry import named
 
     if not name.endswith(".py"):

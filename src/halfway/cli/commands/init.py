@@ -48,7 +48,7 @@ def init(
 
 
 def _example() -> tuple[str, str]:
-    """Return the scenario that comes with Halfway, and what it is."""
+    """Return an example scenario that comes with Halfway, and its description."""
     return files("halfway.scenario").joinpath("example.toml").read_text("utf-8"), "a small field"
 
 

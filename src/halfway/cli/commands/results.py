@@ -1,4 +1,4 @@
-"""`halfway results`: what a result folder holds, whether it is intact, which runs failed."""
+"""`halfway results`: the content of a result folder, its integrity, and its failed runs."""
 
 import sys
 from pathlib import Path

@@ -121,8 +121,9 @@ def _show(run: "Simulation", outcome: "Outcome", nodes: Path | None, as_json: bo
 
 
 def _prepared(scenario: "Scenario") -> "PreparedScenario":
-    """Return the network and the workload of `halfway simulate`; warns
-    of what its files left out."""
+    """Return the network and workload of `halfway simulate`; warn of skipped content in its
+    files.
+    """
     from halfway.scenario.build import prepared
     from halfway.scenario.remarks import remarks_of
 

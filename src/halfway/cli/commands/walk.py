@@ -69,7 +69,7 @@ def walk(
 def _network_and_ends(
     name: str, source: str | None, target: str | None, seed: int, **given: Any
 ) -> "tuple[Network, int, int]":
-    """Return the network of `halfway walk` and the rows of both ends; warns of what is left out."""
+    """Return the network of `halfway walk` and the rows of both ends; warn of skipped content."""
     from halfway.cli.terminal.named_network import ends, named_network
 
     with spinner("reading the network"):
@@ -83,8 +83,9 @@ def _network_and_ends(
 
 
 def _drawing(plot: Path | None) -> "Callable[[Network, Meeting], None]":
-    """Return the function that draws the picture of `halfway walk`, if
-    any; its file is checked first."""
+    """Return the function that draws the picture of `halfway walk`, or None; its target is checked
+    first.
+    """
     if plot is None:
         return lambda _network, _meeting: None
     from halfway.report.pictures.network_picture import checked_format, draw_walk

@@ -51,7 +51,9 @@ def doctor(
 def _findings(
     certificate: options.CertificateFile, key: options.PrivateKeyFile, state: options.State
 ) -> "Iterator[Finding]":
-    """Yield the findings one by one. Packages come first: the later checks import some of them."""
+    """Yield the findings of `halfway doctor` one by one, packages first, as later checks import
+    some.
+    """
     from halfway.cli.live import machine
     from halfway.live.doctor.finding import checked
 

@@ -61,7 +61,9 @@ def pub(
 def _published(
     node: str, topic: str, batches: Iterable[list[bytes]], given: dict[str, Any]
 ) -> tuple[int, int]:
-    """Publish batches of payloads at a node; return their number, and that of its neighbours."""
+    """Publish batches of payloads at a node; return the number of events, and of the node's
+    neighbours.
+    """
     from halfway.live.control.client import answer_of
     from halfway.live.control.requests import Done, PublishRequest
 

@@ -16,7 +16,7 @@ journal = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
 @journal.callback()
 def _journal() -> None:
-    """Look at the journal of a node: what is kept on disk, and whether it is sound.
+    """Show the journal of a node: what it keeps on disk, and whether it is sound.
 
     \b
     halfway journal check state/journal

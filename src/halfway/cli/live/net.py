@@ -178,7 +178,7 @@ def secret(file: SecretFile) -> None:
 
 @net.command()
 def show(what: Shown, as_json: AsJson = False) -> None:
-    """Show who is admitted to a network, or what a certificate says.
+    """Show the nodes admitted to a network, or the content of a certificate.
 
     \b
     halfway net show home

@@ -58,7 +58,7 @@ def node(
 
 
 def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
-    """Return the settings of the nodes, and of what they offer, from the options of the command."""
+    """Return the settings of nodes and service from the options of `halfway node`."""
     from dataclasses import fields
 
     from halfway.live.interface.service import ServiceSettings

@@ -1,4 +1,4 @@
-"""The options of the commands of live nodes."""
+"""The options that several commands of live nodes share."""
 
 from pathlib import Path
 from typing import Annotated

@@ -90,7 +90,9 @@ def _line(one: "Hopped", depth: int) -> str:
 
 
 def _summary(to: str, hops: "dict[int, Hopped]", arrived: "list[Hopped]", end: "Routed") -> str:
-    """Return what the hops say together, and why the event or the search did not arrive."""
+    """Return a summary of the hops of `halfway route`, and why the event or the search did not
+    arrive.
+    """
     others = [one for one in hops.values() if one.node != end.node]
     if not end.is_topic:
         return f"{to}: {max(one.hops for one in hops.values())} hops away"

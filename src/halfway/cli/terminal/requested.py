@@ -1,4 +1,4 @@
-"""The request of a comparison from the options that `compare` and `check` have in common."""
+"""The request of a comparison, built from the options that `compare` and `check` share."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +14,7 @@ _SWEEPING = ("workload.events=10,20", "give all values at once: FIELD=A,B,C")
 
 
 class Asked(NamedTuple):
-    """The options of a command that compares, as typed; None: not given."""
+    """The options of a command that compares, as typed; None stands for an absent one."""
 
     systems: list[str] | None
     user_systems: list[str] | None
@@ -46,7 +46,7 @@ def requested(scenario: Path, asked: Asked) -> "Request":
 
 
 def _names(systems: list[str] | None) -> list[str]:
-    """Return the names in `--systems`; Problem if the option has none."""
+    """Return the names in `--systems`. Raises Problem if the list is empty."""
     names = [name for some in systems or [] for name in some.split(",")]
     if systems and not any(name.strip() for name in names):
         remedy = "name systems, such as --systems gossip,flooding, or leave the option out"

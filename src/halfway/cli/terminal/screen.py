@@ -28,7 +28,7 @@ RUNS_FAILED, USER_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """Return the terminal's text for characters that it cannot show; ? where there is none."""
+    """Return a text with ? in place of characters that the terminal cannot show."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lost = error.object[error.start : error.end].translate(_PLAIN_CHARACTERS)

@@ -93,7 +93,9 @@ class ErrorLevels(NamedTuple):
 
     @classmethod
     def after(cls, decisions: int) -> "ErrorLevels":
-        """Return the levels of a decision on a question that has so many earlier decisions."""
+        """Return the error levels of a decision that follows earlier decisions on the same
+        question.
+        """
         share = _SPENT * (1.0 - _SPENT) ** decisions
         return cls(*(share * whole for whole in cls()))
 
@@ -148,7 +150,7 @@ def _p_values(of: Mapping[str, Evidence], replicates: int) -> dict[str, PValues]
 def _sorted_out(
     against: Mapping[Need, Mapping[str, PValues]], systems: Sequence[str], levels: ErrorLevels
 ) -> tuple[set[str], set[str]]:
-    """Return the systems that meet all needs of a decision, and those that fail one of them."""
+    """Return the systems that meet all needs of a decision, and the systems that fail a need."""
     against_failing = {
         system: max(of[system].failing for of in against.values()) for system in systems
     }
@@ -198,7 +200,7 @@ def _cheapest(candidates: Sequence[str], costs: Mapping[str, Floats]) -> str | N
 def _dearer(
     metric: Metric, candidates: Sequence[str], costs: Mapping[str, Floats], error: float
 ) -> set[str]:
-    """Return the systems that cost significantly more than some candidate of a decision."""
+    """Return the systems that cost significantly more than one of a decision's candidates."""
     with_cost = [system for system, column in costs.items() if np.isfinite(column).any()]
     level = error / max(len(with_cost) - 1, 1)
     return {
@@ -211,7 +213,7 @@ def _dearer(
 def _extra_cost(
     cost: Metric, costs: Mapping[str, Floats], system: str, chosen: str | None
 ) -> MeanInterval | None:
-    """Return what a system costs more than the chosen one, in pairs of runs."""
+    """Return a system's cost minus the chosen system's, in pairs of runs."""
     if chosen is None or system == chosen:
         return None
     between = paired(costs[system], costs[chosen])

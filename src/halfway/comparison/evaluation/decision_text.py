@@ -18,7 +18,7 @@ _NAMED = 3  # systems that a sentence names with their reasons; of twice as many
 
 
 def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
-    """Return what a decision says, to act on. replicates: the replicates of the comparison."""
+    """Return a decision as a sentence to act on. replicates: of the comparison."""
     systems = decision.systems
     if replicates < 2:
         return "No decision: one replicate says nothing about others. Use --replicates 10."
@@ -63,7 +63,7 @@ def need_text(need: Need, metric: Metric) -> str:
 
 
 def _earlier(decision: Decision) -> str:
-    """Return what a decision says of the earlier ones on its question; "" for none."""
+    """Return the sentence on earlier decisions about the same question, or ""."""
     if not decision.asked:
         return ""
     counts = _listed([f"{count:,}" for count in decision.asked])
@@ -160,7 +160,7 @@ def _more(one: RankedSystem, chosen: str | None, cost: Metric) -> str:
 
 
 def _against(need: Need, result: NeedResult, metric: Metric, replicates: int) -> str:
-    """Return what a decision has against the value of a system that fails a need, or is open."""
+    """Return the sentence on a value that fails a need of the decision, or that leaves it open."""
     if replicates < 2:
         return " in one replicate"
     fails, even = result.verdict == "fails", result.value.low == result.value.high

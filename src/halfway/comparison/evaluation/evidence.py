@@ -1,4 +1,4 @@
-"""The evidence of a comparison on one need: p-values of "does not meet it" and of "meets it".
+"""The evidence of a comparison on one need, two p-values: for "does not meet it" and "meets it".
 
 All tests are one-sided, on one margin a replicate. A margin is positive if the need is met.
 """

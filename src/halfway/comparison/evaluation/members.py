@@ -1,4 +1,4 @@
-"""The metrics of members, of failure detectors and of groups: their views, and what they cost."""
+"""The metrics that failure detectors and groups share: views of members, and their cost."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The metrics of a comparison: how each is counted, and its value for one run."""
+"""The metrics of a comparison: the name and unit of each, and its value for one run."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -134,7 +134,7 @@ _OF_EVENTS = (
 
 
 def metrics_for(scenarios: Sequence[Scenario]) -> tuple[Metric, ...]:
-    """Return the metrics that some of a comparison's scenarios have.
+    """Return the metrics that at least one of a comparison's scenarios has.
 
     Those of batteries need batteries, and those of hellos need nodes that send them. Failure
     detection, groups and events have metrics of their own.

@@ -1,4 +1,4 @@
-"""Metrics that only some runs have: their values come from a part of the outcome."""
+"""Metrics of only some runs, read from an optional part of the outcome."""
 
 import math
 from collections.abc import Callable

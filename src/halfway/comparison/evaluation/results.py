@@ -208,8 +208,7 @@ class Results(msgspec.Struct, frozen=True, dict=True):
     timelines: tuple[Timeline, ...] = ()
 
     def cell(self, point: int, system: str, metric: str) -> ResultCell:
-        """Return the results' cell of a metric of a system at a point;
-        KeyError if there is none."""
+        """Return the cell of a system's metric at a point of the results. Raises KeyError."""
         return self._by_place[point, system, metric]
 
     @cached_property

@@ -23,7 +23,7 @@ COMPARABLE = 0.02  # systems this close to the best delivery ratio are compared 
 
 
 class FinishedRun(NamedTuple):
-    """One finished run of a comparison, from the store, for its statistics."""
+    """A finished run of a comparison, read from the store for its statistics."""
 
     point: int
     system: str
@@ -68,8 +68,8 @@ def cells_of(
     point: int, metric: Metric, values: Mapping[str, Floats], baseline: str,
     shares: Mapping[str, Floats] | None = None,
 ) -> list[ResultCell]:  # fmt: skip
-    """Return statistics of one metric's cells at a point; values:
-    system -> [replicates], nan where none.
+    """Return the statistics of one metric at a point; values: system -> [replicates], nan for a run
+    without value.
 
     Differences are taken network by network, where both systems have a value. shares: see
     `best_system`.

@@ -95,7 +95,7 @@ def groups_over_time(groups: GroupQuality) -> dict[str, Floats]:
 
 
 def timeline_rows(results: Results) -> Iterator[dict[str, object]]:
-    """Yield the timelines as rows, one per bin: what a sweep varies, then `COLUMNS`."""
+    """Yield the timelines as rows, one per bin: the parameters of a sweep, then `COLUMNS`."""
     for line in results.timelines:
         for k, (mean, networks) in enumerate(zip(line.mean, line.networks, strict=True)):
             ends = line.seconds * k / BINS, line.seconds * (k + 1) / BINS

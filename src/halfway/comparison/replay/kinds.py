@@ -60,7 +60,8 @@ def protocol_of(run: Simulation) -> ModuleType:
 
 
 def map_parent(protocol: ModuleType) -> str:
-    """Return the state's field that a map reads each row's parent from (below 0: none).
+    """Return the name of the state's field with each row's parent for the replay map (below 0: no
+    parent).
 
     Return "" for none.
     """
@@ -68,5 +69,5 @@ def map_parent(protocol: ModuleType) -> str:
 
 
 def map_cell_side(protocol: ModuleType) -> str:
-    """Return the rule that a map reads the side of a cell from, or "" for none."""
+    """Return the name of the rule with a cell's side for the replay map, or ""."""
     return str(getattr(protocol, "MAP_CELL_SIDE", ""))

@@ -1,4 +1,4 @@
-"""The replay of one run: the run condensed to what a map of it needs. No drawing here."""
+"""The replay of one run: the data of a map, condensed from the run."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -78,7 +78,9 @@ def replay_of_scenario(scenario: Scenario, system: str | System | None = None) -
 
 
 def _run_sampling(run: Simulation, field: str) -> Columns:
-    """Run a replay's simulation; t, a, b, made of the tree of the state's parents, if any."""
+    """Run a replay's simulation and sample the tree of parents in its state, if it has one, as
+    columns t, a, b.
+    """
     found: list[Columns] = []
     before: npt.NDArray[np.int32] | None = None
     times = np.linspace(0.0, run.seconds, _SAMPLES + 1) if field else np.array([run.seconds])
@@ -105,7 +107,7 @@ def _tree_changes(
 
 
 def _parents(state: Any, field: str) -> npt.NDArray[np.int32]:
-    """Return [n]: the parent of each row in a replay's tree, below 0 for none.
+    """Return the parent of each row in a replay's tree [n]; below 0: no parent.
 
     If the field has a place for each broker instead of each row, the state's `broker_index` [n] has
     each row's place, -1 for a node that is not a broker.

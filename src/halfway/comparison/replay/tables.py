@@ -14,7 +14,8 @@ _WHAT = {"node down": 0, "node up": 1, "link down": 2, "link up": 3}
 
 
 def sent(some: TraceRows, kinds: MapKinds) -> Columns:
-    """Replay table of transmissions: t, source, to (-1: all neighbours), role, event (-1: none).
+    """Return the replay's table of transmissions: t, source, to (-1: all neighbours), role, event
+    (-1: no event).
 
     A trace has no transmission that no node received.
     """

@@ -1,4 +1,4 @@
-"""The trace of a run, read batch by batch and condensed to what a map needs."""
+"""The trace of a replayed run, read batch by batch into columns for a map."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ class TraceRows(NamedTuple):
     words: tuple[str, ...]
 
     def part(self, which: npt.NDArray[Any] | slice) -> "TraceRows":
-        """Return some of the trace's rows, by a mask, by indices or by a slice."""
+        """Return the selected rows of the trace, by mask, indices or slice."""
         of = {name: column[which] for name, column in self.of.items()}
         return TraceRows(self.t[which], self.what[which], of, self.args[which], self.words)
 

@@ -17,7 +17,8 @@ types: Any = numba_types
 def chosen_by_type(
     function: Callable[..., Any], place: int, table: Mapping[Any, Callable[..., Any]]
 ) -> None:
-    """Let compiled calls of `function` call the function that a table has for an argument's class.
+    """Make compiled calls of `function` dispatch by type: a table has the function for the
+    argument's class.
 
     place: of the argument, a NamedTuple or a lent one. table: class -> compiled function; it may
     grow later. A class that the table lacks is an error of typing.

@@ -1,4 +1,5 @@
-"""The compile cache: one file for each kernel and signature, named by all that determines its code.
+"""The compile cache: one file for each kernel and signature, whose name is a hash of sources and
+types.
 
 Numba's own cache notices neither edits in other files nor changed globals, and silently loads stale
 machine code. Here the name of a file is a digest of the sources that the kernel can reach, the
@@ -124,7 +125,9 @@ class CompileCache:
         return CACHE_FOLDER / self._file(sig, target_context.codegen().magic_tuple())
 
     def _shipped(self, sig: Any, target_context: Any) -> Path:
-        """Return the file of a signature in a wheel with machine code for any x86-64 processor."""
+        """Return the file in the wheel that has a signature's machine code for any x86-64
+        processor.
+        """
         triple, *_ = target_context.codegen().magic_tuple()
         return SHIPPED / self._file(sig, (triple, *GENERIC))
 
@@ -141,7 +144,9 @@ class CompileCache:
 
 
 def _modules(types: Iterable[Any]) -> Iterator[str]:
-    """Yield the modules of the Python classes and functions that are in numba types."""
+    """Yield the modules that define the classes and functions named in numba types, for the cache
+    key.
+    """
     for one in types:
         if made := getattr(one, "instance_class", None):
             yield made.__module__
@@ -151,7 +156,7 @@ def _modules(types: Iterable[Any]) -> Iterator[str]:
 
 
 def _identity(cell: Any) -> str:
-    """Return what a variable of an outer function contributes to the name of a file."""
+    """Return the part of a cache file's name that a variable of an outer function determines."""
     value = cell.cell_contents
     one = getattr(value, "py_func", value)
     if hasattr(one, "__qualname__"):
@@ -160,7 +165,7 @@ def _identity(cell: Any) -> str:
 
 
 def _forget_old(folder: Path) -> None:
-    """Delete the files that were not used for the longest time, beyond the limit."""
+    """Delete the least recently used files of the compile cache beyond its limit."""
     files = [(file.stat(), file) for file in folder.glob("*.kernel")]
     total = sum(found.st_size for found, _ in files)
     for found, file in sorted(files, key=lambda entry: entry[0].st_mtime):

@@ -28,7 +28,7 @@ IS_PROVEN = numba.__version__.rpartition(".")[0] in PROVEN
 
 
 class IRLibrary(JITCodeLibrary):
-    """A numba code library that finalises the libraries below it only if they are not of its kind.
+    """A numba code library that leaves the IR libraries below it unfinalised.
 
     Its own IR reaches a caller as it was lowered, optimised function by function alone.
     """
@@ -38,7 +38,7 @@ class IRLibrary(JITCodeLibrary):
         self._as_lowered: Any = None  # the IR of this library alone
 
     def add_linking_library(self, library: Any) -> None:
-        """Note a library to link; an `IRLibrary` is not finalised for that."""
+        """Register a library to link with this one; an `IRLibrary` stays IR."""
         if not isinstance(library, IRLibrary):
             library._ensure_finalized()
         self._linking_libraries.append(library)
@@ -94,7 +94,7 @@ def _for_linking(module: Any) -> Any:
 
 
 def _below(library: Any, seen: set[Any]) -> Iterator[Any]:
-    """Yield the libraries below a library, each once, those that are called before their caller."""
+    """Yield each library below an IR library once, callees before callers."""
     for other in library._linking_libraries:
         if other not in seen:
             seen.add(other)

@@ -1,4 +1,5 @@
-"""The entry point of a kernel: what calls its machine code without a search for it.
+"""The entry point of a kernel: Python calls its machine code directly, without numba's search by
+type.
 
 Numba's dispatcher finds the machine code by the types of the arguments, on each call. For a caller
 that always passes the same types that search takes longer than a whole handler.

@@ -27,7 +27,9 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _twin(value: Any) -> Any:
-    """Return the twin of a global, which is the value itself unless it reaches compiled code."""
+    """Return the interpreted twin of a global; a value that reaches no compiled code is its own
+    twin.
+    """
     if id(value) in _TWINS:
         return _TWINS[id(value)]
     function = getattr(value, "py_func", value)
@@ -75,8 +77,7 @@ def _closure(function: FunctionType) -> Any:
 
 
 def _global_names(code: Any) -> set[str]:
-    """Return the names that a function's code may look up, those of
-    functions inside it included."""
+    """Return the global names in the code of a function and of the functions inside it."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
@@ -85,7 +86,7 @@ def _global_names(code: Any) -> set[str]:
 
 
 class _ModuleTwin:
-    """A module of the package as the globals of a twin see it."""
+    """A module of the package as an interpreted twin sees it among its globals."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
@@ -97,7 +98,7 @@ class _ModuleTwin:
 
 
 class _TableTwin:
-    """A table of compiled functions as the globals of a twin see it; it may grow later."""
+    """A table of compiled functions as an interpreted twin sees it; the table may grow later."""
 
     def __init__(self, table: dict[Any, Any]) -> None:
         self._table = table
@@ -106,5 +107,5 @@ class _TableTwin:
         return _twin(self._table[key])
 
     def get(self, key: Any) -> Any:
-        """Return the twin of an entry of the table, or None if there is none."""
+        """Return the interpreted twin of a table's entry, or None for an unknown key."""
         return _twin(self._table.get(key))

@@ -35,7 +35,9 @@ _WORD, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
 class Lent:
-    """A NamedTuple with a table for compiled code; it owns what the table points to."""
+    """A lent NamedTuple, with the table that compiled code reads; it owns everything in the
+    table.
+    """
 
     def __init__(self, value: Any) -> None:
         entries: list[int] = []
@@ -55,13 +57,15 @@ def lent(value: Any) -> Any:
 
 
 class Lender:
-    """A function `lent` that remembers, of each class, what it lent last."""
+    """A function `lent` with a memory: for each class, it keeps the last tuple that it lent."""
 
     def __init__(self) -> None:
         self._last: dict[type, Any] = {}
 
     def __call__(self, value: Any) -> Any:
-        """Lend a NamedTuple to compiled code; a tuple of the same objects by the same table."""
+        """Lend a NamedTuple to compiled code; the same objects as in the last call get the same
+        table.
+        """
         if numba.config.DISABLE_JIT:
             return value
         last = self._last.get(type(value))
@@ -71,7 +75,7 @@ class Lender:
 
 
 def _noted(value: Any, entries: list[int]) -> Any:
-    """Append a value's entries to a table; return its numba type."""
+    """Append the entries of a lent value to a table; return the numba type of the value."""
     if isinstance(value, np.ndarray):
         entries.append(value.__array_interface__["data"][0])
         entries += value.shape
@@ -111,7 +115,7 @@ def _lent_type(of: Any) -> "LentType":
 
 
 class AddressesType(numba_types.Type):
-    """The numba type of an object that consists of addresses, its attribute `addresses`.
+    """The numba type of an object whose attribute `addresses` holds machine addresses.
 
     Its data model has as many pointers, in the same order.
     """
@@ -120,7 +124,7 @@ class AddressesType(numba_types.Type):
 
 
 def _size(kind: Any) -> int:
-    """Return the number of entries of a table."""
+    """Return the number of entries in the table of a lent tuple."""
     if isinstance(kind, AddressesType):
         return kind.count
     if isinstance(kind, types.BaseTuple):
@@ -140,7 +144,7 @@ class LentType(numba_types.Type):
 
     @property
     def key(self) -> Any:
-        """The identity of the type."""
+        """The identity of the lent tuple's type."""
         return self.of
 
     def __hash__(self) -> int:
@@ -149,7 +153,7 @@ class LentType(numba_types.Type):
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """The types of the fields."""
+        """The types of the lent tuple's fields."""
         return tuple(self.of)
 
 
@@ -170,7 +174,7 @@ def _unbox(_kind: LentType, value: Any, c: Any) -> NativeValue:
 
 
 def pointer_in(c: Any, value: Any, name: str) -> Any:
-    """Emit code that reads an attribute, an address, of a Python object that is unboxed."""
+    """Emit code that reads a machine address from an attribute of an unboxed Python object."""
     attribute = c.pyapi.object_getattr_string(value, name)
     pointer = c.pyapi.long_as_voidptr(attribute)
     c.pyapi.decref(attribute)
@@ -202,7 +206,7 @@ def _lowered_attribute(
 
 
 def _read(context: Any, builder: ir.IRBuilder, kind: Any, at: ir.Value) -> ir.Value:
-    """Emit code that reads a field from its entries in the table."""
+    """Emit code that reads a field of a lent tuple from the table."""
     if isinstance(kind, types.BaseTuple):
         parts, place = [], 0
         for inner in kind:
@@ -243,7 +247,9 @@ def _array(
 
 
 def _entry(builder: ir.IRBuilder, at: ir.Value, place: int) -> ir.Value:
-    """Emit code that reads an entry, which never changes while compiled code runs."""
+    """Emit code that reads one table entry of a lent tuple; entries never change while the code
+    runs.
+    """
     word = builder.load(builder.gep(at, [ir.Constant(_WORD, place)]))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     return word

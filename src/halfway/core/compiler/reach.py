@@ -1,4 +1,4 @@
-"""What a kernel can reach: the modules that its module imports, and a digest of their sources."""
+"""The reach of a kernel: all modules that its module imports, and a digest of their sources."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ _further: dict[str, set[str]] = {}  # module -> modules that its types bring alo
 
 
 def extend(module: str, by: str) -> None:
-    """State that code for types of one module also runs code of another module.
+    """Add to a module's reach: code for the types of one module also runs code of another module.
 
     A radio's functions and a protocol's handler are found by a type, so that no import shows them.
     """
@@ -30,7 +30,7 @@ def extend(module: str, by: str) -> None:
 
 
 def digest_of(modules: Iterable[str]) -> str:
-    """Return a hex digest of the sources of all modules that these modules can reach."""
+    """Return a hex digest of the sources of all modules in the reach of the given modules."""
     digest = hashlib.sha256()
     for name in sorted(reachable(modules)):
         digest.update(f"{name} {_source_of(name)[0]}\n".encode())
@@ -38,13 +38,13 @@ def digest_of(modules: Iterable[str]) -> str:
 
 
 def size_of(modules: Iterable[str]) -> int:
-    """Return the bytes of source that these modules can reach, a measure of time to compile."""
+    """Return the bytes of source in the reach of the given modules, a measure of compile time."""
     files = (_file_of(name) for name in reachable(modules))
     return sum(file.stat().st_size for file in files if file is not None)
 
 
 def reachable(modules: Iterable[str]) -> set[str]:
-    """Return the names of the modules that these modules can reach, themselves included.
+    """Return the names of all modules in the reach of the given modules, themselves included.
 
     Modules of the standard library and of installed packages are not followed.
     """
@@ -59,7 +59,9 @@ def reachable(modules: Iterable[str]) -> set[str]:
 
 
 def _file_of(name: str) -> Path | None:
-    """Return the source file of a module whose code may change, if it is such a module."""
+    """Return the source file of a module in a kernel's reach, or None for a module outside the
+    package.
+    """
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
     if file is None or not file.endswith(".py"):
@@ -72,7 +74,9 @@ def _file_of(name: str) -> Path | None:
 
 @cache
 def _source_of(name: str) -> tuple[str, tuple[str, ...]]:
-    """Return a digest of a module's source, and the names of modules that it may import."""
+    """Return the digest of a module's source, and the names of modules that the source may
+    import.
+    """
     file = _file_of(name)
     assert file is not None
     source = file.read_bytes()

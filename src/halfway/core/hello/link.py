@@ -1,4 +1,4 @@
-"""The quality of a link from one neighbour, by the hellos that came over it."""
+"""The quality of the link from one neighbour, judged by which of its hellos arrived."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def begin_link(link, hello, now):
 
 @inlined
 def came(history):
-    """Return how many hellos of a link's history came."""
+    """Return how many hellos in a link's history arrived."""
     count = 0
     while history != 0:
         count += history & 1
@@ -54,7 +54,7 @@ def came(history):
 
 @inlined
 def note_hello(link, hello, now):
-    """Note one more hello in a link's history. False, and no effect, if it is older than the last.
+    """Add a hello to a link's history. Return False, without effect, if a newer one is there.
 
     The records of one hello have one number, and count once.
     """
@@ -73,7 +73,9 @@ def note_hello(link, hello, now):
 
 @inlined
 def judge(link):
-    """Decide from its history whether a link works; the rule has hysteresis, so that it settles."""
+    """Decide whether a link works, from the hellos in its history; hysteresis keeps it from
+    flapping.
+    """
     history = np.int64(link.history)
     if link.is_heard == 0:
         link.is_heard = np.uint8(came(history & ((1 << _NEWEST) - 1)) >= _APPEARS)
@@ -84,7 +86,7 @@ def judge(link):
 
 @inlined
 def is_silent(link, now, longest_s):
-    """Return whether a link's sender was silent for so long that it must have sent MISSED hellos.
+    """Return whether the last MISSED hellos that a link's sender should have sent did not arrive.
 
     longest_s: the longest time between two hellos of a node, by the clock of `now`.
     """

@@ -44,8 +44,7 @@ HELLO_TIMER = KINDS.timer(HELLO_TIMER_KIND, "neighbour-hello-timer", "the next h
 
 
 def kinds_with_hellos(kinds: Kinds) -> Kinds:
-    """Return the message kinds of a node that sends hellos: the kinds of its protocol and of
-    hellos.
+    """Return a protocol's message kinds together with those of hellos.
 
     Raises ValueError if the protocol has one of the numbers or names of hellos.
     """
@@ -59,5 +58,5 @@ def kinds_with_hellos(kinds: Kinds) -> Kinds:
 
 @inlined
 def listed(hello, e):
-    """Return entry e of a hello's list: a node id, or NONE where the record has room left."""
+    """Return the node id in entry e of a hello's list, or NONE behind the end of the list."""
     return hello.args[e] if e < IN_ARGS else np.int32(hello.reals[e - IN_ARGS])

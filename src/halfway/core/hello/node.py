@@ -1,4 +1,4 @@
-"""A node that sends hellos: its protocol behind a door, and hellos beside it.
+"""The handler of a node that sends hellos beside its protocol, which runs behind a door.
 
 The handler of this node is compiled once for all protocols. It calls the protocol's own handler by
 its door, so that the protocol's machine code is the same with and without hellos.

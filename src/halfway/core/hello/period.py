@@ -1,3 +1,3 @@
-"""The interval of hellos unless a user sets another one, simulated and live."""
+"""The default interval of hellos, in simulated and live nodes."""
 
 HELLO_PERIOD_S = 1.0  # mean time between two hellos of a node

@@ -1,4 +1,6 @@
-"""What a node learns from a hello, and what it forgets when hellos stay away."""
+"""Received hellos: what a node learns from them, and which senders it forgets when they
+stay away.
+"""
 
 import numpy as np
 
@@ -15,7 +17,9 @@ LONGEST = 1.2  # periods between two hellos of a node, at most; jitter shortens 
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the place of a sender in row i's table of links, or NO_PLACE if it has none."""
+    """Return the index of a hello's sender in row i's table of links, or NO_PLACE if it is
+    absent.
+    """
     for s in range(state.link.shape[1]):
         if state.link[i, s].node_id == node_id:
             return np.int64(s)
@@ -24,8 +28,8 @@ def link_of(state, i, node_id):
 
 @inlined
 def reports_of(state, neighbourhood, i, s):
-    """Return the row of the list that link s of row i reported, or NONE if the node keeps no
-    lists.
+    """Return the row of the neighbour list that link s of row i reported; NONE: lists are
+    not kept.
     """
     rows, limit = state.link.shape
     if neighbourhood.first.shape[0] == rows:
@@ -35,7 +39,7 @@ def reports_of(state, neighbourhood, i, s):
 
 @inlined
 def forget_reports(state, neighbourhood, i, s):
-    """Empty the list that link s of row i reported."""
+    """Empty the neighbour list that link s of row i reported."""
     row = reports_of(state, neighbourhood, i, s)
     if row != NONE:
         neighbourhood.last[row] = neighbourhood.first[row]
@@ -43,7 +47,9 @@ def forget_reports(state, neighbourhood, i, s):
 
 @inlined
 def settle(state, neighbourhood, i, s):
-    """Enter link s of row i into the node's neighbour list if it works both ways, or remove it."""
+    """Add link s of row i to the node's neighbour list if it works both ways; remove it
+    otherwise.
+    """
     link = state.link[i, s]
     works = link.is_heard == 1 and link.hears_us == 1
     if works and link.is_neighbour == 0:
@@ -55,7 +61,8 @@ def settle(state, neighbourhood, i, s):
 
 @inlined
 def place_for(state, rules, i, now):
-    """Return a place for one more sender in row i's table of links, or NO_PLACE if none is free.
+    """Return a free index in row i's table of links for a new sender of hellos, or NO_PLACE if
+    full.
 
     A link that does not work gives way to it, if the last two hellos of its sender did not come.
     Otherwise, in a dense network, new senders would replace each other without end.
@@ -72,7 +79,7 @@ def place_for(state, rules, i, now):
 
 @apart
 def hear_hello(state, rules, neighbourhood, i, hello, now):
-    """Learn from a neighbour's hello at row i; it emits nothing.
+    """Update row i's links and neighbour lists by a received hello; emit nothing.
 
     now: seconds of the node's own clock. Without room for one more sender, the hello is counted as
     forgotten. A sender with a later incarnation has lost its memory, so its link begins again.
@@ -101,8 +108,9 @@ def hear_hello(state, rules, neighbourhood, i, hello, now):
 
 @inlined
 def learn_list(state, rules, neighbourhood, i, s, hello):
-    """Learn at row i from the list of a hello over link s: whether the sender hears this node, and
-    the sender's neighbours in the range of ids that the record covers."""
+    """Learn at row i from the list in a hello over link s. The list says whether the sender hears
+    this node, and it names the sender's neighbours in a range of ids.
+    """
     row = reports_of(state, neighbourhood, i, s)
     lowest, own_id, is_listed = np.int64(hello[LOWEST]), state.node_id[i], False
     highest = _ABOVE_ALL if hello["flags"] & LAST else lowest - 1
@@ -124,8 +132,9 @@ def learn_list(state, rules, neighbourhood, i, s, hello):
 
 @inlined
 def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
-    """Replace the ids from `lowest` to `highest` in a reported list of row i by those of a hello
-    whose links work both ways."""
+    """Replace the part of a reported list from id `lowest` to `highest`, for row i. The new ids are
+    the nodes of the hello whose links work both ways.
+    """
     place = np.int64(neighbourhood.last[row]) - 1
     while place >= np.int64(neighbourhood.first[row]):
         node_id = neighbourhood.who[place]
@@ -145,7 +154,7 @@ def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
 
 @apart
 def expire(state, rules, neighbourhood, i, now):
-    """Forget at row i the senders of which too many hellos in a row did not come."""
+    """Forget at row i each sender whose last MISSED hellos did not arrive."""
     for s in range(state.link.shape[1]):
         link = state.link[i, s]
         if is_silent(link, now, LONGEST * rules.period_s):

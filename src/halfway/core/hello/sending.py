@@ -1,4 +1,4 @@
-"""When a node sends its hellos, and what they list."""
+"""Sent hellos: when a node sends the next one, and which neighbours it lists."""
 
 import numpy as np
 
@@ -30,13 +30,15 @@ _JITTER = 2.0 * (LONGEST - 1.0)  # of a period, all in all
 
 @inlined
 def whole_ticks(delay_s):
-    """Return a delay in whole ticks of a clock, so that the clock's offset changes no delay."""
+    """Return a delay rounded to whole clock ticks, so that a clock's offset changes no hello."""
     return np.floor(delay_s * TICKS) / TICKS
 
 
 @inlined
 def start(state, rules, i, now, out):
-    """Begin to send hellos at row i, soon; after a short absence when the next one was due."""
+    """Start hellos at row i: at a random time soon, or on the old schedule after a short
+    absence.
+    """
     if state.next_at[i] <= now:
         state.quick[i] = QUICK
         state.next_at[i] = now + whole_ticks(rules.period_s / 2.0 * uniform(random_bits(state, i)))
@@ -45,7 +47,7 @@ def start(state, rules, i, now, out):
 
 @apart
 def tick(state, rules, neighbourhood, i, now, out):
-    """Send the hello that is due at row i, forget silent senders, and set the next timer.
+    """Send row i's due hello, forget silent senders, and set the timer for the next hello.
 
     now: seconds of the node's own clock.
     """
@@ -66,7 +68,7 @@ def tick(state, rules, neighbourhood, i, now, out):
 
 @inlined
 def next_heard(state, i, lowest):
-    """Return the place of row i's link with the least id from `lowest` on whose sender it hears."""
+    """Return the index of row i's first heard link whose sender has at least the id `lowest`."""
     found = NO_PLACE
     for s in range(state.link.shape[1]):
         link = state.link[i, s]
@@ -78,7 +80,7 @@ def next_heard(state, i, lowest):
 
 @inlined
 def send_record(state, rules, neighbourhood, i, lowest, out):
-    """Send one record of row i's hello, with the nodes it hears from an id on.
+    """Send one record of a hello from row i; it lists the heard nodes from a given id on.
 
     Return the least id of the next record, or NONE if this one was the last.
     """

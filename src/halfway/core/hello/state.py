@@ -27,7 +27,7 @@ class HelloRules(NamedTuple):
 
 
 class Hellos(NamedTuple):
-    """The state of hellos, a row a node."""
+    """The state that nodes keep for hellos, one row for each node."""
 
     node_id: npt.NDArray[np.int32]  # [rows]
     random_state: npt.NDArray[np.uint64]  # [rows]
@@ -40,7 +40,7 @@ class Hellos(NamedTuple):
 
 
 def hellos(node_ids: npt.NDArray[np.int32], limit: int, seed: int) -> Hellos:
-    """Return the state of nodes that have neither sent nor received a hello.
+    """Return the initial state for hellos: nodes have neither sent nor received one.
 
     limit: senders that a node has room for.
     """
@@ -57,7 +57,7 @@ def hellos(node_ids: npt.NDArray[np.int32], limit: int, seed: int) -> Hellos:
 def unknown_neighbourhood(
     rows: int, limit: int, *, reported: int = 0, positions: bool = False
 ) -> Neighbourhood:
-    """Return the neighbourhoods of nodes that know no neighbour yet, with room for `limit`.
+    """Return empty neighbourhoods for nodes that hellos will fill, with room for `limit` each.
 
     reported: entries of each neighbour's own list that a node keeps; 0: it keeps no such list.
     Row `rows + i * limit + s` is then the list that the neighbour of link s reported to row i.

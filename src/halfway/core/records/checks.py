@@ -1,4 +1,4 @@
-"""The check of a record at the door of a node, before a handler sees it.
+"""The check of a record before a handler sees it: a row of field ranges for each message kind.
 
 The declarations of a protocol's message kinds say which channel a record may come from, and what
 its fields may hold. `record_checks` turns them into one flat table, `refusal` reads it.
@@ -46,7 +46,7 @@ _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 
 
 class RecordChecks(NamedTuple):
-    """The check of a system's records as a table; without rows, nothing is checked.
+    """The checks of a system's records, one table row for each kind; no rows: nothing is checked.
 
     A column that a kind does not declare has room for its blank value only. Where the lowest value
     is -inf, every number fits, also NaN.
@@ -60,12 +60,12 @@ class RecordChecks(NamedTuple):
 
 
 def no_checks() -> RecordChecks:
-    """Return the check that accepts every record."""
+    """Return checks that accept every record."""
     return _empty(0)
 
 
 def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
-    """Return the check of a protocol's records.
+    """Return the checks of a protocol's records, from the declarations of its message kinds.
 
     limits: sizes of the state by name, see `ranges`; a limit that is missing does not bound.
     """
@@ -88,8 +88,7 @@ def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
 
 @inlined
 def is_accepted(checks, record, origin):
-    """Return whether a record passes the check at the door; one that
-    does not is counted by its reason.
+    """Return whether a record passes its check; count a refused record by reason.
 
     origin: FROM_APPLICATION, FROM_NETWORK or FROM_SELF, as the driver knows it.
     """
@@ -103,7 +102,7 @@ def is_accepted(checks, record, origin):
 
 @apart
 def refusal(checks, record, origin):
-    """Return why a record is refused at the door, the first of REASONS that applies; or ACCEPTED.
+    """Return the reason for which the check refuses a record, the first that applies; or ACCEPTED.
 
     It reads every field that a protocol may fill, and not what the driver writes, but the sender.
     """
@@ -134,7 +133,7 @@ def refusal(checks, record, origin):
 
 @inlined
 def write_column(record, column, value):
-    """Write a value into the field of a record that a column of its check stands for."""
+    """Write a value into the record field that a column of the check stands for."""
     if column >= _REALS:
         record.reals[column - _REALS] = value
     elif column >= _ARGS:

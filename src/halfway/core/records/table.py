@@ -1,4 +1,4 @@
-"""The table of a trace: one schema for the records of simulated and of live nodes."""
+"""The columns of a trace: one Arrow schema for the records of simulated and of live nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ PLAIN = (MESSAGE.names or ())[:-2]  # fields of the header
 
 
 def schema() -> Any:
-    """Return the Arrow schema of a trace: one row for each record and each change."""
+    """Return the Arrow schema of a simulated trace: one row for each record and each change."""
     import pyarrow as pa
 
     words = pa.dictionary(pa.int8(), pa.string())
@@ -41,7 +41,7 @@ def table_of(
     what: npt.NDArray[np.uint8], row: npt.NDArray[np.int64], records: npt.NDArray[np.void],
     kinds: list[str], names: Any,
 ) -> Any:  # fmt: skip
-    """Return rows of a trace as an Arrow table.
+    """Return rows of a simulated trace as an Arrow table.
 
     what: [rows] places in WHAT. row: [rows] of the nodes. records: [rows] MESSAGE. kinds: names of
     the message kinds by number. names: those of the nodes by row, an Arrow array.
@@ -66,8 +66,8 @@ def table_of(
 
 
 def live_schema() -> Any:
-    """Return the Arrow schema of a live node's trace: the schema of a simulated trace, and three
-    clocks.
+    """Return the Arrow schema of a live node's trace: the simulated one, and three clock
+    columns.
     """
     import pyarrow as pa
 
@@ -122,7 +122,7 @@ def live_table(
 
 
 def _named(row: npt.NDArray[Any], names: Any) -> Any:
-    """Return a trace's column with the names of rows; null for what is not a row, such as -1."""
+    """Return a trace's column of rows as node names; numbers that are not a row become null."""
     import pyarrow as pa
 
     unknown = (row < 0) | (row >= len(names))

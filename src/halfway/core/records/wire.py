@@ -22,12 +22,12 @@ _ARGS = MESSAGE["args"].shape[0]
 
 
 def fill_of(part: Part) -> float:
-    """Return the value of unused entries of a vector, which are not on the wire: none, or 0."""
+    """Return the value that pads a vector of a record; padding is not sent on the wire."""
     return -1.0 if part.range.low == -1.0 else 0.0
 
 
 def wire_parts(kind: Kind) -> list[Part]:
-    """Return the parts of a kind behind the header on the wire, in order."""
+    """Return the parts of a message kind that follow the header on the wire, in order."""
     return [part for part in kind.parts() if part.field != "flags"]
 
 
@@ -42,7 +42,8 @@ def wire_bytes(kind: Kind) -> tuple[int, int]:
 
 
 class RecordSizes(NamedTuple):
-    """The bytes of records on the wire by kind: a fixed part, and vectors that need not be full.
+    """The sizes of records on the wire by kind, in bytes: fixed parts, and vectors of varying
+    length.
 
     The vectors of kind k are vectors first[k]:first[k + 1].
     """
@@ -56,20 +57,22 @@ class RecordSizes(NamedTuple):
 
     @property
     def common(self) -> int:
-        """The bytes of every record on the wire; 0 if they differ."""
+        """The size of every record on the wire in bytes, or 0 if records differ in size."""
         sizes = np.unique(self.fixed[self.fixed > 0])
         return int(sizes[0]) if len(sizes) == 1 and len(self.begin) == 0 else 0
 
 
 def fixed_sizes(bytes_of: npt.ArrayLike) -> RecordSizes:
-    """Return sizes of records on the wire without vectors: one for all kinds, or one per kind."""
+    """Return the sizes of records on the wire without vectors: equal for all kinds, or by kind."""
     fixed = np.broadcast_to(np.asarray(bytes_of, np.int64), 256).copy()
     none = np.zeros(0, np.int64)
     return RecordSizes(fixed, np.zeros(257, np.int64), none, none, none, np.zeros(0))
 
 
 def record_sizes(kinds: Kinds) -> RecordSizes:
-    """Return the sizes of a protocol's records on the wire; of other than network kinds 0."""
+    """Return the sizes of a protocol's records on the wire; kinds that stay at a node have
+    size 0.
+    """
     fixed, first = np.zeros(256, np.int64), np.zeros(257, np.int64)
     vectors: list[tuple[int, int, int, float]] = []
     for number in range(256):
@@ -90,7 +93,7 @@ def record_sizes(kinds: Kinds) -> RecordSizes:
 
 @apart
 def record_bytes(sizes, record):
-    """Return the bytes of a record on the wire, without a payload."""
+    """Return the bytes of one record on the wire, without its payload."""
     size = sizes.fixed[record.kind]
     for v in range(sizes.first[record.kind], sizes.first[record.kind + 1]):
         last = sizes.end[v]

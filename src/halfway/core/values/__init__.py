@@ -1,1 +1,1 @@
-"""Values in records: what their fields may hold."""
+"""Values in records: the ranges of their fields, and the digest of the states that they lead to."""

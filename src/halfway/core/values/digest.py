@@ -1,4 +1,4 @@
-"""The digest of a state: what two drivers of the same handler compare."""
+"""The digest of a protocol's state, by which drivers of the same handler are compared."""
 
 import hashlib
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
-    """Yield every array of a state for its digest, including the arrays of nested tuples."""
+    """Yield every array of a protocol's state for its digest, nested tuples included."""
     for part in state:
         if isinstance(part, tuple):
             yield from arrays(part)
@@ -18,7 +18,7 @@ def arrays(state: Any) -> Iterator[npt.NDArray[Any]]:
 
 
 def state_digest(state: Any) -> str:
-    """Return a hex digest of a state's bytes."""
+    """Return a hex digest of all bytes in a protocol's state."""
     whole = hashlib.sha256()
     for part in arrays(state):
         whole.update(np.ascontiguousarray(part).tobytes())

@@ -1,4 +1,4 @@
-"""Ranges of the values in records: what a field or a place of a message kind may hold.
+"""Value ranges of records: what a header field or vector entry of a message kind may hold.
 
 A range is part of a kind's declaration. Three things follow from it: which records a node refuses,
 how many bytes a value has on the wire, and how the page of messages describes it.
@@ -16,8 +16,8 @@ _INTEGERS = tuple(np.dtype(f"<{sort}{size}") for size in (1, 2, 4, 8) for sort i
 
 
 class ValueRange(NamedTuple):
-    """A range of values, both ends included. Every value is finite, unless the low end is -inf:
-    such a range has every double, also NaN.
+    """A range of values, both ends included. Its values are finite unless `low` is -inf; that range
+    has every double, NaN too.
 
     limit: a limit of the instance, by name; the values are then below it as well. The limits are
     sizes of the state, such as the number of topics.
@@ -34,13 +34,13 @@ class ValueRange(NamedTuple):
         return self.low > -np.inf
 
     def holds(self, values: npt.NDArray[Any]) -> bool:
-        """Return whether all of these values are within the range, whatever the limits are."""
+        """Return whether the range holds all of these values under any limits of an instance."""
         within: npt.NDArray[np.bool_] = (values >= self.low) & (values <= self.high)
         return bool(within.all()) or not self.finite
 
     @property
     def form(self) -> np.dtype[np.generic]:
-        """The form of a value on the wire: the shortest integer that has room, or a double."""
+        """The wire form of the range's values: the shortest integer type with room, or a double."""
         if self.whole:
             for form in _INTEGERS:
                 room = np.iinfo(form)
@@ -49,7 +49,7 @@ class ValueRange(NamedTuple):
         return np.dtype("<f8")
 
     def highest(self, limits: Mapping[str, int]) -> float:
-        """Return the highest value of a range where an instance has these limits."""
+        """Return the highest value of the range under the limits of an instance."""
         return (
             min(self.high, limits.get(self.limit, self.high + 1) - 1) if self.limit else self.high
         )
@@ -66,7 +66,7 @@ def real(low: float, high: float) -> ValueRange:
 
 
 def below(limit: str, most: float = _MOST_I4, *, or_none: bool = False) -> ValueRange:
-    """Return the range of an index: from 0 up to a limit of the instance.
+    """Return the range of an index: from 0 to just below a limit that an instance gives.
 
     Return -1 for none, where allowed.
 

@@ -1,4 +1,5 @@
-"""The air: a network of namespaces that can be broken on purpose, for real nodes and real packets.
+"""The air: a network of Linux namespaces for real nodes and packets, with links that a test can
+break.
 
 The kernel removes everything here when its process ends, however it ends.
 """

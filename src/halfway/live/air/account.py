@@ -1,11 +1,13 @@
-"""The account of an air: each datagram was received, or it is known where it ended."""
+"""The account of the datagrams on an air: each was received, or the place of its loss is known."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Account(NamedTuple):
-    """Both sides of two sums: of the copies that the bridge made, and of those that were heard."""
+    """The account of an air, two sums with two sides: copies that the bridge made, copies that were
+    heard.
+    """
 
     sent: int  # copies: one of a datagram to a node, n - 1 of one to the discovery group
     by_the_air: int  # heard, lost, split or out of reach
@@ -14,7 +16,7 @@ class Account(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether both sums are equal."""
+        """Whether both sums of the account are equal on both sides."""
         return self.sent == self.by_the_air and self.heard == self.by_the_nodes
 
 

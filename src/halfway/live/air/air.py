@@ -1,4 +1,5 @@
-"""The air: namespaces behind one bridge, whose packet filter says which node hears which.
+"""The air of a testbed: namespaces behind one bridge; its packet filter decides which node hears
+which.
 
 Loss, duplication and partitions are rules of the kernel; delay, jitter and reordering are those of
 a program in the relay, as few kernels have a queue that delays. All of it is gone when the process
@@ -30,7 +31,7 @@ NO_DELAY = Delay()
 
 
 class Air:
-    """The air of n nodes. Use `with Air(n) as air`; no node hears another until `set_links`.
+    """The air of n nodes, used as `with Air(n) as air`; before `set_links`, no node hears another.
 
     duplicates: the share of receptions that come twice. delay: of every reception; frames with
     different delays overtake each other. Raises Problem for a value out of range, where a program
@@ -61,7 +62,9 @@ class Air:
         self.close()
 
     def close(self) -> dict[str, int]:
-        """Give everything back; return what the queue did. A second call has no effect."""
+        """Release all resources of the air; return what its queue counted. A second call has no
+        effect.
+        """
         counts: dict[str, int] = {}
         if self._queue is not None:
             try:
@@ -76,16 +79,16 @@ class Air:
 
     @property
     def longest_delay_s(self) -> float:
-        """The longest time that the queue keeps a frame."""
+        """The longest time that the air's queue keeps a frame."""
         delay = self._delay
         return max((delay.delay_s, *delay.pairs_s.values())) + delay.jitter_s
 
     def address(self, node: int) -> str:
-        """Return the address of a node."""
+        """Return the address of a node on the air."""
         return wiring.address(node)
 
     def set_links(self, pairs: Iterable[Pair]) -> None:
-        """Let exactly these pairs hear: who sends, who hears. One call is one change."""
+        """Set the links of the air to exactly these pairs (sender, hearer), in one step."""
         wanted = set(pairs)
         self._change([
             *wiring.link_rules("delete", sorted(self.links - wanted)),
@@ -94,16 +97,20 @@ class Air:
         self.links = wanted
 
     def set_loss(self, share: float) -> None:
-        """Lose a share of all receptions, each at random."""
+        """Set the share of receptions that the air loses at random."""
         check_share("loss", share)
         self._change(list(wiring.loss_rules(share)))
 
     def split(self, nodes: Iterable[int]) -> None:
-        """Let some nodes and the others not hear each other; no nodes: heal."""
+        """Partition the air into the given nodes and all others; without nodes, end the
+        partition.
+        """
         self._change(list(wiring.side_rules(sorted(nodes))))
 
     def counts(self) -> dict[str, int]:
-        """Return the datagrams that were heard, lost, split, duplicated, and out of reach."""
+        """Return the air's counts of datagrams: heard, lost, split, duplicated, and out of
+        reach.
+        """
         text = self._hub.run(["nft", "list", "counters"], [])
         if self._duplicates > 0.0:
             text += self._relay.run(["nft", "list", "counters"], [])

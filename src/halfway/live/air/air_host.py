@@ -1,4 +1,4 @@
-"""Live nodes on the air: each one has a socket in a namespace of its own, all in one process.
+"""Live nodes on the air, all in one process: each has a socket in its own namespace.
 
 The air is sealed, so that the nodes need no keys; they believe addresses of the air alone.
 """
@@ -45,7 +45,8 @@ class AirSettings(NamedTuple):
 
 
 class AirHost:
-    """The host of live nodes on the air, one a namespace. Use `async with AirHost(air, settings)`.
+    """The host of live nodes on the air, one in each namespace; use `async with AirHost(air,
+    settings)`.
 
     Raises Problem for a system that does not run live, or an option.
     """
@@ -124,17 +125,19 @@ class AirHost:
         return self.scheduler.now() - begun
 
     def stun(self, place: int) -> None:
-        """Void all that waits at a node, as a crash does. The air must cut it off as well."""
+        """Drop everything that waits at a node, as a crash does; the air must cut the node off as
+        well.
+        """
         self.nodes[place].driver.restart()
 
     def wake(self, place: int) -> None:
-        """Let a node come back from a crash, with its memory."""
+        """Bring a node back from a crash with its memory."""
         node = self.nodes[place]
         if node.face.node.kinds.starts:
             node.driver.command(self.scheduler.now(), int(START))
 
     def replace(self, place: int) -> MeshNode:
-        """Let a node come back without its memory, in its next incarnation; return the new one.
+        """Bring a node back without its memory; return the node in its next incarnation.
 
         The air still cuts it off, so that the end of the old one is not heard.
         """

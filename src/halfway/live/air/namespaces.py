@@ -1,4 +1,4 @@
-"""Network namespaces without names: they live as long as a process holds them open.
+"""Network namespaces without names; they exist as long as a process holds them open.
 
 So nothing is left over after an interrupt or a SIGKILL, and no mount is needed: `unshare -rn` is
 enough where one is not root. A thread enters a namespace, opens a socket there, and comes back; the
@@ -27,7 +27,7 @@ _AS_ROOT = "run it as root, or in `unshare -rn` where users may make namespaces"
 
 
 class Namespace:
-    """A network namespace. Use `with Namespace() as one`; `close` gives it back.
+    """A network namespace, used as `with Namespace() as one`; `close` releases it.
 
     Raises Problem if this process may make none.
     """
@@ -49,19 +49,19 @@ class Namespace:
         self.close()
 
     def close(self) -> None:
-        """Give the namespace back; it ends with the last socket and process in it."""
+        """Release the namespace; it ends with the last socket and process in it."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
     @property
     def path(self) -> str:
-        """The path by which other programs of this user reach the namespace."""
+        """The path by which other programs of this user enter the namespace."""
         return f"/proc/{os.getpid()}/fd/{self.fd}"
 
     @contextlib.contextmanager
     def inside(self) -> Iterator[None]:
-        """Let the calling thread be in the namespace: what it opens or starts is there."""
+        """Move the calling thread into the namespace: sockets and processes are created there."""
         home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
         try:
             _enter(self.fd)
@@ -109,7 +109,7 @@ def complete_checksums(namespace: Namespace, interface: str) -> None:
 
 
 def check_tools() -> None:
-    """Raise Problem if a program that makes the air is missing, with the package to install."""
+    """Raise Problem if a program that the air needs is missing, with the package to install."""
     for tool, package in _TOOLS.items():
         if shutil.which(tool) is None:
             remedy = f"install it: apt-get install {package}"
@@ -117,7 +117,7 @@ def check_tools() -> None:
 
 
 def why_not() -> tuple[str, str]:
-    """Return why this process can make no air, and what to do; two empty texts if it can."""
+    """Return why this process cannot create an air, and what to do; two empty texts if it can."""
     try:
         check_tools()
         with Namespace() as one:

@@ -1,4 +1,4 @@
-"""The queue of the air: a program in the relay that keeps each frame for a while.
+"""The frame queue of the air: a program in the relay namespace that delays each frame.
 
 `python -m halfway.live.air.queue` runs it; it reads its settings from the first line of stdin, and
 ends when stdin ends. Frames that are kept for different times overtake each other.
@@ -34,7 +34,9 @@ _FILTER = (
 
 
 class Delay(NamedTuple):
-    """The delay of every reception: delay_s, and up to jitter_s more, uniform; pairs: by link."""
+    """The delay of every reception on the air: delay_s plus up to jitter_s, uniform; pairs: by
+    link.
+    """
 
     delay_s: float = 0.0
     jitter_s: float = 0.0
@@ -43,7 +45,7 @@ class Delay(NamedTuple):
 
 
 class FrameQueue:
-    """The queue: frames in, each with the time at which it goes on."""
+    """The frames that the air's relay delays, each with the time at which it is sent on."""
 
     def __init__(self, delay: Delay) -> None:
         self._delay = delay
@@ -59,7 +61,7 @@ class FrameQueue:
         return len(self._heap)
 
     def push(self, now: float, frame: bytes, came_by: str) -> None:
-        """Keep a frame that came by the relay's interface of a node, until its time."""
+        """Queue a frame that arrived on the relay's interface of a node."""
         seconds = self._delay.delay_s
         if self._by_pair:
             seconds = self._by_pair.get((frame[6:12], came_by), seconds)
@@ -71,11 +73,11 @@ class FrameQueue:
         heapq.heappush(self._heap, (now + seconds, self._number, frame, f"d{came_by[1:]}"))
 
     def next_at(self) -> float:
-        """Return when the first frame goes on, or inf if there is none."""
+        """Return when the first frame of the queue is due, or inf if the queue is empty."""
         return self._heap[0][0] if self._heap else float("inf")
 
     def pop_due(self, now: float) -> tuple[bytes, str] | None:
-        """Take a frame whose time has come, and the interface by which it goes on."""
+        """Remove a due frame from the queue; return it and its outgoing interface."""
         if not self._heap or self._heap[0][0] > now:
             return None
         _, _, frame, goes_by = heapq.heappop(self._heap)
@@ -83,7 +85,7 @@ class FrameQueue:
 
 
 def relay_socket() -> socket.socket:
-    """Return a socket on which every frame from the hub arrives, of all nodes."""
+    """Return a socket that receives every frame from the air's hub, for all nodes."""
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL))
     code = b"".join(struct.pack("HBBI", *one) for one in _FILTER)
     kept = np.frombuffer(code, np.uint8)  # the kernel reads it by its address
@@ -97,7 +99,7 @@ def relay_socket() -> socket.socket:
 
 
 def run(delay: Delay) -> dict[str, int]:
-    """Pass frames on until stdin ends; return how many came, went, waited and were lost."""
+    """Relay frames until stdin ends; return how many arrived, left, waited and were lost."""
     queue, sock = FrameQueue(delay), relay_socket()
     counts = {"queued": 0, "passed on": 0}
     watch = selectors.DefaultSelector()
@@ -121,7 +123,7 @@ def run(delay: Delay) -> dict[str, int]:
 
 
 def _take(sock: socket.socket, queue: FrameQueue) -> int:
-    """Take the frames that are there; return how many."""
+    """Queue the frames that wait at the relay's socket; return how many."""
     for count in range(_DRAIN):
         try:
             frame, (came_by, *_) = sock.recvfrom(_FRAME)
@@ -136,7 +138,7 @@ def _hardware(node: int) -> bytes:
 
 
 def line_of(delay: Delay) -> str:
-    """Return the settings of a queue as the first line of its stdin."""
+    """Return the settings of the air's queue as the first line of its stdin."""
     pairs = [[a, b, seconds] for (a, b), seconds in delay.pairs_s.items()]
     return json.dumps([delay.delay_s, delay.jitter_s, pairs, delay.seed]) + "\n"
 

@@ -1,4 +1,4 @@
-"""The commands that wire the air: what `ip`, `bridge` and `nft` read.
+"""The commands that wire the air, as lines for the programs `ip`, `bridge` and `nft`.
 
 Every node has an interface `air0` in its own namespace. Its frames pass the relay on their way to
 the hub, whose bridge has one port a node. The set `links` of the bridge's filter says which
@@ -27,12 +27,12 @@ def hardware_address(node: int) -> str:
 
 
 def hub_lines() -> list[str]:
-    """Return the lines by which `ip` makes the bridge."""
+    """Return the `ip` lines that create the air's bridge."""
     return ["link add air type bridge mcast_snooping 0 ageing_time 0", "link set air up"]
 
 
 def relay_lines(hub: str, nodes: list[str]) -> Iterator[str]:
-    """Yield the lines by which `ip` makes all pairs of interfaces in the relay.
+    """Yield the `ip` lines that create all pairs of interfaces in the air's relay.
 
     hub, nodes: paths of their namespaces. Interfaces towards the hub have odd indices there, so
     that the filter of one socket can distinguish them from those towards the nodes.
@@ -46,20 +46,20 @@ def relay_lines(hub: str, nodes: list[str]) -> Iterator[str]:
 
 
 def port_lines(n: int) -> Iterator[str]:
-    """Yield the lines by which `ip` puts the ports into the bridge."""
+    """Yield the `ip` lines that put the ports into the air's bridge."""
     for k in range(n):
         yield f"link set p{k} master air"
         yield f"link set p{k} up"
 
 
 def forwarding_lines(n: int) -> Iterator[str]:
-    """Yield the lines by which `bridge` learns where each node is, so that nothing is flooded."""
+    """Yield the `bridge` lines that say where each node is, so that nothing is flooded."""
     for k in range(n):
         yield f"fdb replace {hardware_address(k)} dev p{k} master static"
 
 
 def node_lines(node: int, n: int) -> Iterator[str]:
-    """Yield the lines by which `ip` gives a node its address, and the addresses of the others."""
+    """Yield the `ip` lines that give a node its address, and the addresses of the others."""
     yield "link set lo up"
     yield f"address add {address(node)}/{NETWORK_BITS} dev air0"
     yield "link set air0 up"
@@ -69,7 +69,7 @@ def node_lines(node: int, n: int) -> Iterator[str]:
 
 
 def relay_rules(n: int, delayed: bool, duplicates: float) -> Iterator[str]:
-    """Yield the lines by which `nft` passes frames on in the relay, some of them twice."""
+    """Yield the `nft` lines by which the relay passes frames on, some of them twice."""
     yield "add table netdev relay"
     for k in range(n):
         hook = "{ type filter hook ingress device %s priority 0; }"
@@ -84,7 +84,7 @@ def relay_rules(n: int, delayed: bool, duplicates: float) -> Iterator[str]:
 
 
 def hub_rules() -> Iterator[str]:
-    """Yield the lines by which `nft` filters the bridge: no node hears another yet."""
+    """Yield the `nft` lines that filter the air's bridge; at first no node hears another."""
     yield "add table bridge air"
     for name in COUNTERS:
         yield f"add counter bridge air {name}"
@@ -105,7 +105,7 @@ def hub_rules() -> Iterator[str]:
 
 
 def loss_rules(share: float) -> Iterator[str]:
-    """Yield the lines by which `nft` drops a share of all receptions, at random."""
+    """Yield the `nft` lines that drop a share of all receptions at random."""
     yield "flush chain bridge air losses"
     if share > 0.0:
         test = f"numgen random mod {LOSS_STEPS} < {steps(share)}"
@@ -113,14 +113,14 @@ def loss_rules(share: float) -> Iterator[str]:
 
 
 def link_rules(verb: str, pairs: Iterable[Pair]) -> Iterator[str]:
-    """Yield the lines by which `nft` adds pairs to the links, or deletes them."""
+    """Yield the `nft` lines that add pairs of nodes to the links, or delete them."""
     elements = ", ".join(f'"p{a}" . "p{b}"' for a, b in pairs)
     if elements:
         yield f"{verb} element bridge air links {{ {elements} }}"
 
 
 def side_rules(nodes: Iterable[int]) -> Iterator[str]:
-    """Yield the lines by which `nft` splits some nodes from the others."""
+    """Yield the `nft` lines that separate some nodes from the others."""
     yield "flush set bridge air side"
     elements = ", ".join(f'"p{k}"' for k in nodes)
     if elements:

@@ -22,7 +22,7 @@ START_ONE = "start one with `halfway node`"
 
 
 def chosen(name: str = "") -> ControlSocket | None:
-    """Return the control socket of the process of that name, else of the one that runs longest.
+    """Return the control socket of the process with a name; without a name, of the oldest process.
 
     None if no process runs. Raises Problem if none has that name.
     """
@@ -38,7 +38,7 @@ def chosen(name: str = "") -> ControlSocket | None:
 
 
 def required(name: str = "") -> ControlSocket:
-    """Return the control socket as `chosen` does. Raises Problem if no process runs."""
+    """Return the control socket as `chosen` does. Raises Problem if no process listens."""
     place = chosen(name)
     if place is None:
         raise Problem(NO_NODE, remedy=START_ONE)
@@ -48,7 +48,8 @@ def required(name: str = "") -> ControlSocket:
 def ask(
     place: ControlSocket, request: ControlRequest, every_s: float | None = None
 ) -> Iterator[Answer | None]:
-    """Send a request, and yield its answers. Raises Problem if the node refuses, or has gone.
+    """Send a request to a control socket and yield the answers. Raises Problem if the node refuses
+    or ends.
 
     every_s: yield None whenever nothing has come for so many seconds.
     """
@@ -69,7 +70,7 @@ def ask(
 
 
 def _lines(sock: socket.socket) -> Iterator[bytes | None]:
-    """Yield what a node writes line by line, and None when the time is over."""
+    """Yield the lines that a control socket sends, and None at the time-out."""
     waiting = b""
     while True:
         try:
@@ -88,7 +89,7 @@ def _lines(sock: socket.socket) -> Iterator[bytes | None]:
 
 
 def answer_of(place: ControlSocket, request: ControlRequest) -> Answer:
-    """Return the only answer of a request. Raises Problem as `ask` does."""
+    """Return the single answer to a control request. Raises Problem as `ask` does."""
     for answer in ask(place, request):
         assert answer is not None
         return answer

@@ -1,4 +1,4 @@
-"""Where control sockets are: a folder to which only its user can write."""
+"""The folder of the control sockets, which only its user can write to."""
 
 import contextlib
 import os
@@ -16,14 +16,14 @@ FOLDER = "HALFWAY_RUN"  # an environment variable: another folder
 
 
 class ControlSocket(NamedTuple):
-    """The control socket of a process: the name of its nodes, and the path."""
+    """A control socket: the name of the process's nodes, and the path."""
 
     name: str
     path: Path
 
 
 def folder() -> Path:
-    """Return the folder of the control sockets, made if it is missing.
+    """Return the folder of the control sockets; create it if it is missing.
 
     Raises Problem if another user owns it, or other users can write to it.
     """
@@ -47,12 +47,12 @@ def _in_temporary() -> Path:
 
 
 def path_for(name: str) -> Path:
-    """Return the path of the control socket of a process with nodes of that name."""
+    """Return the path of the control socket for a process name."""
     return folder() / f"{name}{_SUFFIX}"
 
 
 def running() -> list[ControlSocket]:
-    """Return the control sockets on which a process listens, the oldest first.
+    """Return the control sockets with a listening process, the oldest first.
 
     Sockets that a killed process left are removed.
     """

@@ -14,13 +14,13 @@ MOST_LINE = 1 << 20  # bytes of a line
 
 
 class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
-    """A request to the first node of a process, or to its node of that name."""
+    """A control request to a named node of a process, by default its first."""
 
     node: str = ""
 
 
 class PublishRequest(_Request, frozen=True, tag="publish"):
-    """Publish events; answers with `Done` once the node has taken all of them."""
+    """A request to publish events; the answer `Done` comes when the node has taken all of them."""
 
     topic: str = ""
     payloads: list[bytes] = []
@@ -31,31 +31,32 @@ class PublishRequest(_Request, frozen=True, tag="publish"):
 
 
 class SubscribeRequest(_Request, frozen=True, tag="subscribe"):
-    """Answer with `Arrived` for each event, until the client closes the connection."""
+    """A request to subscribe; each event is an answer `Arrived`, until the client disconnects."""
 
     filter: str = ""
 
 
 class StatusRequest(_Request, frozen=True, tag="status"):
-    """Answer with the status of the node, an object."""
+    """A request for the status of a node, an object."""
 
 
 class Ping(_Request, frozen=True, tag="ping"):
-    """Answer with `Pong` for each answer of a neighbour, by its name or its id."""
+    """A request to ping a neighbour, by name or id; each reply is an answer `Pong`."""
 
     to: str = ""
     count: int = 4
 
 
 class RecordRequest(_Request, frozen=True, tag="record"):
-    """Record the inputs of the node into a file on its machine, for so many seconds."""
+    """A request to record a node's inputs into a file on its machine, for a number of seconds."""
 
     path: str = ""
     seconds: float = 10.0
 
 
 class RouteRequest(_Request, frozen=True, tag="route"):
-    """Answer with `Hopped` for each hop towards a node, or of an event of a topic; then `Done`.
+    """A request for the route to a node, or of a topic's event; each hop is an answer `Hopped`,
+    then `Done`.
 
     is_topic: whether `to` is a topic. It is a topic as well if no node of that name answers.
     """
@@ -66,7 +67,7 @@ class RouteRequest(_Request, frozen=True, tag="route"):
 
 
 class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
-    """What one node on the way did, and the seconds to it and back."""
+    """The answer of one node on a route: what it did, and the seconds there and back."""
 
     node: int
     name: str
@@ -77,14 +78,16 @@ class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
     subscriptions: int
 
     def after(self, before: "Hopped | None") -> "Hopped":
-        """Return this answer of a node with the hops and the time of its first one."""
+        """Return a node's answer joined with the hops and the time of its first answer."""
         if before is None:
             return self
         return msgspec.structs.replace(self, seconds=before.seconds, hops=before.hops)
 
 
 class Routed(msgspec.Struct, frozen=True, tag_field="answer", tag="routed"):
-    """The end of a route's answers: what was asked for, and how many nodes could have answered."""
+    """The last answer of a route request: what was asked for, and how many nodes could have
+    answered.
+    """
 
     is_topic: bool
     node: int  # that began
@@ -93,14 +96,14 @@ class Routed(msgspec.Struct, frozen=True, tag_field="answer", tag="routed"):
 
 
 class Done(msgspec.Struct, frozen=True, tag_field="answer", tag="done"):
-    """The request is done."""
+    """The answer that a request is complete."""
 
     count: int = 0
     neighbours: int = 0
 
 
 class Arrived(msgspec.Struct, frozen=True, tag_field="answer", tag="event"):
-    """An event that reached a subscription."""
+    """The answer with an event for a subscription."""
 
     topic: str
     payload: bytes
@@ -114,7 +117,7 @@ class Arrived(msgspec.Struct, frozen=True, tag_field="answer", tag="event"):
 
 
 class Pong(msgspec.Struct, frozen=True, tag_field="answer", tag="pong"):
-    """The answer of a neighbour to one ping; `seconds` is null if none came."""
+    """The answer to one ping of a neighbour; `seconds` is null if no reply came."""
 
     to: int
     name: str
@@ -123,18 +126,18 @@ class Pong(msgspec.Struct, frozen=True, tag_field="answer", tag="pong"):
 
 
 class RefusedAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="refused"):
-    """The node refuses the request."""
+    """The answer that the node refuses the request."""
 
     what: str
     remedy: str = ""
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="answer", tag="ready"):
-    """The subscription has begun."""
+    """The answer that the subscription has begun."""
 
 
 class StatusAnswer(msgspec.Struct, frozen=True, tag_field="answer", tag="status"):
-    """The status of a node."""
+    """The answer with a node's status."""
 
     status: dict[str, Any]
 

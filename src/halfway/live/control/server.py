@@ -1,4 +1,4 @@
-"""The server of the control socket: requests of commands on this machine to the nodes of a process.
+"""The control server: it passes requests of local commands to the nodes of its process.
 
 Every connection has a bounded queue. A subscriber that does not read loses its own events only, and
 they are counted.
@@ -192,7 +192,7 @@ class ControlServer:
 
 
 def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
-    """Return the id and the name of a neighbour, by either."""
+    """Return the id and the name of a neighbour, given either."""
     heard = node.links.table.heard()
     for peer in node.links.table.links():
         if wanted in (str(peer), heard[peer].hello.name):

@@ -1,4 +1,4 @@
-"""One finding of a check of this machine: what it found, and what to do."""
+"""The form of a finding of `halfway doctor`: what was checked, what was found, what to do."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -8,7 +8,7 @@ from halfway.problem import Problem
 
 
 class State(StrEnum):
-    """The state of what was checked."""
+    """The state of a finding: good, a note, or a failure."""
 
     OK = "ok"
     NOTE = "note"  # Halfway works without it, or works better with it
@@ -16,7 +16,7 @@ class State(StrEnum):
 
 
 class Finding(NamedTuple):
-    """A finding: the thing checked, its state, what is there, and what to do."""
+    """A finding: the thing checked, its state, what was found, and what to do."""
 
     name: str
     state: State
@@ -25,22 +25,22 @@ class Finding(NamedTuple):
 
 
 def ok(name: str, found: str) -> Finding:
-    """Return the finding that all is well."""
+    """Return a finding without fault."""
     return Finding(name, State.OK, found)
 
 
 def note(name: str, found: str, do: str) -> Finding:
-    """Return the finding that something optional is missing."""
+    """Return a finding that something optional is missing."""
     return Finding(name, State.NOTE, found, do)
 
 
 def failed(name: str, found: str, do: str) -> Finding:
-    """Return the finding that something necessary is missing."""
+    """Return a finding that something necessary is missing."""
     return Finding(name, State.FAILED, found, do)
 
 
 def checked(name: str, check: Callable[[], Finding]) -> Finding:
-    """Return the finding of a check; an error of the check is a finding, too."""
+    """Return the finding of a check; an error in the check gives a finding too."""
     try:
         return check()
     except Problem as problem:

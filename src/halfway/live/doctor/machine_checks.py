@@ -1,4 +1,4 @@
-"""The checks of keys, clocks, disk and the compile cache."""
+"""The checks of `halfway doctor` on the machine: keys, clock, disk, and compile cache."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ _CIPHERS = {AES_GCM: "AES-256-GCM", CHACHA20: "ChaCha20-Poly1305"}
 
 
 def keys(certificate: Path | None, key: Path | None) -> Finding:
-    """Check the two files of a node, or else which cipher a node with keys would use.
+    """Check a node's two key files; without them, find the cipher that keys would use here.
 
     Raises Problem for a file that is no certificate or key, or for a certificate that is not valid.
     """
@@ -42,7 +42,7 @@ def keys(certificate: Path | None, key: Path | None) -> Finding:
 
 
 def clock() -> Finding:
-    """Check that the clock is set and synchronised: certificates have a last day."""
+    """Check that the clock is set and synchronised, because certificates expire."""
     name, now = "clock", time.time()
     day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))
     if now < _BUILT_S:
@@ -54,7 +54,7 @@ def clock() -> Finding:
 
 
 def disk(state: Path | None) -> Finding:
-    """Measure how long the disk takes to keep a record: an acknowledgement waits for it."""
+    """Measure how long the disk takes to sync a record, which delays each acknowledgement."""
     folder = state or Path(tempfile.gettempdir())
     name, taken = "disk", []
     with tempfile.TemporaryFile(dir=folder) as file:
@@ -72,7 +72,7 @@ def disk(state: Path | None) -> Finding:
 
 
 def compile_cache() -> Finding:
-    """Check that compiled code can be kept, and how much of it there is."""
+    """Check that the compile cache is writable, and how large it is."""
     name = "compile cache"
     if CACHE_FOLDER.name.startswith(_TEMPORARY):
         found = "no folder can be written: each command compiles anew, for up to a minute"

@@ -1,4 +1,4 @@
-"""The checks of what live nodes need: sockets, multicast, the control socket, and namespaces."""
+"""The checks of `halfway doctor` on the network: sockets, multicast, control socket, namespaces."""
 
 import contextlib
 import socket
@@ -54,13 +54,13 @@ def multicast() -> Finding:
 
 
 def control() -> Finding:
-    """Look for the folder of control sockets, and for the nodes that run."""
+    """Check the folder of control sockets, and list the nodes that run."""
     where, names = folder(), [place.name for place in running()]
     return ok("commands", f"{where}; running: {', '.join(names) or 'no node'}")
 
 
 def namespaces() -> Finding:
-    """Try to make a network namespace, which `halfway testbed` needs."""
+    """Create a network namespace on trial, as `halfway testbed` needs them."""
     why, do = why_not()
     if why:
         return note("namespaces", f"`halfway testbed` does not run here: {why}", do)

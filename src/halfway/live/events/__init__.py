@@ -1,1 +1,1 @@
-"""Topics, filters and bodies of events at one node."""
+"""Events at a live node: topics, filters, subscriptions, bodies and retained values."""

@@ -1,4 +1,4 @@
-"""The bodies of events: topic, payload and what belongs to them, beside the records.
+"""The bodies of events at a live node: topic, payload and properties, which records do not hold.
 
 A record of an event has its id alone. A node keeps the bodies of the events that it handled, a
 bounded number of them, because it passes them on, and because a neighbour may ask for one.
@@ -23,7 +23,7 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 class StreamPlace(NamedTuple):
-    """The place of a kept event among the kept events of its publisher on its topic."""
+    """The number of a kept event in its stream: its publisher's kept events on its topic."""
 
     epoch: int  # 32 bits, of the publisher's journal
     number: int  # from 1, without gaps
@@ -31,7 +31,9 @@ class StreamPlace(NamedTuple):
 
 
 class EventBody(NamedTuple):
-    """The body of an event. Two events with one publication number are one to an application."""
+    """The body of an event. Bodies with one publication number count as one event to
+    applications.
+    """
 
     topic: str
     payload: bytes
@@ -49,7 +51,7 @@ class EventBody(NamedTuple):
         return now - self.born >= self.expiry_s
 
     def size(self) -> int:
-        """Return the bytes of a body in its frame."""
+        """Return the bytes of an event body in its frame."""
         place = 0 if self.place is None else _PLACE.size
         text = len(self.topic.encode())
         return _FIXED.size + place + text + len(self.properties) + len(self.payload)
@@ -59,7 +61,8 @@ def new_body(
     topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float, properties: bytes,
     now: float, most: int,
 ) -> EventBody:  # fmt: skip
-    """Return the body of an event that an application publishes now; most: bytes with its topic.
+    """Return the body of an event that an application publishes now; most: the limit of bytes with
+    its topic.
 
     Raises Refusal.
     """
@@ -73,7 +76,7 @@ def new_body(
 
 
 def encoded(body: EventBody, now: float) -> bytes:
-    """Encode a body for a neighbour, with its age now."""
+    """Encode an event body for a neighbour, with its present age."""
     topic = body.topic.encode()
     flags = _LEVELS.index(body.level) | _RETAIN * body.retain | _PROBE * body.probe
     flags |= _PLACED * (body.place is not None)
@@ -86,7 +89,7 @@ def encoded(body: EventBody, now: float) -> bytes:
 
 
 def decoded(data: bytes, now: float) -> EventBody:
-    """Decode a body of a neighbour. Raises ValueError for bytes that are no body."""
+    """Decode an event body from a neighbour. Raises ValueError for malformed bytes."""
     if len(data) < _FIXED.size:
         raise ValueError("too short")
     flags, publication, expiry_s, age_s, topic_bytes, property_bytes = _FIXED.unpack_from(data)
@@ -108,7 +111,7 @@ def decoded(data: bytes, now: float) -> EventBody:
 
 
 def identity_of(key: EventKey, body: EventBody) -> EventKey:
-    """Return what makes two events one publication to applications: publisher, epoch, number.
+    """Return the identity of an event for applications: publisher, epoch, number.
 
     It is equal on all nodes, also for a kept event that a publisher sends again after a start.
     """
@@ -120,7 +123,9 @@ def identity_of(key: EventKey, body: EventBody) -> EventKey:
 
 
 class BodyTable:
-    """The bodies that a node keeps, bounded by number and by bytes; the oldest goes first."""
+    """The event bodies that a node keeps, limited by number and bytes; the oldest is
+    dropped first.
+    """
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
@@ -135,11 +140,11 @@ class BodyTable:
         return key in self._bodies
 
     def get(self, key: EventKey) -> EventBody | None:
-        """Return the body of an event, or None if the node does not have it."""
+        """Return the body of an event, or None if the node does not keep it."""
         return self._bodies.get(key)
 
     def newest(self, most: int) -> list[tuple[EventKey, EventBody]]:
-        """Return the newest bodies of events of applications, the newest first."""
+        """Return the bodies of the newest events of applications, newest first."""
         found = list[tuple[EventKey, EventBody]]()
         for key in reversed(self._bodies):
             if len(found) == most:
@@ -149,7 +154,9 @@ class BodyTable:
         return found
 
     def add(self, key: EventKey, body: EventBody) -> list[EventKey]:
-        """Keep a body, unless the event has one; return the events whose bodies went."""
+        """Keep a body unless its event has one; return the events whose bodies were dropped
+        for it.
+        """
         gone: list[EventKey] = []
         if key in self._bodies:
             return gone

@@ -1,4 +1,4 @@
-"""Retained values: the last value of each topic, on every node.
+"""Retained values at a live node: the last value of each topic.
 
 They spread from neighbour to neighbour, whatever the system is. A value has a version, a number and
 the node that gave it; the highest version counts. Two neighbours that state different digests in
@@ -19,7 +19,7 @@ _MOST_NUMBER = 2**63
 
 
 class RetainedTable:
-    """The retained values of a node, bounded: what is beyond a limit is not retained here."""
+    """The retained values of a node, with a limit beyond which a value is not kept."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
@@ -33,11 +33,11 @@ class RetainedTable:
         return len(self._values)
 
     def next_version(self, node_id: int) -> Version:
-        """Return the version of a new value that this node gives."""
+        """Return the version for a new retained value of this node."""
         return self._highest + 1, node_id
 
     def put(self, version: Version, body: EventBody) -> bool:
-        """Keep a value if it is newer than the one of its topic. Return True if it is.
+        """Keep a retained value if it is newer than its topic's present one; return whether it was.
 
         An empty payload ends a value. Its version stays, so that no older value comes back.
         """
@@ -58,11 +58,11 @@ class RetainedTable:
         return True
 
     def all(self) -> Iterator[tuple[Version, EventBody]]:
-        """Yield every value with its version, ended ones included."""
+        """Yield every retained value with its version, ended ones too."""
         yield from self._values.values()
 
     def matching(self, topic_filter: str, now: float) -> list[tuple[Version, EventBody]]:
-        """Return the values that a filter matches, without those that ended or expired."""
+        """Return the retained values that match a filter and have neither ended nor expired."""
         return [
             (version, body) for version, body in self._values.values()
             if body.payload and not body.is_over(now) and matches(topic_filter, body.topic)
@@ -70,12 +70,12 @@ class RetainedTable:
 
 
 def version_bytes(version: Version) -> bytes:
-    """Return a version as it is in a RETAINED frame, before the body."""
+    """Return a retained value's version in the form that precedes the body in a RETAINED frame."""
     return _VERSION.pack(*version)
 
 
 def version_in(content: bytes) -> Version:
-    """Return the version at the beginning of a RETAINED frame. Raises ValueError if it is none."""
+    """Return the version at the start of a RETAINED frame. Raises ValueError if it is malformed."""
     if len(content) < VERSION_BYTES:
         raise ValueError("too short")
     number, node_id = _VERSION.unpack_from(content)

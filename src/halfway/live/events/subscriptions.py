@@ -1,4 +1,5 @@
-"""The subscriptions of a node's applications, and what its system has to know of them.
+"""The subscriptions of a live node's applications, and the topics that its system subscribes to for
+them.
 
 A system knows topics, not wildcards. Where every node receives every event, a node matches alone:
 as soon as it meets a topic, it subscribes to it if a filter matches. Elsewhere an event is on the
@@ -25,7 +26,7 @@ class LocalSubscription:
 
 
 class Subscriptions:
-    """The subscriptions of one node. `run` lets the node handle a command."""
+    """The subscriptions of one live node. `run` lets the node handle a command."""
 
     def __init__(self, face: Face, key: bytes, topics: int, run: Callable[[Command], None]) -> None:
         self._face, self._key, self._run = face, key, run
@@ -58,19 +59,19 @@ class Subscriptions:
         return any(routed_filter(one.filter) == EVERYTHING for one in self._local)
 
     def topic_of(self, topic: str) -> str:
-        """Return the topic by which the system knows an event on a topic."""
+        """Return the routed topic of an event's topic."""
         return topic if self._face.broadcast else routed_topic(topic)
 
     def hash_of(self, topic: str) -> int:
-        """Return the 64 bits of a topic of the system on the wire."""
+        """Return the 64-bit hash on the wire of a routed topic."""
         return hashed(topic, self._key)
 
     def number_of(self, hash64: int) -> int | None:
-        """Return the topic's number in records of this node, or None if there is no room for it."""
+        """Return the number of a topic in this node's records, or None if the table is full."""
         return self.table.number(hash64) if self._face.numbered else short(hash64)
 
     def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
-        """Return the numbers of topics that a neighbour sent, or None if there is no room for one.
+        """Return the numbers of topics that a neighbour sent, or None if the table is full.
 
         topic: the text of these topics, where an event came along.
         """
@@ -120,7 +121,7 @@ class Subscriptions:
             self._end(hash64)
 
     def meet(self, hash64: int, topic: str) -> None:
-        """Subscribe to the topic of an event that comes in, if a filter wants it."""
+        """Subscribe to an arriving event's topic, if an application's filter matches it."""
         if hash64 not in self._texts and self._face.broadcast:
             self._met(topic)
             if self._tree.matching(topic):
@@ -134,7 +135,7 @@ class Subscriptions:
         return topic_filter if self._face.broadcast else routed_filter(topic_filter)
 
     def _is_wanted(self, hash64: int) -> bool:
-        """Return whether a filter needs a topic to which the system has subscribed."""
+        """Return whether an application's filter still needs a topic of the system."""
         if not self._face.broadcast:
             return hash64 in self._pinned
         text = self._texts.get(hash64)
@@ -166,7 +167,7 @@ class Subscriptions:
             self._face.forget(number)
 
     def _forget(self, hash64: int, number: int) -> None:
-        """End what a wildcard began with a topic, before another topic has its number."""
+        """End a wildcard's subscriptions to a topic before its number is reused."""
         self._texts.pop(hash64, None)
         if hash64 in self._subscribed:
             self._subscribed.discard(hash64)

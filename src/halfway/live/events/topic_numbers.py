@@ -1,4 +1,6 @@
-"""Topics inside a node: 64 bits on the wire, and the numbers of one node."""
+"""The topic numbers of a live node: 64-bit hashes on the wire become small numbers in its
+records.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -13,18 +15,18 @@ _LOW_31 = 2**31 - 1
 
 
 def hashed(topic: str, key: bytes) -> int:
-    """Return the 64 bits of a topic on the wire, under the key of a network."""
+    """Return the 64-bit hash of a topic on the wire, keyed by the network."""
     whole = hashlib.blake2b(topic.encode(), digest_size=8, key=key).digest()
     return int.from_bytes(whole, "little")
 
 
 def short(hash64: int) -> int:
-    """Return the 31 bits of a topic in records, for systems in which all nodes number it alike."""
+    """Return the 31-bit number of a topic in records, for systems whose nodes must agree on it."""
     return hash64 & _LOW_31
 
 
 class TopicTable:
-    """The topics of one node by number, a bounded table. hashes: [topics] 64 bits by number.
+    """The topic numbers of one node, a bounded table. hashes: [topics] the 64-bit hash by number.
 
     A number is given anew when all are taken: that of the topic which was not used for the longest
     time, if it is not pinned and `keeps` is false. With `keeps`, no number is ever given anew.
@@ -45,9 +47,7 @@ class TopicTable:
         return len(self._number)
 
     def number(self, hash64: int) -> int | None:
-        """Return the node's number of a topic, a new one if it has none, or None if all are
-        taken.
-        """
+        """Return the number of a topic, a new one if needed, or None if the table is full."""
         number = self._number.get(hash64)
         if number is None:
             number = self._free()
@@ -60,15 +60,15 @@ class TopicTable:
         return number
 
     def known(self, hash64: int) -> bool:
-        """Return whether a topic has a number now."""
+        """Return whether a topic has a number."""
         return hash64 in self._number
 
     def pin(self, hash64: int) -> None:
-        """Keep the number of a topic until `unpin`."""
+        """Keep a topic's number from reuse until `unpin`."""
         self._pins[hash64] = self._pins.get(hash64, 0) + 1
 
     def unpin(self, hash64: int) -> bool:
-        """Undo one `pin`. Return True if it was the last one of the topic."""
+        """Undo one `pin` of a topic's number; return True if it was the last."""
         left = self._pins.get(hash64, 1) - 1
         if left:
             self._pins[hash64] = left

@@ -1,4 +1,5 @@
-"""The Python interface of live nodes: `halfway.live.node`, and the same without an event loop.
+"""The Python interface of a live node: `halfway.live.node` with an event loop, `blocking_node`
+without.
 
 >>> import asyncio, halfway.live
 >>> async def main():
@@ -33,7 +34,7 @@ _POLL_S = 0.02
 def node(
     system: str = "flooding", *, options: Mapping[str, Value] | None = None, **settings: Any
 ) -> "LiveNode":
-    """Return a live node for `async with`. settings: those of `Settings`, such as `nodes=20`.
+    """Return a live node for `async with`. settings: fields of `Settings`, such as `nodes=20`.
 
     Raises Problem for a system that does not run live, and for a value out of range.
     """
@@ -48,7 +49,7 @@ def blocking_node(
 
 
 class Events:
-    """The events of one subscription: `async for event in …`. The queue is bounded.
+    """The bounded queue of one subscription's events: `async for event in …`.
 
     A program that does not keep up loses the oldest events; the node counts them.
     """
@@ -68,7 +69,7 @@ class Events:
         return await self._queue.get()
 
     def end(self) -> None:
-        """End the subscription. Events that have arrived can still be read."""
+        """End the subscription; events that have arrived can still be read."""
         if self._subscription is not None:
             self._node.unsubscribe(self._subscription)
             self._subscription = None
@@ -81,7 +82,7 @@ class Events:
 
 
 class LiveNode:
-    """A live node, the first one of its process. Use `async with`."""
+    """A live node for `async with`, the first node of its process."""
 
     def __init__(self, settings: Settings) -> None:
         self.host = Host(settings)
@@ -97,7 +98,7 @@ class LiveNode:
 
     @property
     def mesh(self) -> MeshNode:
-        """The node itself, with the face of a `Mesh`."""
+        """The live node as a `Mesh`."""
         return self.host.nodes[0]
 
     async def publish(
@@ -113,7 +114,9 @@ class LiveNode:
         self, topic: str, payload: bytes, *, level: Level | str = Level.BEST_EFFORT,
         retain: bool = False, expiry_s: float = float("inf"),
     ) -> bool:  # fmt: skip
-        """Publish an event; False, and no effect, if the node has no room. Raises Refusal."""
+        """Publish an event; return False, without effect, if the node has no room. Raises
+        Refusal.
+        """
         return self.mesh.try_publish(
             topic, payload, level=Level(level), retain=retain, expiry_s=expiry_s
         )
@@ -123,7 +126,7 @@ class LiveNode:
         return Events(self.mesh, topic_filter)
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values that a filter matches."""
+        """Return the retained values at the live node that match a filter."""
         return self.mesh.retained(topic_filter)
 
     async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
@@ -135,7 +138,7 @@ class LiveNode:
         return [table.heard()[peer].hello.name for peer in table.links()]
 
     def status(self) -> dict[str, Any]:
-        """Return the status of the node, as `halfway status --json` prints it."""
+        """Return the status of the live node, as `halfway status --json` prints it."""
         return status_of(self.host, self.mesh)
 
 
@@ -160,7 +163,9 @@ class BlockingNode:
     def publish(
         self, topic: str, payload: bytes, *, retain: bool = False, expiry_s: float = float("inf")
     ) -> None:
-        """Publish an event; wait while the node has no room. Raises Refusal."""
+        """Publish an event from a blocking node, which waits while there is no room. Raises
+        Refusal.
+        """
         self._background.wait_for(
             self._node.publish(topic, payload, retain=retain, expiry_s=expiry_s)
         )
@@ -186,9 +191,9 @@ class BlockingNode:
         return events
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values that a filter matches."""
+        """Return the retained values at the blocking node that match a filter."""
         return self._background.call(lambda: self._node.retained(topic_filter))
 
     def status(self) -> dict[str, Any]:
-        """Return the status of the node, as `halfway status --json` prints it."""
+        """Return the status of the blocking node, as `halfway status --json` prints it."""
         return self._background.call(lambda: status_of(self._background.host, self._node))

@@ -1,4 +1,6 @@
-"""Nodes in a thread of their own: for programs without an event loop, and for single commands."""
+"""The host of live nodes in a background thread, for programs without an event loop and for
+commands.
+"""
 
 import asyncio
 import os
@@ -16,7 +18,7 @@ T = TypeVar("T")
 
 
 class BackgroundHost:
-    """A host in a thread of its own. Use `with BackgroundHost(settings) as host`.
+    """A host of live nodes in a background thread: `with BackgroundHost(settings) as host`.
 
     control: the name under which commands find its control socket; "": none.
     """
@@ -31,7 +33,7 @@ class BackgroundHost:
         self.place: ControlSocket | None = None
 
     def __enter__(self) -> "BackgroundHost":
-        """Start the nodes. Raises what their start raises."""
+        """Start the nodes in the background; errors of their start are raised here."""
         self._thread.start()
         self._ready.wait()
         if self._error is not None:
@@ -45,11 +47,11 @@ class BackgroundHost:
             self._thread.join()
 
     def wait_for(self, one: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the thread of the nodes; return its result, or raise its error."""
+        """Run a coroutine in the background thread; return its result, or raise its error."""
         return asyncio.run_coroutine_threadsafe(one, self._loop).result()
 
     def call(self, function: Callable[[], T]) -> T:
-        """Call a function in the thread of the nodes; return its result, or raise its error."""
+        """Call a function in the background thread; return its result, or raise its error."""
 
         async def called() -> T:
             return function()
@@ -80,7 +82,7 @@ class BackgroundHost:
 
 @contextmanager
 def own_node() -> Iterator[ControlSocket]:
-    """Return a node of the development network for the time of a command; its control socket."""
+    """Yield the control socket of a temporary node on the development network, for one command."""
     name = f"command-{os.getpid()}"
     with BackgroundHost(Settings(name=name, compile="never"), control=name) as background:
         assert background.place is not None

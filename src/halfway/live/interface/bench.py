@@ -1,4 +1,4 @@
-"""The measurement of a network of live nodes in this process: rate, delivery, latency, CPU, drops.
+"""The benchmark of live nodes in this process: rate, delivery, latency, CPU time, drops.
 
 The first node publishes and all others subscribe. Every event carries its number and the time of
 its publication, so that an event counts once at a node, whatever arrives. A phase has a rate, or is
@@ -29,7 +29,9 @@ _MOST_LATENCIES = 2_000_000  # of a phase; further ones count as delivered only
 
 
 class BenchSettings(NamedTuple):
-    """What is measured. rate: events a second of the first phase; the second one is flat out."""
+    """The settings of a live benchmark. rate: events a second in the first phase; the second has no
+    limit.
+    """
 
     system: str
     options: Mapping[str, Value] = {}
@@ -40,7 +42,7 @@ class BenchSettings(NamedTuple):
     interpreted: bool = False
 
     def checked(self) -> "BenchSettings":
-        """Return the settings. Raises Problem for a value out of range."""
+        """Return the benchmark's settings. Raises Problem for a value out of range."""
         for field, low, high in (
             ("nodes", 2, 300), ("size", LEAST_BYTES, MOST_BYTES), ("rate", 1.0, 1e6),
             ("seconds", 0.1, MOST_SECONDS),
@@ -52,7 +54,7 @@ class BenchSettings(NamedTuple):
 
 
 class BenchPhase(NamedTuple):
-    """The measures of one phase."""
+    """The measured values of one phase of a live benchmark."""
 
     phase: str  # "paced" or "flat out"
     seconds: float
@@ -97,7 +99,9 @@ async def bench(
 def run_bench(
     settings: BenchSettings, announce: Callable[[str], None], take: Callable[[BenchPhase], None]
 ) -> None:
-    """Measure in an event loop of its own; give each phase to `take`. Raises as `bench` does."""
+    """Run a live benchmark in its own event loop, and pass each phase to `take`. Raises as `bench`
+    does.
+    """
 
     async def phases() -> None:
         async for phase in bench(settings, announce):
@@ -107,21 +111,21 @@ def run_bench(
 
 
 class _Arrivals:
-    """The notifications of a phase, and the latencies of the first ones."""
+    """The notifications in a phase of a benchmark, and the latencies of the first ones."""
 
     def __init__(self) -> None:
         self._seen: list[bytearray] = []  # by subscriber: whether an event was there
         self.begin(0)
 
     def begin(self, number: int) -> None:
-        """Begin with a phase, whose first event has a number."""
+        """Begin a benchmark phase; its first event has a given number."""
         self.first, self.delivered = number, 0
         self.latencies: list[float] = []
         for one in self._seen:
             one.clear()
 
     def taking(self) -> Callable[[Event], None]:
-        """Return what a further subscriber calls."""
+        """Return the callback for one more subscriber of the benchmark."""
         seen = bytearray()
         self._seen.append(seen)
 

@@ -1,4 +1,4 @@
-"""The end of `halfway node`: a service that runs until the process is asked to end."""
+"""The service loop of `halfway node`, which ends at SIGINT or SIGTERM."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ from halfway.live.runtime.settings import Settings
 
 
 def serve(settings: Settings, offered: ServiceSettings, started: Callable[[Service], None]) -> None:
-    """Run nodes until SIGINT or SIGTERM; call a function once they have started.
+    """Run a service until SIGINT or SIGTERM; call `started` when its nodes have started.
 
     Raises Problem if they cannot start.
     """

@@ -1,4 +1,6 @@
-"""The service of a process: its nodes, the control socket, and what it offers on TCP ports."""
+"""The service of `halfway node`: nodes, control socket, MQTT door, metrics and page in one
+process.
+"""
 
 import asyncio
 import ssl
@@ -28,7 +30,7 @@ _WITHOUT_JOURNAL = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """What a process offers beside its nodes. Addresses are "[HOST:]PORT"; "" is none.
+    """The settings of a service beside its nodes: addresses as "[HOST:]PORT"; "" turns a part off.
 
     mqtt, mqtt_tls: doors of the first node for clients of MQTT, plain and with TLS.
     mqtt_certificate, mqtt_key: PEM files of the door with TLS. mqtt_users: a file of users.
@@ -143,7 +145,7 @@ class Service:
         }  # fmt: skip
 
     def _access(self) -> Access:
-        """Return the users of the doors. Raises Problem for a door that is open to strangers."""
+        """Return the users of the MQTT door. Raises Problem for a door that strangers could use."""
         offered = self._offered
         for field in ("mqtt", "mqtt_tls"):
             text = getattr(offered, field)
@@ -162,7 +164,7 @@ class Service:
 
 
 def _tls(offered: ServiceSettings) -> ssl.SSLContext | None:
-    """Return the context of the door with TLS. Raises Problem for other files."""
+    """Return the TLS context of the MQTT door. Raises Problem for unsuitable files."""
     if offered.mqtt_certificate is None or offered.mqtt_key is None:
         return None
     for field, path in (("mqtt_certificate", offered.mqtt_certificate),

@@ -1,4 +1,4 @@
-"""The check of a journal's folder, without changing it."""
+"""The check of a journal folder by `halfway journal`, which changes nothing."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from halfway.problem import Problem
 
 
 class CheckedSegment(NamedTuple):
-    """What a check finds in one segment."""
+    """What a journal check found in one segment."""
 
     segment: str
     records: int
@@ -20,7 +20,7 @@ class CheckedSegment(NamedTuple):
 
 
 def checked(folder: Path) -> list[CheckedSegment]:
-    """Check every segment of a folder, in order. Raises Problem if it has no journal."""
+    """Check every journal segment in a folder, in order. Raises Problem if there is no journal."""
     if not folder.is_dir():
         remedy = "a node keeps it in the folder journal of its state"
         raise Problem("expected the folder of a journal", where=str(folder), remedy=remedy)

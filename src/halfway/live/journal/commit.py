@@ -13,7 +13,7 @@ GROUP_S, GROUP_RECORDS = 0.002, 64
 
 
 class GroupCommit:
-    """The journal of a node whose event loop runs. All methods belong to the loop's thread."""
+    """The group commit of a journal in an event loop; all methods belong to the loop's thread."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -25,7 +25,7 @@ class GroupCommit:
         self.sync_s = 0.0  # seconds that all groups took to write
 
     def append(self, kind: int, data: bytes, *, spare: bool = False) -> asyncio.Future[None]:
-        """Add a record. The future ends when it is on disk, or with a JournalRefusal.
+        """Add a record to a group; the future ends when it is on disk, or with a JournalRefusal.
 
         Raises JournalRefusal at once for a record that cannot be kept. spare: as in `Journal`.
         """

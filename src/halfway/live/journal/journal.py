@@ -1,4 +1,4 @@
-"""The journal of a node over a `Storage`: append, groups, recovery, snapshots.
+"""The journal of a node on a `Storage`: append in groups, recover, replace by a snapshot.
 
 A record is kept once its group has been synced. The journal does no I/O of its own and starts no
 thread: `Group.write` is the only slow call, and may run in another thread.
@@ -29,7 +29,9 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class JournalRefusal(Exception):
-    """A record that is not kept. reason: "disk full", "disk failed" or "too large"."""
+    """The error of a record that the journal did not keep: "disk full", "disk failed" or "too
+    large".
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,7 +39,7 @@ class JournalRefusal(Exception):
 
 
 class _Place(NamedTuple):
-    """Where the next record goes."""
+    """The place of the journal's next record: segment and offset."""
 
     name: str
     segment: Segment
@@ -45,19 +47,19 @@ class _Place(NamedTuple):
 
 
 class Group:
-    """Records that one sync makes safe. `write` may run in another thread."""
+    """A group of journal records that one sync makes safe; `write` may run in another thread."""
 
     def __init__(self, journal: "Journal", records: list[tuple[int, bytes]]) -> None:
         self._journal, self.records = journal, records
         self.refusal = ""  # why the records are not kept; empty if they are
 
     def write(self) -> None:
-        """Write and sync the records. Never raises OSError: `refusal` has the reason."""
+        """Write and sync the group's records. Never raises OSError; `refusal` has the reason."""
         self.refusal = self._journal.written(self.records)
 
 
 class Journal:
-    """The journal in a storage. random: makes markers, such as os.urandom.
+    """The journal in a storage. random: a source of markers, such as os.urandom.
 
     segment_bytes: a segment of this size is followed by the next. most_bytes: of all segments.
     Call `recover` once, before the first append.
@@ -81,16 +83,16 @@ class Journal:
 
     @property
     def size(self) -> int:
-        """The bytes of all segments."""
+        """The bytes in all segments of the journal."""
         return self._total
 
     @property
     def pending(self) -> int:
-        """The number of records that no group has taken yet."""
+        """The number of journal records that no group has taken yet."""
         return len(self._pending)
 
     def recover(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the kept records (kind, bytes) in order; then the journal is ready to append.
+        """Yield the kept records (kind, bytes) of the journal in order; afterwards it can append.
 
         Recovery cuts a torn tail, skips damaged records and names them in `problems`, and removes
         segments that a snapshot has replaced. Raises OSError if the storage cannot be read.
@@ -113,7 +115,7 @@ class Journal:
             yield from ((one.kind, one.data) for one in scan.records if one.kind != END_OF_SNAPSHOT)
 
     def append(self, kind: int, data: bytes, *, spare: bool = False) -> None:
-        """Add a record to the next group. kind: 1 to 255. It is kept once the group is written.
+        """Add a record to the journal's next group, which keeps it once written. kind: 1 to 255.
 
         spare: the record may use the last sixteenth of the space, because it makes others needless.
         Raises JournalRefusal, and then keeps nothing.
@@ -132,7 +134,7 @@ class Journal:
         self._pending_bytes += needed
 
     def taken_group(self) -> Group | None:
-        """Take the pending records as a group.
+        """Take the journal's pending records as a group.
 
         Return None if there are none. Write one at a time.
         """
@@ -143,7 +145,7 @@ class Journal:
         return group
 
     def snapshot(self, records: Iterable[tuple[int, bytes]]) -> None:
-        """Replace everything that is written by records (kind, bytes) that say the same.
+        """Replace the whole journal by fewer records (kind, bytes) with the same meaning.
 
         Pending records stay pending. Raises JournalRefusal; the old segments then stand. Not while
         a group is being written.
@@ -168,12 +170,15 @@ class Journal:
         self._total = size
 
     def wants_snapshot(self) -> bool:
-        """Return whether a snapshot would pay: more than a segment, and
-        four times the last snapshot."""
+        """Return whether a snapshot is worth it: the journal exceeds a segment and four times the
+        last snapshot.
+        """
         return self.size > max(self._segment_bytes, 4 * self.snapshot_bytes)
 
     def written(self, records: list[tuple[int, bytes]]) -> str:
-        """Write and sync records; return why they are not kept, empty if they are."""
+        """Write and sync records to the journal; return the reason of a failure, or an
+        empty text.
+        """
         if self.failed:
             return "disk failed"
         head = b""
@@ -196,7 +201,8 @@ class Journal:
         return ""
 
     def _append_safely(self, name: str, data: bytes, begin: int) -> str:
-        """Append and sync; return why not. A full disk leaves the segment as it was.
+        """Append to a segment and sync; return the reason of a failure. A full disk leaves the
+        segment as it was.
 
         Any other error is final. After a failed sync a disk may have dropped what it was given, and
         report success later. So nothing is acknowledged until a new start reads what is there.
@@ -212,7 +218,7 @@ class Journal:
         return ""
 
     def _undone(self, name: str, begin: int) -> str:
-        """Cut off what a full disk took of a group."""
+        """Cut off the part of a group that a full disk took."""
         try:
             if begin:
                 self._storage.truncate(name, begin)
@@ -227,7 +233,7 @@ class Journal:
         return "disk failed"
 
     def _take_over(self, name: str, scan: Scan, rest: int, *, last: bool) -> None:
-        """Count a segment that recovery has read; append to the last one, if it is sound.
+        """Count a segment that recovery has read; continue the last one if it is sound.
 
         rest: bytes behind the last sound record. They are a torn tail only in the last segment.
         """
@@ -250,7 +256,7 @@ class Journal:
 
 
 def _first_needed(storage: Storage, names: list[str]) -> int:
-    """Return the index of the newest complete snapshot, or 0 if there is none."""
+    """Return the index of the newest complete snapshot among segments, or 0."""
     for index in range(len(names) - 1, 0, -1):
         data = storage.read(names[index])
         segment = read_segment(data)
@@ -260,7 +266,7 @@ def _first_needed(storage: Storage, names: list[str]) -> int:
 
 
 def _is_unfinished(scan: Scan) -> bool:
-    """Return whether the last segment is a torn header, or a snapshot that was under way.
+    """Return whether the last segment has a torn header or an incomplete snapshot.
 
     What the snapshot was to replace is still there.
     """

@@ -1,4 +1,4 @@
-"""The events of delivery level `kept`: on disk until acknowledged or expired, once to each reader.
+"""The kept events of a node (delivery level `kept`): on disk until acknowledged, delivered once.
 
 A stream is what one publisher publishes on one topic; its events have the numbers 1, 2, 3, …
 A publisher keeps an event until it is acknowledged or expires, and its heartbeats name the range
@@ -29,7 +29,9 @@ _POSITION = struct.Struct("<IIQQQ")
 
 
 class Stream(NamedTuple):
-    """The events of one publisher, since it began an empty journal, on one topic."""
+    """The id of a stream of kept events: publisher, topic, and when the publisher's journal
+    began.
+    """
 
     publisher: int  # node id
     epoch: int  # 32 bits; a publisher that has lost its journal begins another
@@ -37,7 +39,7 @@ class Stream(NamedTuple):
 
 
 class KeptEvent(NamedTuple):
-    """An event that must not be lost. expires: seconds since 1970, inf for never."""
+    """A kept event. expires: seconds since 1970, inf for never."""
 
     stream: Stream
     number: int
@@ -46,7 +48,7 @@ class KeptEvent(NamedTuple):
 
 
 class Heartbeat(NamedTuple):
-    """What a publisher has of a stream: the numbers from first to last, both included."""
+    """A publisher's statement on a stream: it keeps the events numbered first to last."""
 
     stream: Stream
     first: int
@@ -54,7 +56,9 @@ class Heartbeat(NamedTuple):
 
 
 class _Reading:
-    """What a reader has of a stream: everything up to `through`, and some events ahead of it."""
+    """A reader's position in a stream of kept events: everything up to `through`, and some events
+    beyond.
+    """
 
     def __init__(self, through: int = 0) -> None:
         self.through = through
@@ -68,7 +72,9 @@ class _Reading:
         self.advance(self.through)
 
     def advance(self, through: int) -> None:
-        """Count everything up to a number as had, and what follows it without a gap."""
+        """Move a reader's position up to a number, and over the events that follow without
+        a gap.
+        """
         self.through = max(self.through, through)
         while self.through + 1 in self.ahead:
             self.through += 1
@@ -76,7 +82,7 @@ class _Reading:
 
 
 class KeptEvents:
-    """The kept events of one node, as publisher and as reader.
+    """The kept events of one node in both roles, publisher and reader.
 
     publisher: the own node id. epoch: of an empty journal; a journal that has own events brings
     its own epoch. write: appends a record (kind, bytes) to the journal. If it raises
@@ -98,7 +104,7 @@ class KeptEvents:
     # The publisher
 
     def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
-        """Keep an event of this node's application; None at a limit."""
+        """Keep an event of this node's application; return None if a limit is reached."""
         full = len(self._kept) >= MOST_KEPT_EVENTS
         if topic not in self._last and len(self._last) >= MOST_OWN_STREAMS:
             return None
@@ -111,7 +117,7 @@ class KeptEvents:
         return event
 
     def acknowledge(self, topic: int, number: int) -> None:
-        """Drop an own event that need not be kept any more."""
+        """Drop an own kept event that all readers have."""
         if (topic, number) in self._kept:
             self._note(DROP, _EVENT.pack(*self._own(topic), number, 0.0))
             self._drop_kept(topic, number)
@@ -125,7 +131,7 @@ class KeptEvents:
         return len(void)
 
     def heartbeats(self) -> list[Heartbeat]:
-        """Return what this node has of each own stream; first > last: nothing is left."""
+        """Return a heartbeat of each own stream; first > last: no event is left."""
         first: dict[int, int] = {}
         for topic, number in self._kept:
             first[topic] = min(number, first.get(topic, number))
@@ -140,21 +146,21 @@ class KeptEvents:
         return self._epoch
 
     def __len__(self) -> int:
-        """Return the number of own events that are kept."""
+        """Return the number of own kept events."""
         return len(self._kept)
 
     def own_events(self) -> list[KeptEvent]:
-        """Return the own events that are kept, the oldest first."""
+        """Return the own kept events, oldest first."""
         return list(self._kept.values())
 
     def kept_event(self, topic: int, number: int) -> KeptEvent | None:
-        """Return an own event that a reader asks for, or None if it is gone."""
+        """Return an own kept event that a reader requests, or None if it is gone."""
         return self._kept.get((topic, number))
 
     # The reader
 
     def receive(self, event: KeptEvent) -> bool:
-        """Take an event of another publisher.
+        """Take a kept event from another publisher.
 
         Return False if it was had before, or there is no room.
 
@@ -180,13 +186,14 @@ class KeptEvents:
         return -1 if reading is None else reading.through
 
     def has(self, stream: Stream, number: int) -> bool:
-        """Return whether an event was received here: it is then
-        acknowledged again, not delivered."""
+        """Return whether a kept event was received before; it is then acknowledged again, not
+        delivered.
+        """
         reading = self._reading.get(stream)
         return reading is not None and reading.has(number)
 
     def asked(self, heartbeat: Heartbeat) -> list[int]:
-        """Return the numbers to ask for after a heartbeat, at most 64, in ascending order.
+        """Return the numbers to request after a heartbeat, at most 64, ascending.
 
         What lies before the first number of the heartbeat is gone: it is counted in `missed`.
         """
@@ -206,17 +213,17 @@ class KeptEvents:
         return [one for one, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:
-        """Read a stream from a number on: a new reader does not ask for what is older."""
+        """Begin to read a stream at a number; a new reader does not request older events."""
         if stream not in self._reading and len(self._reading) < MOST_STREAMS:
             self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
             self._reading[stream] = _Reading(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
-        """Return the events that the application has not had, in the order of their arrival."""
+        """Return the received kept events that the application has not had, in order of arrival."""
         return list(self._undelivered.values())
 
     def delivered(self, stream: Stream, number: int) -> None:
-        """Note that the application has had an event: it does not get it again."""
+        """Note that the application has had a kept event."""
         if (stream, number) in self._undelivered:
             self._note(DELIVERED, _EVENT.pack(*stream, number, 0.0))
             del self._undelivered[stream, number]
@@ -224,7 +231,9 @@ class KeptEvents:
     # The journal
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a record of the journal. Return False if it is not one of these kinds."""
+        """Restore a record of kept events from the journal; return False for a record of another
+        kind.
+        """
         if kind in (KEEP, RECEIVED):
             event = _unpacked(data)
             if kind == KEEP:
@@ -246,7 +255,7 @@ class KeptEvents:
         return True
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the records (kind, bytes) that say what is known now."""
+        """Yield records (kind, bytes) for the journal that hold all present kept events."""
         for topic, last in self._last.items():
             yield POSITION, _POSITION.pack(*self._own(topic), last, 0)
         for event in self._kept.values():
@@ -259,7 +268,7 @@ class KeptEvents:
             yield RECEIVED, _packed(event)
 
     def _note(self, kind: int, data: bytes) -> None:
-        """Write a record that only saves work or repetition; without it nothing is lost."""
+        """Write a journal record whose loss costs only work or a repetition."""
         with suppress(JournalRefusal):
             self.last_write = self._write(kind, data)
 

@@ -1,4 +1,6 @@
-"""The journal of a node that runs: one folder, and the parts of the node that remember by it."""
+"""The journal of a running node: one locked folder, and the parts of the node that keep records in
+it.
+"""
 
 import asyncio
 import fcntl
@@ -16,19 +18,19 @@ _SNAPSHOT_S = 5.0  # between two looks whether a snapshot pays
 
 
 class JournalPart(Protocol):
-    """A part of a node that has records in the journal."""
+    """A part of a node that keeps records in the journal."""
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a record. Return False if it belongs to another part."""
+        """Restore a record from the journal; return False if it belongs to another part."""
         ...
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the records (kind, bytes) that say what the part knows now."""
+        """Yield records (kind, bytes) for the journal that hold the part's present state."""
         ...
 
 
 class NodeJournal:
-    """The journal of a node in a folder, which one process uses at a time.
+    """The journal of a running node in a folder that one process locks.
 
     All methods belong to the thread of the event loop. `problems` names what was damaged. Raises
     Problem if another process uses the folder, or it cannot be read.
@@ -51,31 +53,31 @@ class NodeJournal:
 
     @property
     def problems(self) -> list[str]:
-        """What recovery found damaged: segment, place, reason."""
+        """The damage that recovery of the journal found: segment, place, reason."""
         return self._journal.problems
 
     @property
     def size(self) -> int:
-        """The bytes on disk."""
+        """The bytes of the node's journal on disk."""
         return self._journal.size
 
     @property
     def all_sync_s(self) -> float:
-        """The seconds that all groups took to reach the disk."""
+        """The seconds that all groups of the journal took to sync."""
         return self._commit.sync_s
 
     @property
     def groups(self) -> int:
-        """The number of groups written so far."""
+        """The number of groups written to the journal so far."""
         return self._commit.groups
 
     @property
     def has_failed(self) -> bool:
-        """Whether the disk had an error. Nothing is kept then until the next start."""
+        """Whether the journal's disk failed; then nothing is kept until the next start."""
         return self._journal.failed
 
     def add(self, part: JournalPart) -> None:
-        """Give a part its records back.
+        """Add a part of the node, and restore its records from the journal.
 
         If a part is never added, its records stay in the journal.
         """
@@ -83,7 +85,8 @@ class NodeJournal:
         self._parts.append(part)
 
     def write(self, kind: int, data: bytes, spare: bool = False) -> "asyncio.Future[None]":
-        """Append a record; the future ends when it is on disk, or with a JournalRefusal.
+        """Append a record to the journal; the future ends when it is on disk, or with a
+        JournalRefusal.
 
         spare: as in `Journal.append`. Raises JournalRefusal at once where there is no room.
         """
@@ -124,13 +127,13 @@ class NodeJournal:
 
 
 def _noted(future: "asyncio.Future[None]") -> None:
-    """Take note of a refusal for which no caller waits."""
+    """Note a journal refusal for which no caller waits."""
     if not future.cancelled():
         future.exception()
 
 
 def _locked(folder: Path) -> int | None:
-    """Lock a folder for this process. Raises Problem if another process has it."""
+    """Lock a journal folder for this process. Raises Problem if another process has it."""
     descriptor = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

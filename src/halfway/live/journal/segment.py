@@ -1,4 +1,4 @@
-"""The form of a segment: a header, then records. All numbers are little-endian.
+"""The bytes of a journal segment: a header, then records; all numbers are little-endian.
 
     segment   `HWJRNL1\\n` 8 · sequence u64 · marker 4 · snapshot u8 · CRC32 u32
     record    marker 4 · length u32 · CRC32 u32 · kind u8 · bytes
@@ -25,7 +25,7 @@ _COVERED = struct.Struct("<4sQIB")
 
 
 class Segment(NamedTuple):
-    """The header of a segment. snapshot: it begins with the whole state."""
+    """The header of a journal segment. snapshot: the segment begins with a whole state."""
 
     sequence: int
     marker: bytes
@@ -33,7 +33,7 @@ class Segment(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A sound record, and its place in the segment (bytes from the beginning)."""
+    """A sound record, with its offset in the journal segment."""
 
     place: int
     kind: int
@@ -41,7 +41,9 @@ class Record(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a segment holds. end: behind the last sound record. bad: places and reasons."""
+    """The content of a journal segment. end: behind the last sound record. bad: damage, by offset
+    and reason.
+    """
 
     segment: Segment | None  # None: the header is damaged
     records: list[Record]
@@ -50,7 +52,7 @@ class Scan(NamedTuple):
 
     @property
     def is_complete_snapshot(self) -> bool:
-        """Whether the segment begins with the whole state, written to its end."""
+        """Whether the journal segment begins with a complete snapshot."""
         snapshot = self.segment is not None and self.segment.snapshot
         return snapshot and any(one.kind == END_OF_SNAPSHOT for one in self.records)
 
@@ -62,12 +64,12 @@ def packed_segment(segment: Segment) -> bytes:
 
 
 def packed_record(marker: bytes, place: int, kind: int, data: bytes) -> bytes:
-    """Return a record as it stands at a place of the segment with this marker."""
+    """Return the bytes of a record at an offset of the journal segment with a given marker."""
     return _RECORD.pack(marker, len(data), _checksum(marker, place, kind, data), kind) + data
 
 
 def scanned(data: bytes) -> Scan:
-    """Scan a segment: its sound records in order, and what is damaged. Never raises.
+    """Scan a journal segment for sound records, in order, and damage. Never raises.
 
     A segment with a damaged header is read with the marker of its first record.
     """
@@ -89,7 +91,7 @@ def scanned(data: bytes) -> Scan:
 
 
 def read_segment(data: bytes) -> Segment | None:
-    """Return the header of a segment, or None if it is damaged."""
+    """Return the header of a journal segment, or None if it is damaged."""
     if len(data) < HEADER_BYTES:
         return None
     head = data[: _HEADER.size]
@@ -99,7 +101,7 @@ def read_segment(data: bytes) -> Segment | None:
 
 
 def _record(data: bytes, place: int, marker: bytes) -> Record | None:
-    """Return the record at a place, or None if there is no sound one."""
+    """Return the record at an offset of a journal segment, or None if it is damaged."""
     begin = place + RECORD_BYTES
     if begin > len(data):
         return None

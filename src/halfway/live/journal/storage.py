@@ -1,4 +1,6 @@
-"""The storage of a journal: what it needs of a disk, and a folder that offers it."""
+"""The storage of a journal: the interface that it needs of a disk, and a folder that
+implements it.
+"""
 
 import os
 from pathlib import Path
@@ -10,38 +12,41 @@ ENDING = ".journal"
 
 
 class Storage(Protocol):
-    """Named byte strings that grow at their end. Every method may raise OSError.
+    """The interface of a journal's storage: named files that grow at their end; any method may
+    raise OSError.
 
     Bytes are safe from a loss of power only after `sync`. A failed `append` may have written some.
     """
 
     def names(self) -> list[str]:
-        """Return the names, in ascending order."""
+        """Return the names of the stored segments, ascending."""
         ...
 
     def read(self, name: str) -> bytes:
-        """Return the whole content."""
+        """Return the whole content of a stored segment."""
         ...
 
     def append(self, name: str, data: bytes) -> None:
-        """Write at the end of a segment of the journal; a new name begins an empty segment."""
+        """Append to a stored segment; an unknown name begins an empty one."""
         ...
 
     def sync(self, name: str) -> None:
-        """Return when the content and the name are safe."""
+        """Make the content and the name of a stored segment safe on disk."""
         ...
 
     def truncate(self, name: str, size: int) -> None:
-        """Cut the content to its first `size` bytes, and make that safe."""
+        """Cut a stored segment to its first `size` bytes, safely on disk."""
         ...
 
     def remove(self, name: str) -> None:
-        """Remove a name."""
+        """Remove a stored segment."""
         ...
 
 
 class FolderStorage:
-    """The files of a folder that end in `.journal`. Only one process may use a folder."""
+    """The storage of a journal in the `.journal` files of a folder; one process uses it at
+    a time.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -53,38 +58,38 @@ class FolderStorage:
             raise Problem(what, where=str(folder), remedy="choose another state folder") from error
 
     def names(self) -> list[str]:
-        """Return the names, in ascending order."""
+        """Return the names of the folder's journal files, ascending."""
         return sorted(path.name for path in self._folder.glob(f"*{ENDING}"))
 
     def read(self, name: str) -> bytes:
-        """Return the whole content."""
+        """Return the whole content of a journal file."""
         return (self._folder / name).read_bytes()
 
     def append(self, name: str, data: bytes) -> None:
-        """Write at the end of a segment of the journal; a new name begins an empty segment."""
+        """Append to a journal file; an unknown name begins an empty file."""
         descriptor, rest = self._descriptor(name), memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
 
     def sync(self, name: str) -> None:
-        """Return when the content and the name are safe."""
+        """Sync a journal file, and the folder if the file is new."""
         _sync_data(self._descriptor(name))
 
     def truncate(self, name: str, size: int) -> None:
-        """Cut the content to its first `size` bytes, and make that safe."""
+        """Cut a journal file to its first `size` bytes, and sync it."""
         descriptor = self._descriptor(name)
         os.ftruncate(descriptor, size)
         os.fsync(descriptor)
 
     def remove(self, name: str) -> None:
-        """Remove a name."""
+        """Remove a journal file."""
         if self._open and self._open[0] == name:
             self.close()
         (self._folder / name).unlink(missing_ok=True)
         self._sync_folder()
 
     def close(self) -> None:
-        """Close the open file."""
+        """Close the open journal file."""
         if self._open:
             os.close(self._open[1])
             self._open = None

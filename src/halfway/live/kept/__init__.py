@@ -1,4 +1,4 @@
-"""The kept events of a node with a journal, on the mesh.
+"""The exchange of kept events between nodes with journals: publishers, readers, acknowledgements.
 
 A kept event travels as any other event does. Its publisher also states each second which numbers of
 each stream it still keeps. A node with a journal reads the streams that its subscriptions match: it

@@ -1,4 +1,4 @@
-"""The kept events of one node: publisher, reader and journal together."""
+"""The service for kept events at one node, which joins publisher, reader and journal."""
 
 from halfway.live.drops import Drops
 from halfway.live.journal.kept_events import SPARE_KINDS, KeptEvents
@@ -10,7 +10,7 @@ from halfway.live.step.scheduler import Scheduler
 
 
 class KeptService:
-    """The kept events of one node."""
+    """The kept-event service of one node."""
 
     def __init__(
         self, outlet: KeptOutlet, journal: NodeJournal, scheduler: Scheduler, drops: Drops
@@ -23,12 +23,12 @@ class KeptService:
         self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
 
     def start(self) -> None:
-        """Begin, once the subscriptions of the last start are back."""
+        """Start the kept events, after the subscriptions of the last start are restored."""
         self.reader.start()
         self.publisher.start()
 
     def stop(self) -> None:
-        """Send nothing more."""
+        """Stop to send for kept events."""
         self.reader.stop()
         self.publisher.stop()
 

@@ -1,4 +1,4 @@
-"""What kept events need of their node, and the statements between publishers and readers."""
+"""The interface that kept events need of their node, and the form of kept events on disk."""
 
 import math
 import struct
@@ -26,41 +26,41 @@ AckRow = tuple[int, int, int, list[int]]  # topic, epoch, through, numbers asked
 
 
 class KeptOutlet(Protocol):
-    """What a node does for its kept events."""
+    """The interface of a node to its kept events."""
 
     node_id: int
 
     def spread(self, body: EventBody) -> None:
-        """Let the system publish an event."""
+        """Publish a kept event through the system."""
         ...
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
-        """Deliver an event to the subscriptions that match, now."""
+        """Deliver a kept event to the matching subscriptions, now."""
         ...
 
     def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:
-        """Publish something of the runtime itself."""
+        """Publish a statement about kept events on a topic of the runtime."""
         ...
 
     def listen(self, topic_filter: str, callback: Callable[[Event], None]) -> None:
-        """Subscribe to something of the runtime itself."""
+        """Subscribe to statements about kept events on a topic of the runtime."""
         ...
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return retained values."""
+        """Return the retained statements of other nodes about kept events."""
         ...
 
     def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
-        """Return the subscriptions of the node's applications, or those that match a topic."""
+        """Return the subscriptions of the node's applications, all or those that match a topic."""
         ...
 
     def topic_hash(self, topic: str) -> int:
-        """Return the 64 bits of a topic."""
+        """Return the 64-bit hash of a kept event's topic."""
         ...
 
 
 class DiskForm:
-    """The form of an event on disk: its age becomes a time of the wall clock.
+    """The form of kept events on disk: a time of the wall clock replaces the age.
 
     wall: seconds since 1970.
     """
@@ -69,17 +69,19 @@ class DiskForm:
         self._scheduler, self.wall = scheduler, wall
 
     def content(self, body: EventBody) -> bytes:
-        """Return a body as it is on disk."""
+        """Return a kept event's body in the form on disk."""
         born = self.wall() - (self._scheduler.now() - body.born)
         return _WALL.pack(born) + encoded(body._replace(place=None), body.born)
 
     def restored(self, content: bytes) -> EventBody:
-        """Return the body in these bytes. Raises ValueError if they are none."""
+        """Return the body of a kept event from its bytes on disk. Raises ValueError for malformed
+        bytes.
+        """
         age = max(self.age_s(content), 0.0)
         return decoded(content[_WALL.size :], self._scheduler.now() - age)
 
     def age_s(self, content: bytes) -> float:
-        """Return the seconds since the publication of a body on disk."""
+        """Return the age in seconds of a kept event's body on disk."""
         if len(content) < _WALL.size:
             raise ValueError("too short")
         (born,) = _WALL.unpack_from(content)
@@ -92,7 +94,7 @@ class DiskForm:
 
 
 def rows(payload: bytes, form: Any) -> Any:
-    """Return the rows of a statement; none if it is not readable."""
+    """Return the rows of a statement about kept events, or no rows if it is malformed."""
     try:
         return msgspec.msgpack.decode(payload, type=form)
     except (msgspec.MsgspecError, ValueError):

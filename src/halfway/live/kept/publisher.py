@@ -1,4 +1,6 @@
-"""The publisher of kept events: on disk first, then on the mesh, until all readers have them."""
+"""The publisher of kept events: it writes them to disk, then publishes them until all readers have
+them.
+"""
 
 import asyncio
 import math
@@ -46,18 +48,18 @@ class KeptPublisher:
         self._is_open = True
 
     def start(self) -> None:
-        """Begin with heartbeats."""
+        """Start the heartbeats of own kept events."""
         for event in self._kept.own_events():
             self._texts[event.stream.topic] = self._form.restored(event.content).topic
         self._outlet.listen(f"{ACKS}{self._outlet.node_id}", self._hear)
         self._tick(self._scheduler.now(), None)
 
     def stop(self) -> None:
-        """Send nothing more."""
+        """Stop the heartbeats of own kept events."""
         self._is_open = False
 
     def publish(self, body: EventBody) -> "tuple[EventBody, asyncio.Future[None]]":
-        """Publish an event once it is on disk. Return it with its place in its stream.
+        """Publish a kept event once it is on disk; return the event with its place in its stream.
 
         The future ends when the system has it, or with a Refusal. Raises Refusal at once for an
         event that cannot be kept.
@@ -125,7 +127,7 @@ class KeptPublisher:
         self._scheduler.after(BEAT_S, self._tick, None)
 
     def _release(self) -> None:
-        """Drop the own events that every announced reader has."""
+        """Drop own kept events that every announced reader has."""
         readers = self._readers() if len(self._kept) else {}
         through: dict[int, float] = {}
         for event in self._kept.own_events():
@@ -141,7 +143,7 @@ class KeptPublisher:
                 self._kept.acknowledge(topic, event.number)
 
     def _readers(self) -> dict[int, list[str]]:
-        """Return the filters of the other nodes that read kept events, by node id."""
+        """Return the filters of other nodes that read kept events, by node id."""
         found = {}
         for event in self._outlet.retained(READERS + "+"):
             reader = event.topic.removeprefix(READERS)
@@ -150,7 +152,7 @@ class KeptPublisher:
         return found
 
     def _hear(self, event: Event) -> None:
-        """Take the acknowledgements of a reader, and send again what it asks for."""
+        """Take a reader's acknowledgements, and resend the kept events that it requests."""
         again = 0
         for topic, epoch, through, asked in rows(event.payload, list[AckRow]):
             if epoch != self._kept.epoch:

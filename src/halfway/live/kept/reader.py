@@ -1,4 +1,6 @@
-"""The reader of kept events: in order, once, acknowledged when on disk, asked for when missing."""
+"""The reader of kept events: in order, once; it acknowledges events on disk and requests missing
+ones.
+"""
 
 import asyncio
 import math
@@ -33,7 +35,7 @@ GAP_S = 30.0  # after which events behind a gap are handed on
 
 
 class _Waiting(NamedTuple):
-    """An event of a stream that its application has not had yet."""
+    """A kept event that its application has not had yet."""
 
     key: EventKey
     body: EventBody
@@ -42,7 +44,7 @@ class _Waiting(NamedTuple):
 
 
 class KeptReader:
-    """The kept events of others that the subscriptions of this node match."""
+    """The kept events of other nodes that match this node's subscriptions."""
 
     def __init__(
         self, outlet: KeptOutlet, kept: KeptEvents, form: DiskForm, scheduler: Scheduler,
@@ -57,7 +59,7 @@ class KeptReader:
         self._announced: tuple[float, bytes] = (0.0, b"")
 
     def start(self) -> None:
-        """Hand on what came before this node ended, and read on."""
+        """Deliver kept events that the last run of this node received, and continue to read."""
         now = self._scheduler.now()
         for subscription in self._outlet.readers_here():
             subscription.since = -math.inf  # it was restored: it has a right to all since its begin
@@ -69,11 +71,11 @@ class KeptReader:
         self._tick(now, None)
 
     def stop(self) -> None:
-        """Send nothing more."""
+        """Stop to acknowledge and request kept events."""
         self._is_open = False
 
     def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:
-        """Take an event of a stream that this node reads. Return False if it is not one."""
+        """Take a kept event of a stream that this node reads; return False for another stream."""
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:
             return False
@@ -99,7 +101,7 @@ class KeptReader:
     def _begin(
         self, stream: Stream, readers: list[LocalSubscription], begun: float, number: int
     ) -> None:
-        """Begin with a stream that is new here, from a number on.
+        """Begin to read a new stream of kept events at a number.
 
         A reader that is older than the stream has a right to all of it.
         """
@@ -118,7 +120,7 @@ class KeptReader:
         self._scheduler.after(_TICK_S, self._tick, None)
 
     def _announce(self, now: float) -> None:
-        """Announce the filters that are read here, if they changed or an hour has passed."""
+        """Announce the filters by which this node reads kept events, after a change or an hour."""
         filters = sorted({one.filter for one in self._outlet.readers_here()})
         size = sum(len(one.encode()) for one in filters)
         if len(filters) > MOST_FILTERS or size > MOST_STATED:
@@ -130,7 +132,7 @@ class KeptReader:
             self._outlet.say(topic, payload, retain=True, expiry_s=RETENTION_S)
 
     def _hand_on(self, stream: Stream) -> None:
-        """Hand on the events of a stream in order; those behind a gap after a time."""
+        """Deliver a stream's kept events in order; after a time-out also those behind a gap."""
         waiting, now = self._waiting[stream], self._scheduler.now()
         through = self._kept.through(stream)
         oldest = min((one.since for one in waiting.values()), default=now)
@@ -143,7 +145,7 @@ class KeptReader:
             self._kept.delivered(stream, number)
 
     def _hear(self, event: Event) -> None:
-        """Take the heartbeats of a publisher, for the streams that are read here."""
+        """Take a publisher's heartbeats of the streams that this node reads."""
         for topic, epoch, first, last, age_s in rows(event.payload, list[BeatRow]):
             is_sound = 0 < first <= last + 1 < 2**63 and 0 <= epoch < 2**32 and age_s >= 0
             readers = self._outlet.readers_here(topic) if is_sound else []
@@ -164,7 +166,7 @@ class KeptReader:
             self._scheduler.after(_ACK_S, self._acknowledge, None)
 
     def _acknowledge(self, _now: float, _: None) -> None:
-        """Acknowledge what is on disk, and ask for what is missing."""
+        """Acknowledge the kept events on disk, and request the missing ones."""
         self._is_acking = False
         due, self._due = self._due, set()
         found: dict[int, list[AckRow]] = {}

@@ -1,4 +1,4 @@
-"""Certificates and revocation lists, in one canonical form of bytes each.
+"""Certificates and revocation lists of a network, each in one canonical form of bytes.
 
 A certificate says that the owner of two keys is a node of a network: its name, its node id, the
 topics that it may publish and subscribe to, and until when. A revocation list names certificates by
@@ -26,11 +26,13 @@ _LIST_HEAD = struct.Struct("<4s8sIH")
 
 
 class NotValid(Exception):
-    """Bytes that are no certificate or list of this network; the text is the reason."""
+    """The error of bytes that are no certificate or revocation list of this network, with the
+    reason.
+    """
 
 
 class Certificate(NamedTuple):
-    """What the root key of a network certifies of a node."""
+    """A certificate: what the root key of a network states about a node."""
 
     network_id: bytes  # 8 bytes
     serial: int  # 32 bits, unique in the network
@@ -44,24 +46,24 @@ class Certificate(NamedTuple):
 
     @property
     def node_id(self) -> int:
-        """The node id, 31 bits."""
+        """The node id in the certificate, 31 bits."""
         return node_id_of(self.signing_key, self.salt)
 
 
 class Revocations(NamedTuple):
-    """The certificates that a network has revoked."""
+    """The list of the certificates that a network has revoked."""
 
     version: int = 0  # 0: the network has never revoked one
     serials: tuple[int, ...] = ()  # ascending, at most 256
 
 
 def network_id_of(root_key: bytes) -> bytes:
-    """Return the id of a network, 8 bytes; root_key: its public Ed25519 key, 32 bytes."""
+    """Return the id of a network, 8 bytes of a hash of its public Ed25519 root key (32 bytes)."""
     return sha256(b"halfway network id 1\0" + root_key).digest()[:NETWORK_ID_BYTES]
 
 
 def signed_certificate(certificate: Certificate, root: Ed25519PrivateKey) -> bytes:
-    """Return the certificate as bytes with the signature of the root key.
+    """Return a certificate's bytes, signed by the root key.
 
     Raises NotValid for a name, a pattern or a number of them over its limit.
     """
@@ -73,7 +75,7 @@ def signed_certificate(certificate: Certificate, root: Ed25519PrivateKey) -> byt
 
 
 def read_certificate(data: bytes, signing_key: bytes | None) -> Certificate:
-    """Return the certificate that bytes hold, with its signature checked.
+    """Return the certificate in these bytes. Raises NotValid, also for a wrong signature.
 
     signing_key: the public root key; None for the certificate's own key, as small networks with
     one secret use it. Time and revocation are for the caller to check. Raises NotValid.
@@ -100,20 +102,22 @@ def read_certificate(data: bytes, signing_key: bytes | None) -> Certificate:
 
 
 def is_expired(certificate: Certificate, wall: float) -> bool:
-    """Return whether a certificate is void by the wall clock (seconds since 1970), ± 1 h."""
+    """Return whether a certificate has expired by the wall clock (seconds since 1970), ± 1 h."""
     return wall > certificate.not_after + CLOCK_TOLERANCE_S
 
 
 def signed_revocations(
     revocations: Revocations, network_id: bytes, root: Ed25519PrivateKey
 ) -> bytes:
-    """Return the list as bytes with the signature of the root key; NotValid if it is too long."""
+    """Return a revocation list's bytes, signed by the root key. Raises NotValid if it is
+    too long.
+    """
     content = _list_content(revocations, network_id)
     return content + root.sign(content)
 
 
 def read_revocations(data: bytes, root_key: bytes) -> Revocations:
-    """Return the list that bytes hold, with its signature checked. Raises NotValid."""
+    """Return the revocation list in these bytes. Raises NotValid, also for a wrong signature."""
     content, signature = data[:-SIGNATURE_BYTES], data[-SIGNATURE_BYTES:]
     if len(content) < _LIST_HEAD.size:
         raise NotValid("no revocation list: wrong length")
@@ -168,7 +172,9 @@ def _text(text: str, most: int, field: str) -> bytes:
 
 
 class _Reader:
-    """Texts and counts from the end of a certificate; NotValid where they do not fit."""
+    """A reader of texts and counts at the end of a certificate. Raises NotValid where they do not
+    fit.
+    """
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data, self._at = data, at

@@ -1,4 +1,4 @@
-"""The layouts of datagrams with keys. All numbers are little-endian.
+"""The layouts of handshake datagrams between nodes with keys; all numbers are little-endian.
 
 Sealed datagrams: `version u8 · kind u8 · session u32 · counter u64`, then the encrypted content and
 its tag. The header is authenticated. The session is a number that the receiver chose.
@@ -31,7 +31,7 @@ _MOST_HANDSHAKE_BYTES = 1232
 
 
 class Beacon(NamedTuple):
-    """The announcement of a node, and of its wish for sessions."""
+    """The datagram that announces a node and asks for sessions."""
 
     node_id: int
     boot: bytes  # 8 random bytes of a start of the node
@@ -39,7 +39,7 @@ class Beacon(NamedTuple):
 
 
 class CookieReply(NamedTuple):
-    """The answer to a beacon: who shows the cookie receives at its address."""
+    """The answer to a beacon; a node that shows the cookie has proven its address."""
 
     node_id: int
     boot: bytes
@@ -81,7 +81,7 @@ _KIND_OF = {body: kind for kind, (body, _) in _LAYOUTS.items()}
 
 
 class HandshakeDatagram(NamedTuple):
-    """A handshake datagram whose MAC is right."""
+    """A handshake datagram with a correct MAC."""
 
     body: Body
     noise: bytes  # the message of Noise; empty in a beacon or a cookie
@@ -89,26 +89,28 @@ class HandshakeDatagram(NamedTuple):
 
 
 class HandshakeCodec:
-    """Packs and reads handshake datagrams of one network. secret: 32 bytes of the network."""
+    """The encoder and decoder of a network's handshake datagrams. secret: 32 bytes of the
+    network.
+    """
 
     def __init__(self, network_id: bytes, secret: bytes) -> None:
         self._network_id = network_id
         self._mac_key = sha256(b"halfway handshake mac 1\0" + secret).digest()
 
     def prologue(self, body: Body) -> bytes:
-        """Return the part of a datagram before the message of Noise."""
+        """Return the part of a handshake datagram that precedes the Noise message."""
         kind = _KIND_OF[type(body)]
         return _LAYOUTS[kind][1].pack(VERSION, kind, self._network_id, *body)
 
     def finished(self, prologue: bytes, noise: bytes = b"") -> bytes:
-        """Return the datagram with a message of Noise, padding where it is due, and the MAC."""
+        """Return a handshake datagram with its Noise message, padding if due, and MAC."""
         content = prologue + noise
         if not noise:
             content = content.ljust(PADDED_BYTES - MAC_BYTES, b"\0")
         return content + self._mac(content)
 
     def read(self, datagram: bytes) -> HandshakeDatagram | str:
-        """Return the parts of a handshake datagram, or the reason why it is refused."""
+        """Return the parts of a handshake datagram, or the reason of its refusal."""
         layout = _LAYOUTS.get(datagram[1])
         if layout is None:
             return "unknown kind"

@@ -1,4 +1,4 @@
-"""The files of keys: a node's identity, a network's folder, and what a member gets from it.
+"""The files of keys: a node's identity, the folder of a network, and the member file for a node.
 
     kitchen.key         the private keys of a node, two blocks of PEM; stays on the node
     kitchen.pub         the request for a certificate, one line of text; is no secret
@@ -45,7 +45,7 @@ _Form = TypeVar("_Form")
 
 
 class MemberFile(msgspec.Struct, forbid_unknown_fields=True):
-    """The file that a node gets when a network admits it."""
+    """The file that a network gives to a node that it admits."""
 
     network: str
     certificate: bytes
@@ -54,14 +54,14 @@ class MemberFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SignedCertificate(msgspec.Struct, forbid_unknown_fields=True):
-    """A certificate in the books of a network."""
+    """A certificate as the network file lists it."""
 
     certificate: bytes
     revoked: bool = False
 
 
 class NetworkFile(msgspec.Struct, forbid_unknown_fields=True):
-    """The books of a network."""
+    """The file in which a network lists its certificates."""
 
     name: str
     root_key: bytes  # public
@@ -71,7 +71,7 @@ class NetworkFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def write_new(path: Path, content: str | bytes, *, secret: bool) -> None:
-    """Write a file that does not exist; secret: only its owner may read it, from the beginning.
+    """Write a new file; secret: from the beginning, only its owner may read it.
 
     Raises Problem if the file exists or cannot be written.
     """
@@ -96,7 +96,9 @@ def write_new(path: Path, content: str | bytes, *, secret: bool) -> None:
 
 
 def new_identity(path: Path) -> Identity:
-    """Make a node's private keys: write `<path>` and, beside it, the request `<path>.pub`."""
+    """Create a node's private keys: write `<path>`, and the request for a certificate
+    `<path>.pub`.
+    """
     request_path = path.with_suffix(".pub")
     if request_path.exists():
         what = "the file exists, and is not replaced"
@@ -126,7 +128,7 @@ def read_identity(path: Path) -> Identity:
 
 
 def read_request(path: Path) -> tuple[bytes, bytes]:
-    """Read a request for a certificate: the signing and the static key, 32 bytes each."""
+    """Read a request for a certificate: signing key and static key, 32 bytes each."""
     words = _text(path).split()
     keys = None
     if len(words) >= 2 and words[0] == _REQUEST_WORD:
@@ -141,7 +143,7 @@ def read_request(path: Path) -> tuple[bytes, bytes]:
 
 
 def read_member(path: Path) -> MemberFile:
-    """Read what a network gave to a node. Raises Problem; also if others may read the file."""
+    """Read a node's member file. Raises Problem; also if others may read the file."""
     member = _decoded(path, _secret_text(path), MemberFile)
     try:
         certificate = read_certificate(member.certificate, member.root_key)
@@ -157,7 +159,7 @@ def read_member(path: Path) -> MemberFile:
 
 
 def read_network(folder: Path) -> NetworkFile:
-    """Read the books of a network from its folder. Raises Problem."""
+    """Read the network file in a folder. Raises Problem."""
     path = folder / "network.json"
     if not path.exists():
         remedy = f"halfway net new {folder} makes a network"
@@ -166,14 +168,14 @@ def read_network(folder: Path) -> NetworkFile:
 
 
 def write_network(folder: Path, network: NetworkFile) -> None:
-    """Write the books of a network, as a whole or not at all."""
+    """Write the network file, entirely or not at all."""
     path = folder / "network.json"
     write_whole(path, msgspec.json.format(msgspec.json.encode(network), indent=2))
     path.chmod(0o600)
 
 
 def read_root_key(folder: Path) -> Ed25519PrivateKey:
-    """Read the root key of a network. Raises Problem where the key is elsewhere, or unreadable."""
+    """Read a network's root key. Raises Problem if it is missing or unreadable."""
     path = folder / "root.key"
     if not path.exists():
         remedy = "run the command where the root key is kept"
@@ -188,7 +190,7 @@ def read_root_key(folder: Path) -> Ed25519PrivateKey:
 
 
 def new_secret(path: Path) -> None:
-    """Make the secret of a network without a root key. Raises Problem if the file exists."""
+    """Create the secret of a network without a root key. Raises Problem if the file exists."""
     secret = base64.b64encode(os.urandom(KEY_BYTES)).decode()
     write_new(path, f"{_SECRET_WORD} {secret}\n", secret=True)
 
@@ -206,7 +208,7 @@ def read_secret(path: Path) -> bytes:
 
 
 def read_revocation_list(path: Path, root_key: bytes) -> bytes:
-    """Read a revocation list, as a security adopts it. Raises Problem."""
+    """Read a revocation list in the form that `learn_revocations` takes. Raises Problem."""
     try:
         data = base64.b64decode("".join(_text(path).split()), validate=True)
         read_revocations(data, root_key)
@@ -217,12 +219,12 @@ def read_revocation_list(path: Path, root_key: bytes) -> bytes:
 
 
 def as_text(data: bytes) -> str:
-    """Return bytes as lines of base64."""
+    """Return bytes as base64 lines for a key file."""
     return base64.encodebytes(data).decode()
 
 
 def private_pem(key: Ed25519PrivateKey) -> bytes:
-    """Return a private key as PEM, without a passphrase."""
+    """Return a private key as unencrypted PEM."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 

@@ -1,4 +1,4 @@
-"""The handshakes of one node with its peers, from a beacon to two keys.
+"""The handshakes of one node with its peers, from a beacon to the two keys of a session.
 
     A: BEACON    B: COOKIE    A: INIT with the cookie    B: RESPONSE    A: FINISH    B: sealed
 
@@ -36,26 +36,30 @@ _PAYLOAD = struct.Struct(f"<I{BOOT_BYTES}s")  # number of the session, boot; the
 
 
 class SessionTable(Protocol):
-    """What the handshakes ask of the sessions of their node."""
+    """The interface through which handshakes use a node's sessions."""
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a session with this boot of a node stands, and the node has used it."""
+        """Return whether a confirmed session with this boot of a node exists, for a handshake."""
         ...
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a session is missing, or needs renewal."""
+        """Return whether a handshake should start: no session exists, or it needs renewal."""
         ...
 
     def is_taken(self, number: int) -> bool:
-        """Return whether a session of this node has the number."""
+        """Return whether a session of this node uses a number, so that a handshake draws
+        another.
+        """
         ...
 
     def establish(self, session: Session) -> None:
-        """Add a session. The last message may be lost, if this node has sent it."""
+        """Add the session of a finished handshake, whose last message may be lost if this node sent
+        it.
+        """
         ...
 
     def confirm_again(self, number: int, now: float) -> bool:
-        """Repeat the first sealed datagram of a session.
+        """Send the first sealed datagram of a session again, after a repeated handshake message.
 
         Return False if there is none to repeat.
         """
@@ -63,7 +67,7 @@ class SessionTable(Protocol):
 
 
 class _Handshaking(NamedTuple):
-    """A handshake that has begun, and the datagram that its other end may have lost."""
+    """A handshake in progress, with the datagram that the peer may have lost."""
 
     node_id: int
     address: Address
@@ -74,7 +78,7 @@ class _Handshaking(NamedTuple):
 
 
 class Handshakes:
-    """The handshakes of one node. sessions: where they lead.
+    """The handshakes of one node. sessions: the table of the resulting sessions.
 
     cipher: an index of CIPHERS for the handshakes that this node begins. rate: handshakes a
     second and host that others may begin.
@@ -96,15 +100,15 @@ class Handshakes:
         self._pending: deque[tuple[Address, bytes]] = deque(maxlen=MOST_PENDING)
 
     def beacon(self, *, renew: bool = False) -> bytes:
-        """Return the datagram that announces this node; renew: although a session stands."""
+        """Return the datagram that announces this node; renew: ask for new sessions too."""
         return self._packed(Beacon(self.node_id, self.boot, renew))
 
     def send(self, address: Address, datagram: bytes) -> None:
-        """Add a datagram to those to transmit. The oldest of 1,024 goes."""
+        """Queue a handshake datagram for transmission; of 1,024 the oldest is dropped."""
         self._pending.append((address, datagram))
 
     def taken_pending(self) -> list[tuple[Address, bytes]]:
-        """Take the datagrams to transmit."""
+        """Take the queued handshake datagrams for transmission."""
         taken = list(self._pending)
         self._pending.clear()
         return taken
@@ -127,7 +131,9 @@ class Handshakes:
                 return self._finish(address, read.body.to_number, read.noise, now)
 
     def tick(self, now: float) -> float:
-        """Repeat what may be lost, end what takes too long; return when to call again."""
+        """Repeat handshake datagrams that may be lost, drop old handshakes; return when to call
+        again.
+        """
         for table in (self._opening, self._answering):
             for number in [n for n, one in table.items() if now >= one.begun + HANDSHAKE_S]:
                 del table[number]
@@ -140,7 +146,7 @@ class Handshakes:
         return self._repeat_at
 
     def confirmed(self, number: int) -> None:
-        """End the handshake of a session in which the peer has sealed a datagram."""
+        """End the handshake of a session over which the peer has sent sealed data."""
         self._opening.pop(number, None)
 
     def _beacon(self, address: Address, beacon: Beacon, now: float) -> Opened | Refused:
@@ -180,7 +186,9 @@ class Handshakes:
     def _init(
         self, address: Address, init: Init, message: tuple[bytes, bytes], now: float
     ) -> Opened | Refused:
-        """Answer the first message. message: what precedes it in the datagram, and itself."""
+        """Answer the first message of a handshake. message: the datagram from its start to the end
+        of that message.
+        """
         prologue, noise = message
         same = (init.node_id, address, init.number)
         for one in self._answering.values():
@@ -204,7 +212,7 @@ class Handshakes:
         return UNKNOWN
 
     def _unanswered(self, address: Address, init: Init, noise: bytes, now: float) -> str:
-        """Return why the first message of a handshake gets no answer; empty if it gets one."""
+        """Return why a handshake's first message gets no answer, or an empty text."""
         if not self._cookies.is_valid(init.cookie, address, init.boot, now):
             return "cookie"
         if init.cipher >= len(CIPHERS) or len(noise) != NOISE_1_BYTES:
@@ -259,7 +267,7 @@ class Handshakes:
     def _authentic(
         self, one: _Handshaking, message: bytes
     ) -> tuple[Handshake, Certificate, int, bytes] | Refused:
-        """Return the handshake after a message, the peer, and its number of the session and boot.
+        """Return a handshake after a message with its peer, and the peer's session number and boot.
 
         A copy of the handshake reads, so that a forged message does not spoil it.
         """
@@ -289,7 +297,7 @@ class Handshakes:
         return self._codec.finished(self._codec.prologue(body))
 
     def _new_number(self) -> int:
-        """Draw a number that no session or handshake of this node has."""
+        """Draw a number that no session and no handshake of this node uses."""
         while True:
             number = int.from_bytes(self._random(4), "little")
             taken = number in self._opening or number in self._answering

@@ -1,4 +1,4 @@
-"""The identity of a node: two key pairs, and the node id that follows from them.
+"""The identity of a node: two key pairs, and the node id derived from them.
 
 The Ed25519 key signs: a node's own publications, and the request for a certificate. The X25519 key
 proves the node in a handshake. The node id is the first 31 bits of a hash of the Ed25519 key and a
@@ -18,14 +18,15 @@ _REQUEST = b"halfway node request 1\0"
 
 
 def node_id_of(signing_key: bytes, salt: int) -> int:
-    """Return the node id, 0 to 2³¹ - 1. signing_key: 32 public bytes. salt: 0 to 2³² - 1."""
+    """Return the node id of an identity, 0 to 2³¹ - 1. signing_key: 32 public bytes. salt: 0 to 2³²
+    - 1.
+    """
     hashed = sha256(b"halfway node id 1\0" + signing_key + salt.to_bytes(4, "big")).digest()
     return int.from_bytes(hashed[:4], "big") >> 1
 
 
 def is_signed(signing_key: bytes, signature: bytes, content: bytes) -> bool:
-    """Return whether a signature of 64 bytes over a content was made
-    with the key of 32 public bytes."""
+    """Return whether a 64-byte signature of a content was made with a public key of 32 bytes."""
     try:
         Ed25519PublicKey.from_public_bytes(signing_key).verify(signature, content)
     except (InvalidSignature, ValueError):
@@ -43,20 +44,20 @@ class Identity:
 
     @classmethod
     def new(cls, random: Random) -> "Identity":
-        """Make an identity; random: the source of its 64 bytes."""
+        """Create an identity; random: the source of its 64 bytes."""
         return cls(
             Ed25519PrivateKey.from_private_bytes(random(KEY_BYTES)),
             X25519PrivateKey.from_private_bytes(random(KEY_BYTES)),
         )
 
     def request(self) -> bytes:
-        """Return the 128 bytes with which the node asks for a certificate: keys and signature."""
+        """Return the node's request for a certificate, 128 bytes: public keys and a signature."""
         keys = self.signing_public + self.static_public
         return keys + self.signing.sign(_REQUEST + keys)
 
 
 def requested_keys(request: bytes) -> tuple[bytes, bytes] | None:
-    """Return the signing and the static key of a request, or None if it is not in order."""
+    """Return the signing key and the static key in a request, or None if its signature is wrong."""
     keys, signature = request[: 2 * KEY_BYTES], request[2 * KEY_BYTES :]
     signing, static = keys[:KEY_BYTES], keys[KEY_BYTES:]
     if len(signature) != SIGNATURE_BYTES or not is_signed(signing, signature, _REQUEST + keys):

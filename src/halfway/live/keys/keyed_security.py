@@ -28,7 +28,7 @@ _LIST_VERSION = struct.Struct("<I")
 
 
 class KeyedSecurity:
-    """A `Security` with certificates, or with one secret for the whole network.
+    """The `Security` of a node with keys: certificates, or one secret for the whole network.
 
     cipher: an index of noise.CIPHERS. random: the source of all fresh keys, such as os.urandom.
     handshake_rate: handshakes a second and host that others may begin with this node.
@@ -53,16 +53,18 @@ class KeyedSecurity:
     # The face that the runtime sees (live/security.py)
 
     def beacon(self) -> bytes:
-        """Return the datagram that announces this node to strangers."""
+        """Return the datagram that announces this node with keys."""
         return self._handshakes.beacon()
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
-        """Return the sealed datagram for a peer; None as long as there is no session."""
+        """Return a datagram sealed with keys for a peer, or None without a session."""
         sessions = self._peers.get(peer)
         return sessions.current.seal(plain, now) if sessions else None
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
-        """Return the frames and the sender of a datagram, or why it is refused. Never raises."""
+        """Return the frames and sender of a sealed datagram, or the reason of its refusal. Never
+        raises.
+        """
         if len(datagram) < 2 or datagram[0] != VERSION:
             return Refused("version")
         if datagram[1] > CONTROL:
@@ -77,7 +79,7 @@ class KeyedSecurity:
         return plain if isinstance(plain, Refused) else self._opened(session, kind, plain, now)
 
     def pending(self) -> list[tuple[Address, bytes]]:
-        """Take the datagrams that the security itself wants transmitted."""
+        """Take the datagrams for handshakes and sessions that wait for transmission."""
         return self._handshakes.taken_pending()
 
     def tick(self, now: float) -> float:
@@ -92,7 +94,7 @@ class KeyedSecurity:
         return min(next_at, now + BEACON_S) if self._by_number else next_at
 
     def peers(self) -> list[int]:
-        """Return the node ids with which there is a session now, in ascending order."""
+        """Return the ids of nodes with a session now, ascending."""
         return sorted(self._peers)
 
     def forget(self, peer: int) -> None:
@@ -101,27 +103,27 @@ class KeyedSecurity:
             self._end(session)
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Return whether a node may "publish" or "subscribe" to a topic, by its certificate."""
+        """Return whether a node's certificate permits to "publish" or "subscribe" to a topic."""
         sessions = self._peers.get(peer)
         certificate = sessions.current.peer if sessions else self.membership.known(peer)
         return certificate is not None and allows(certificate, action, topic)
 
     def knows(self, node_id: int) -> bool:
-        """Return whether the certificate of a node is known here, and not void."""
+        """Return whether a node's certificate is known and valid."""
         return self.membership.known(node_id) is not None
 
     def certificate_of(self, node_id: int) -> bytes:
-        """Return the certificate of a node for a neighbour; empty if it is not known."""
+        """Return a node's certificate for a neighbour, or empty bytes if it is unknown."""
         return self.membership.certificate_bytes(node_id)
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Take the certificate of any node; False if it is not valid now."""
+        """Learn the certificate of any node; return False if it is not valid now."""
         return self.membership.learn_certificate(certificate)
 
     # Revocation
 
     def learn_revocations(self, data: bytes, now: float) -> bool:
-        """Adopt a revocation list: end the sessions of the revoked, and hand it to all peers.
+        """Adopt a revocation list: end the sessions of revoked nodes, and send it to all peers.
 
         False if the list is not newer than the one in force, or not signed by the root key.
         """
@@ -137,20 +139,20 @@ class KeyedSecurity:
     # What the handshakes ask (handshakes.SessionTable)
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a session with this boot of a node stands, and the node has used it."""
+        """Return whether a session with this boot of a node exists, and the node has used it."""
         sessions = self._peers.get(node_id)
         return sessions is not None and sessions.current.boot == boot and sessions.current.heard
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a session is missing, or needs renewal."""
+        """Return whether a node lacks a session, or its session needs renewal."""
         return not self.has_session(node_id, boot) or node_id in self._asked
 
     def is_taken(self, number: int) -> bool:
-        """Return whether a session of this node has the number."""
+        """Return whether a session of this node uses a number."""
         return number in self._by_number
 
     def establish(self, session: Session) -> None:
-        """Add a session. Seal with it at once if the peer has its keys for sure."""
+        """Add a session; seal with it at once if the peer is certain to have its keys."""
         self._by_number[session.own_number] = session
         if not session.initiator:
             self._begin(session, session.begun)
@@ -164,7 +166,7 @@ class KeyedSecurity:
         return True
 
     def _opened(self, session: Session, kind: int, plain: bytes, now: float) -> Opened | Refused:
-        """Follow the authentic content of a session."""
+        """Act on the authentic content of a session's datagram."""
         if session.initiator and not session.heard:
             self._handshakes.confirmed(session.own_number)
             self._begin(session, now)
@@ -177,7 +179,7 @@ class KeyedSecurity:
         return Opened(session.node_id, b"")
 
     def _begin(self, session: Session, now: float) -> None:
-        """Seal with a session from now on. The one before still opens what is on its way."""
+        """Seal with a new session from now on; the previous one still opens datagrams in flight."""
         peer, known = session.node_id, self._peers.get(session.node_id)
         if known is None and len(self._peers) >= MOST_PEERS:
             self._end(session)
@@ -192,7 +194,7 @@ class KeyedSecurity:
         self._introduce(session, now)
 
     def _introduce(self, session: Session, now: float) -> None:
-        """Say which revocations are known here. The peer then knows that the session stands."""
+        """Send a peer the version of the known revocation list, which also confirms the session."""
         version = self.membership.revocations.version
         self._say(session, _VERSION, _LIST_VERSION.pack(version), now)
 
@@ -202,7 +204,7 @@ class KeyedSecurity:
             self._handshakes.send(session.address, datagram)
 
     def _control(self, session: Session, plain: bytes, now: float) -> None:
-        """Follow what a peer's security says; what has another form is ignored."""
+        """Handle a control message of a peer's security; a malformed one is ignored."""
         kind, content, peer = plain[0] if plain else -1, plain[1:], session.node_id
         if kind == _VERSION and len(content) == _LIST_VERSION.size:
             (self._versions[peer],) = _LIST_VERSION.unpack(content)
@@ -213,13 +215,13 @@ class KeyedSecurity:
                 self._introduce(session, now)
 
     def _spread_revocations(self, peer: int, now: float) -> None:
-        """Send the revocation list to a peer until it says that it has it."""
+        """Send the revocation list to a peer until it confirms it."""
         if self._versions.get(peer, 0) < self.membership.revocations.version:
             content = self.membership.revocations_bytes
             self._say(self._peers[peer].current, _REVOCATIONS, content, now)
 
     def _ask(self, peer: int, session: Session, now: float) -> None:
-        """Send a beacon to a peer whose session is old, or which has restarted and is silent."""
+        """Send a beacon to a peer with an old session, or to a silent peer that has restarted."""
         renew = session.needs_renewal(now)
         silent = session.sent_at > session.heard_at and now > session.heard_at + SILENCE_S
         if (renew or silent) and now >= self._asked.get(peer, now - BEACON_S) + BEACON_S:
@@ -233,7 +235,7 @@ class KeyedSecurity:
         return dead or session.is_used_up(now) or bool(self.membership.void(session.peer))
 
     def _end(self, session: Session) -> None:
-        """End a session; with the last one of a peer, what is known of the peer."""
+        """End a session; with a peer's last session, forget the peer."""
         self._by_number.pop(session.own_number, None)
         sessions = self._peers.get(session.node_id)
         if sessions is None or session not in sessions:

@@ -1,4 +1,4 @@
-"""The members of the network: the own certificate, those of others, and revocations.
+"""The membership of a network at one node: its own certificate, those of others, and revocations.
 
 A network with a root key admits by certificates. A small network may have one secret only: each
 node then signs its own certificate, so any member can add others, and none can be revoked.
@@ -28,7 +28,7 @@ _FOR_EVER = 2**63
 
 
 class Membership:
-    """One node's knowledge of the members of its network.
+    """The certificates and revocations of a network that one node knows.
 
     own: the bytes of the own certificate. root_key: the network's public key, 32 bytes; None in a
     network with one secret. secret: 32 bytes that all members share. wall: the wall clock, seconds
@@ -53,18 +53,18 @@ class Membership:
 
     @property
     def label(self) -> str:
-        """A text for people: which keys protect the node, and how well."""
+        """A text that says which keys protect the node, and how well."""
         if self.root_key is None:
             return f"one secret for all of network {self.network} (weaker than certificates)"
         return f"keys of network {self.network}"
 
     @property
     def topic_key(self) -> bytes:
-        """The key of the hashes of topics on the wire, 32 bytes; equal on all members' nodes."""
+        """The key that hashes topics on the wire, 32 bytes, equal on all nodes of the network."""
         return sha256(b"halfway topic key 1\0" + self.secret).digest()
 
     def member(self, data: bytes, static_key: bytes) -> Certificate:
-        """Return the certificate of the owner of a static key, which a handshake has proven.
+        """Return the certificate for a static key that a handshake has proven.
 
         Raises NotValid: "certificate", "expired", "revoked" or "node id taken", for counters.
         """
@@ -80,7 +80,8 @@ class Membership:
         return certificate
 
     def learn_certificate(self, data: bytes) -> bool:
-        """Keep the certificate of a node that is no neighbour. Return False if it is not valid now.
+        """Learn the certificate of a node that is no neighbour; return False if it is not valid
+        now.
 
         Another key never replaces the key of a node id that is known and not void.
         """
@@ -110,18 +111,18 @@ class Membership:
         return True
 
     def void(self, certificate: Certificate) -> str:
-        """Return "expired" or "revoked" if a certificate is void now; else an empty text."""
+        """Return "expired" or "revoked" for a certificate that is void now, else an empty text."""
         if certificate.serial in self.revocations.serials:
             return "revoked"
         return "expired" if is_expired(certificate, self._wall()) else ""
 
     def known(self, node_id: int) -> Certificate | None:
-        """Return the certificate of a node, also of this one, or None if unknown or void."""
+        """Return a node's certificate, this node's included, or None if it is unknown or void."""
         certificate = self.own if node_id == self.own.node_id else self._known.get(node_id)
         return certificate if certificate and not self.void(certificate) else None
 
     def certificate_bytes(self, node_id: int) -> bytes:
-        """Return the bytes of a known certificate; empty if it is unknown or void."""
+        """Return the bytes of a node's certificate; empty if it is unknown or void."""
         if self.known(node_id) is None:
             return b""
         return self.own_bytes if node_id == self.own.node_id else self._bytes[node_id]
@@ -149,7 +150,7 @@ class Membership:
 def with_one_secret(
     identity: Identity, secret: bytes, *, name: str, network: str, wall: Callable[[], float]
 ) -> Membership:
-    """Return the membership in a network that has one secret (32 bytes) and no root key."""
+    """Return the membership of a network with one secret (32 bytes) and no root key."""
     made = Certificate(
         _secret_network_id(secret), 0, _FOR_EVER, 0, identity.signing_public,
         identity.static_public, name, ("#", "$SYS/#"), ("#", "$SYS/#"),
@@ -163,8 +164,9 @@ def _secret_network_id(secret: bytes) -> bytes:
 
 
 def allows(certificate: Certificate, action: str, topic: str) -> bool:
-    """Return whether a certificate allows to "publish" or "subscribe"
-    to a topic or a topic filter."""
+    """Return whether a certificate permits to "publish" or "subscribe" to a topic or topic
+    filter.
+    """
     if topic.startswith(OWN):
         return True  # the runtime itself: without it no member could read kept events
     patterns = {"publish": certificate.publish, "subscribe": certificate.subscribe}

@@ -1,4 +1,4 @@
-"""The handshake Noise_XXpsk3_25519 with SHA-256, and AES-256-GCM or ChaCha20-Poly1305.
+"""The handshake Noise_XXpsk3_25519 with SHA-256, and the ciphers AES-256-GCM and ChaCha20-Poly1305.
 
 The Noise Protocol Framework, revision 34 [noise], on primitives of `cryptography`:
 
@@ -26,11 +26,11 @@ _TOKENS = (("e",), ("e", "ee", "s", "es"), ("s", "se", "psk"))
 
 
 class NotAuthentic(Exception):
-    """Bytes that the other end cannot have sent, or that were changed on the way."""
+    """The error of bytes that the peer did not send, or that were changed on the way."""
 
 
 class Cipher(NamedTuple):
-    """An AEAD as Noise uses it: its name, its class, and the nonce of a counter."""
+    """A cipher (AEAD) as Noise uses it: name, class, and the nonce of a counter."""
 
     name: str
     make: Callable[[bytes], "AESGCM | ChaCha20Poly1305"]
@@ -45,7 +45,7 @@ CIPHERS = (
 
 
 class Key:
-    """One direction's AEAD key with explicit counters [noise §5.1, §11.4].
+    """A key of one direction for a Noise cipher, with explicit counters [noise §5.1, §11.4].
 
     key: 32 bytes. cipher: an index of CIPHERS. A counter must never be used twice to seal.
     """
@@ -56,11 +56,13 @@ class Key:
         self._nonce = CIPHERS[cipher].nonce.pack
 
     def seal(self, counter: int, plain: bytes, header: bytes) -> bytes:
-        """Return the encrypted bytes and their tag of 16 bytes; the header is authenticated."""
+        """Return bytes encrypted with the key, and their tag of 16 bytes; the header is
+        authenticated.
+        """
         return self._encrypt(self._nonce(counter), plain, header)
 
     def open(self, counter: int, sealed: bytes, header: bytes) -> bytes:
-        """Return the plain bytes; NotAuthentic if anything was changed."""
+        """Return the decrypted bytes. Raises NotAuthentic if anything was changed."""
         try:
             return self._decrypt(self._nonce(counter), sealed, header)
         except (InvalidTag, ValueError) as error:
@@ -78,7 +80,7 @@ def derived(chaining: bytes, material: bytes, count: int) -> list[bytes]:
 
 
 class Handshake:
-    """One handshake at one end. Messages are written and read in turn, three in all.
+    """One side of a Noise handshake of three messages, written and read in turn.
 
     static: the own static key. secret: the pre-shared 32 bytes. prologue: what both ends must
     agree on. cipher: an index of CIPHERS. random: the source of the ephemeral key.
@@ -105,11 +107,11 @@ class Handshake:
 
     @property
     def finished(self) -> bool:
-        """Whether all three messages are written or read."""
+        """Whether all three messages of the handshake are written or read."""
         return self._message == len(_TOKENS)
 
     def write(self, payload: bytes) -> bytes:
-        """Return the next message, with a payload. The first payload is not secret."""
+        """Return the handshake's next message with a payload; the first payload is not secret."""
         out = b""
         for token in self._next_tokens():
             if token == "e":
@@ -122,7 +124,7 @@ class Handshake:
         return out + self._encrypt(payload)
 
     def read(self, message: bytes) -> bytes:
-        """Return the payload of the next message. NotAuthentic ends the handshake."""
+        """Return the payload of the handshake's next message. NotAuthentic ends the handshake."""
         at = 0
         for token in self._next_tokens():
             if token == "e":
@@ -139,7 +141,9 @@ class Handshake:
         return self._decrypt(message[at:])
 
     def transport_keys(self) -> tuple[Key, Key]:
-        """Return the keys to send and to receive with, after the last message [noise §5.2]."""
+        """Return the keys to send and to receive with, after the last handshake message [noise
+        §5.2].
+        """
         if not self.finished:
             raise RuntimeError("the handshake has messages left")
         first, second = (Key(key, self._cipher) for key in derived(self._chaining, b"", 2))
@@ -147,7 +151,7 @@ class Handshake:
 
     @property
     def hash(self) -> bytes:
-        """The hash of everything that both ends sent; equal at both ends when finished."""
+        """The hash of the whole handshake, equal on both sides at its end."""
         return self._hash
 
     def _next_tokens(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What the owner of a network does: make it, admit and revoke nodes, and look at its books."""
+"""The owner's side of a network: create it, admit and revoke nodes, and list its certificates."""
 
 import os
 import re
@@ -43,7 +43,7 @@ _NAME = re.compile(r"\w[\w.-]{0,62}")
 
 
 class Admission(NamedTuple):
-    """What a certificate is to say. days: until it expires."""
+    """The content of a certificate that the owner signs. days: until it expires."""
 
     name: str
     publish: Sequence[str]
@@ -52,7 +52,7 @@ class Admission(NamedTuple):
 
 
 class MemberRow(NamedTuple):
-    """A certificate in the books of a network, as `halfway net show` prints it."""
+    """A row of `halfway net show`: one certificate of the network."""
 
     name: str
     node_id: int
@@ -64,7 +64,7 @@ class MemberRow(NamedTuple):
 
 
 def new_network(folder: Path) -> NetworkFile:
-    """Make a network in a new folder: its root key and its secret. Raises Problem."""
+    """Create a network in a new folder: its root key and its secret. Raises Problem."""
     name = folder.resolve().name
     if folder.exists() and any(folder.iterdir()):
         what = "the folder exists, and is not empty"
@@ -80,7 +80,7 @@ def new_network(folder: Path) -> NetworkFile:
 
 
 def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Certificate]:
-    """Sign a certificate for a node; return the file to give to it, and the certificate.
+    """Sign a certificate for a node; return the member file for it, and the certificate.
 
     Raises Problem for a name that is admitted, a request or a pattern that is not in order.
     """
@@ -121,7 +121,7 @@ def admit(folder: Path, request: Path, admission: Admission) -> tuple[Path, Cert
 
 
 def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
-    """Revoke all certificates of a name; return the new revocation list and their serials.
+    """Revoke all certificates of a name; return the new revocation list and the serial numbers.
 
     Raises Problem for a name that has no valid certificate, and at 256 revoked certificates that
     have not expired.
@@ -152,7 +152,7 @@ def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
 
 
 def members(folder: Path) -> list[MemberRow]:
-    """Return the certificates in the books of a network, in the order of their serials."""
+    """Return the network's certificates in the order of their serial numbers."""
     network = read_network(folder)
     return [
         member_row(read_certificate(one.certificate, network.root_key), revoked=one.revoked)
@@ -161,7 +161,7 @@ def members(folder: Path) -> list[MemberRow]:
 
 
 def member_row(certificate: Certificate, *, revoked: bool) -> MemberRow:
-    """Return what people read of a certificate."""
+    """Return a certificate as a row for people."""
     state = "revoked" if revoked else "expired" if is_expired(certificate, time.time()) else "valid"
     return MemberRow(
         certificate.name, certificate.node_id, certificate.serial, list(certificate.publish),

@@ -1,4 +1,4 @@
-"""Patterns of topics, as certificates list them: topic filters of at most 200 bytes."""
+"""The topic patterns in certificates: topic filters of at most 200 bytes."""
 
 from collections.abc import Iterable
 
@@ -8,12 +8,12 @@ MOST_BYTES = 200  # of one pattern in UTF-8
 
 
 def pattern_error(pattern: str) -> str:
-    """Return why a text is no pattern: what was expected; empty if it is one."""
+    """Return why a text is no topic pattern, or an empty text if it is one."""
     if not 0 < len(pattern.encode()) <= MOST_BYTES:
         return f"expected 1 to {MOST_BYTES} bytes"
     return filter_problem(pattern)
 
 
 def any_covers(patterns: Iterable[str], wanted: str) -> bool:
-    """Return whether one of the patterns allows a topic or a topic filter."""
+    """Return whether one of a certificate's topic patterns covers a topic or a topic filter."""
     return any(covers(pattern, wanted) for pattern in patterns)

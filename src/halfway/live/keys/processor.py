@@ -1,4 +1,4 @@
-"""The cipher that suits the processor: AES-256-GCM with AES instructions, else ChaCha20."""
+"""The faster cipher on this processor: AES-256-GCM with AES instructions, else ChaCha20."""
 
 import platform
 from pathlib import Path
@@ -7,7 +7,7 @@ AES_GCM, CHACHA20 = 0, 1  # indices of noise.CIPHERS
 
 
 def suitable_cipher(cpuinfo: Path = Path("/proc/cpuinfo")) -> int:
-    """Return the index of the faster cipher. Without information about the processor: AES.
+    """Return the index of the faster cipher on this processor; AES if the processor is unknown.
 
     Linux lists the instructions in a file. The other systems run on processors that have them.
     """

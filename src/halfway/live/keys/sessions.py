@@ -16,21 +16,21 @@ _MASK = (1 << WINDOW) - 1
 
 
 class ReplayWindow:
-    """The counters that were accepted."""
+    """The replay window of a session: the counters that it accepted."""
 
     def __init__(self) -> None:
         self._highest = -1
         self._accepted = 0  # bit i: the counter `highest - i` was accepted
 
     def is_new(self, counter: int) -> bool:
-        """Return whether a counter was neither accepted before nor is too old to know."""
+        """Return whether a counter is new to the replay window and not too old for it."""
         behind = self._highest - counter
         if behind < 0:
             return True
         return behind < WINDOW and not self._accepted >> behind & 1
 
     def accept(self, counter: int) -> None:
-        """Accept a counter that `is_new`, once its datagram is authentic."""
+        """Enter a new counter into the replay window, once its datagram is authentic."""
         ahead = counter - self._highest
         if ahead <= 0:
             self._accepted |= 1 << -ahead
@@ -60,7 +60,7 @@ class Session:
         self.heard = False  # whether the peer has sealed a datagram in this session
 
     def seal(self, plain: bytes, now: float, kind: int = FRAMES) -> bytes | None:
-        """Return a sealed datagram, or None once the keys are used up."""
+        """Return a datagram sealed by the session, or None when its keys are used up."""
         if self._counter >= MOST_DATAGRAMS or now >= self.begun + MOST_AGE_S:
             return None
         header = HEADER.pack(VERSION, kind, self.their_number, self._counter)
@@ -70,7 +70,7 @@ class Session:
         return header + sealed
 
     def open(self, counter: int, datagram: bytes, address: Address, now: float) -> bytes | Refused:
-        """Return the plain content of a datagram, once; or why it is refused."""
+        """Return the content of a session's sealed datagram, once, or the reason of its refusal."""
         if now >= self._void_at:
             return Refused("no session")
         if not self._window.is_new(counter):
@@ -84,12 +84,15 @@ class Session:
         return plain
 
     def is_used_up(self, now: float) -> bool:
-        """Return whether the session is too old to open what was on its way for a minute."""
+        """Return whether the session is so old that it seals nothing, and no datagram is in
+        flight.
+        """
         return now >= self._void_at
 
     def needs_renewal(self, now: float) -> bool:
-        """Return whether it is time for a new session: first for its
-        initiator, then for the other end."""
+        """Return whether a new session is due: first for the initiator, later for the other
+        side.
+        """
         extra_s = 0.0 if self.initiator else RENEW_BEFORE_S / 3
         return (
             now >= self.begun + MOST_AGE_S - RENEW_BEFORE_S + extra_s
@@ -98,13 +101,13 @@ class Session:
 
 
 class PeerSessions(NamedTuple):
-    """The sessions with one peer: the one to seal with, and the one before, which still opens."""
+    """The sessions with one peer: the newest seals, and the one before still opens."""
 
     current: Session
     previous: Session | None = None
 
     def with_newer(self, newer: Session, own_id: int) -> "PeerSessions":
-        """Return the sessions after one more handshake has finished.
+        """Return a peer's sessions after one more handshake.
 
         Two nodes may open at the same time. Both then keep both sessions, and both seal with the
         one that the lower node id initiated.

@@ -1,4 +1,6 @@
-"""What protects a node from strangers: cookies that prove an address, and a limit per source."""
+"""Protection from strangers: cookies that prove an address, and a limit of handshakes per
+source.
+"""
 
 import hmac
 from collections import OrderedDict
@@ -14,7 +16,7 @@ MOST_SOURCES = 4096
 
 
 class Cookies:
-    """Cookies without state: a keyed hash of an address and of a boot, valid for 2 to 4 minutes."""
+    """Cookies without stored state: a keyed hash of address and boot, valid for 2 to 4 minutes."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -22,12 +24,14 @@ class Cookies:
         self._renew_at: float | None = None
 
     def cookie(self, address: Address, boot: bytes, now: float) -> bytes:
-        """Return the 16 bytes that prove to be reachable at an address (now: seconds)."""
+        """Return the cookie of 16 bytes for an address (now: seconds); showing it proves the
+        address.
+        """
         self._renew(now)
         return _hashed(self._keys[0], address, boot)
 
     def is_valid(self, cookie: bytes, address: Address, boot: bytes, now: float) -> bool:
-        """Return whether a cookie was given to this address and boot."""
+        """Return whether a cookie was issued to this address and boot."""
         self._renew(now)
         return any(hmac.compare_digest(cookie, _hashed(key, address, boot)) for key in self._keys)
 
@@ -47,7 +51,7 @@ def _hashed(key: bytes, address: Address, boot: bytes) -> bytes:
 
 
 class SourceLimit:
-    """A token bucket for each source of handshakes: `rate` a second, and as many at once.
+    """A token bucket for each source of handshakes: `rate` a second, and as many in a burst.
 
     The table has 4,096 sources; a new one takes the place of the one that was quiet for longest.
     """
@@ -57,8 +61,7 @@ class SourceLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, since
 
     def admits(self, host: str, now: float) -> bool:
-        """Return whether the host may cause the work of one more
-        handshake datagram now (seconds)."""
+        """Return whether the limit of a host allows one more handshake datagram now (seconds)."""
         tokens, since = self._buckets.pop(host, (self._rate, now))
         tokens = min(self._rate, tokens + (now - since) * self._rate)
         admitted = tokens >= 1.0

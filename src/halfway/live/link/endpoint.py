@@ -1,4 +1,4 @@
-"""The endpoint: one UDP socket in an asyncio loop, drained 64 datagrams at a time.
+"""The UDP endpoint of a live node: one socket in an asyncio loop, drained 64 datagrams at a time.
 
 Plain sockets with `add_reader` cost a fifth of asyncio's datagram transport.
 """
@@ -23,8 +23,8 @@ _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ENOBUFS}
 
 
 class Endpoint:
-    """The endpoint of a node. `receive` gets each datagram; `drained` is called after a batch of
-    them, and when the queue of those to send is empty again.
+    """The UDP endpoint of a node. It calls `receive` for each datagram, and `drained` after each
+    batch and when the queue to send becomes empty.
 
     What the socket does not take at once waits in a bounded queue.
     """
@@ -43,11 +43,11 @@ class Endpoint:
 
     @property
     def is_full(self) -> bool:
-        """Whether more waits for the socket than half of the queue."""
+        """Whether the endpoint's queue is more than half full."""
         return 2 * len(self._queue) > self._most
 
     def send(self, address: Address, datagram: bytes) -> None:
-        """Send a datagram, or queue it; it is dropped and counted if the queue is full."""
+        """Send a datagram, or queue it; if the endpoint's queue is full, drop and count it."""
         if self._queue:
             self._wait(address, datagram)
             return
@@ -63,13 +63,13 @@ class Endpoint:
         self.bytes_sent += len(datagram)
 
     def count_kernel_drops(self) -> None:
-        """Enter what the kernel dropped because this node was too slow."""
+        """Enter the datagrams that the kernel dropped because the endpoint read too slowly."""
         with contextlib.suppress(OSError, struct.error):
             known = self._socket.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, 4 * _WORDS)
             self._drops.set(Drop.KERNEL, struct.unpack(f"={_WORDS}I", known)[_DROPS])
 
     def close(self) -> None:
-        """Close the socket; what still waits is dropped and counted."""
+        """Close the endpoint's socket; queued datagrams are dropped and counted."""
         self._drops.count(Drop.QUEUE, len(self._queue))
         self._queue.clear()
         self._loop.remove_reader(self._socket.fileno())
@@ -113,7 +113,9 @@ class Endpoint:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a UDP socket bound to an address; port 0: any. Raises Problem if it is in use."""
+    """Return a UDP socket bound to an address (port 0: any). Raises Problem if the address is in
+    use.
+    """
     sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
     sock.setblocking(False)
     for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
@@ -130,7 +132,7 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def group_socket(group: Address, interface: str) -> socket.socket:
-    """Return a UDP socket that receives what is sent to a multicast group, beside other programs.
+    """Return a UDP socket that receives from a multicast group, shared with other programs.
 
     interface: an address of the interface. Raises OSError where it has no multicast.
     """
@@ -148,7 +150,7 @@ def group_socket(group: Address, interface: str) -> socket.socket:
 
 
 def send_to_groups(sock: socket.socket, interface: str) -> None:
-    """Let what a socket sends to a multicast group leave by an interface, one hop far."""
+    """Make a UDP socket send to multicast groups through an interface, one hop far."""
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(interface))
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 1)
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)

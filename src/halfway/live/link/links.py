@@ -1,4 +1,4 @@
-"""The links of a node: hellos out and in, frames packed into datagrams, datagrams opened.
+"""The links of a live node: hellos, frames packed into datagrams, and datagrams opened.
 
 The frames for one neighbour wait until the node has nothing more to handle, and share datagrams.
 No timer delays them.
@@ -40,19 +40,19 @@ MOST_REFUSALS = 32  # kinds of refusals that are counted apart
 
 
 class Clock(Protocol):
-    """A clock whose reading is first in each datagram of a node with a trace."""
+    """The clock that a node with a trace writes at the start of each datagram."""
 
     def reading(self) -> bytes:
-        """Return CLOCK_BYTES for a datagram that leaves now."""
+        """Return the clock reading of a datagram that is sent now, CLOCK_BYTES."""
         ...
 
     def take(self, content: bytes) -> None:
-        """Take the reading of another node. Raises ValueError for other bytes."""
+        """Take the clock reading of another node. Raises ValueError for malformed bytes."""
         ...
 
 
 class OwnHello(NamedTuple):
-    """What a node's hello says beside its neighbours."""
+    """The content of a node's hello, except its neighbours."""
 
     incarnation: int
     rules: int
@@ -61,7 +61,7 @@ class OwnHello(NamedTuple):
 
 
 class Links:
-    """The links of one node. The caller opens the endpoint, and gives it `datagram` and `flush`.
+    """The links of one node; the caller opens the endpoint, and passes it `datagram` and `flush`.
 
     frame: takes each frame of a neighbour that is not the links' own: peer, type, content.
     take: takes the frames of a neighbour that it can from a place on: time, peer, frames, place;
@@ -95,16 +95,15 @@ class Links:
 
     @property
     def record_room(self) -> int:
-        """The bytes of frames that share a datagram, behind the clock of a node with a trace."""
+        """The bytes for frames in one datagram of these links, without the clock of a trace."""
         return self._limits.mtu - self.security.overhead - HEAD.size - CLOCK_BYTES
 
     def start(self) -> None:
-        """Begin with beacons and hellos."""
+        """Start beacons and hellos on the links."""
         self._beat(self._scheduler.now(), False)
 
     def stop(self) -> None:
-        """Say goodbye (LEAVE) to all neighbours, and stop the hellos. A
-        second call has no effect."""
+        """Send LEAVE to all neighbours, and stop the hellos; a second call has no effect."""
         if not self._open:
             return
         for peer in self.table.links():
@@ -121,7 +120,7 @@ class Links:
             self.flush()
 
     def flush(self) -> None:
-        """Send what waits, as few datagrams as possible; arm the timers."""
+        """Send the waiting frames in as few datagrams as possible, and set the timers."""
         now = self._scheduler.now()
         self._send_pending()
         for peer, plain in self.written():
@@ -134,7 +133,7 @@ class Links:
         self._scheduler.arm()
 
     def datagram(self, address: Address, data: bytes) -> None:
-        """Take a datagram from the endpoint; `flush` sends what it caused."""
+        """Handle a datagram from the endpoint; `flush` sends the answers."""
         now = self._scheduler.now()
         opened = self.security.open(address, data, now)
         if isinstance(opened, Refused):
@@ -161,7 +160,7 @@ class Links:
             self._hurry()
 
     def ping(self, peer: int, answered: Callable[[float], None]) -> tuple[int, int]:
-        """Ask a neighbour for an answer; call back with the seconds that it took.
+        """Ping a neighbour; pass the seconds to the reply to a callback.
 
         Returns the key of the ping in `pongs`, for the caller to remove when it waits no more.
         """
@@ -172,7 +171,7 @@ class Links:
         return peer, token
 
     def address_of(self, peer: int) -> Address | None:
-        """Return the address that a peer was last heard from."""
+        """Return the address from which a peer was last heard."""
         return self._address.get(peer)
 
     def _take(self, peer: int, sort: int, content: bytes) -> None:
@@ -217,13 +216,13 @@ class Links:
             self.greeted(peer)
 
     def _hurry(self) -> None:
-        """Send the next hellos soon: a new node is heard, and should hear this one."""
+        """Send the next hellos soon, so that a newly heard node hears this one."""
         if self._burst == 0:
             self._burst = _BURST
             self._scheduler.after(_BURST_S, self._beat, False)
 
     def _beat(self, now: float, is_regular: bool) -> None:
-        """Send beacons and a hello, and come again."""
+        """Send beacons and a hello, and schedule the next."""
         if not self._open:
             return
         self.table.expire(now)
@@ -300,5 +299,5 @@ class Links:
 
 
 def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
-    """Take no frame."""
+    """Ignore a frame."""
     return at

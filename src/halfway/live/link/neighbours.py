@@ -1,4 +1,4 @@
-"""The neighbours of a live node, learnt from hellos.
+"""The neighbour table of a live node, filled by whole hellos.
 
 A link counts only when both ends hear each other. A node becomes a neighbour when 3 of its last 4
 hellos arrived and its own hello lists this node; it is one no longer when 5 of its periods passed
@@ -29,7 +29,7 @@ NEIGHBOUR = "neighbour"
 
 
 class Heard(NamedTuple):
-    """What a node knows of another one that it hears."""
+    """A node that this node hears: its last hello, and the history of hellos."""
 
     hello: Hello
     since: float  # seconds, by this node's clock
@@ -39,27 +39,26 @@ class Heard(NamedTuple):
     first: int  # number of the first hello that arrived
 
     def share(self) -> float:
-        """Return the share of the last hellos that arrived, of at most
-        16, from the first one on."""
+        """Return the share of a heard node's hellos that arrived, of the last 16 at most."""
         sent = min(self.hello.number - self.first + 1, _SHARE_OF)
         return min(self.arrived.bit_count() / sent, 1.0)
 
 
 class Neighbours(Protocol):
-    """The neighbour table of a node, as the runtime uses it."""
+    """The interface of a live node's neighbour table."""
 
     neighbourhood: Neighbourhood  # row 0 is the node's own
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
-        """Take a hello. Return True if the node was not known in this incarnation."""
+        """Take a hello into the neighbour table; return True if the node's incarnation is new."""
         ...
 
     def leave(self, node_id: int) -> None:
-        """Take the end of a node."""
+        """Remove a node that says LEAVE from the neighbour table."""
         ...
 
     def expire(self, now: float) -> None:
-        """Forget what was not heard for too long."""
+        """Remove silent nodes from the neighbour table."""
         ...
 
     def links(self) -> list[int]:
@@ -68,7 +67,7 @@ class Neighbours(Protocol):
 
 
 class HelloTable:
-    """The neighbour table of one node, from hellos that arrive whole. It is bounded.
+    """The bounded neighbour table of one live node, filled by whole hellos.
 
     rules: 64 bits that equal nodes share. room: neighbours; most_heard: nodes heard.
     """
@@ -92,7 +91,7 @@ class HelloTable:
         self.after_change: Callable[[], None] = ignore
 
     def hear(self, node_id: int, hello: Hello, now: float) -> bool:
-        """Take a hello. Return True if the node was not known in this incarnation."""
+        """Enter a hello into the table; return True if the node's incarnation is new."""
         known = self._heard.get(node_id)
         if known is not None and hello.incarnation < known.hello.incarnation:
             return False  # of an earlier life, late
@@ -116,12 +115,12 @@ class HelloTable:
         return is_new
 
     def leave(self, node_id: int) -> None:
-        """Take the end of a node."""
+        """Remove a node that says LEAVE from the table of hellos."""
         if self._heard.pop(node_id, None) is not None:
             self._update()
 
     def expire(self, now: float) -> None:
-        """Forget nodes that were not heard for five of their periods."""
+        """Remove nodes from which no hello came for five of their periods."""
         late = [
             node_id for node_id, one in self._heard.items()
             if now - one.last > _MISSED * min(one.hello.period_ms / 1000.0, _MOST_PERIOD_S)
@@ -132,20 +131,20 @@ class HelloTable:
             self._update()
 
     def links(self) -> list[int]:
-        """Return the node ids of the neighbours, ascending."""
+        """Return the ids of nodes whose hellos make them neighbours, ascending."""
         return self._links
 
     def is_link(self, node_id: int) -> bool:
-        """Return whether a node is a neighbour."""
+        """Return whether the hellos of a node make it a neighbour."""
         one = self._heard.get(node_id)
         return one is not None and one.is_link
 
     def heard(self) -> dict[int, Heard]:
-        """Return what is known of every node that is heard."""
+        """Return all nodes whose hellos are heard, with their history."""
         return self._heard
 
     def why(self, node_id: int) -> str:
-        """Return why a node that is heard is no neighbour, or NEIGHBOUR."""
+        """Return why a heard node is no neighbour, or NEIGHBOUR."""
         one = self._heard[node_id]
         if one.is_link:
             return NEIGHBOUR
@@ -158,7 +157,7 @@ class HelloTable:
         return FULL
 
     def wanted_s(self, own: bool) -> int:
-        """Return the seconds since some node wanted all topics, for the next hello."""
+        """Return how long ago a hello wanted all topics, in seconds, for this node's next hello."""
         heard = [one.hello.wanted_s + 1 for one in self._heard.values()]
         return 0 if own else min([*heard, NOT_WANTED])
 
@@ -172,7 +171,7 @@ class HelloTable:
         self._heard[node_id] = one._replace(is_link=stays)
 
     def _update(self) -> None:
-        """Write the neighbourhood anew, if the neighbours or their lists changed."""
+        """Write the neighbourhood again if neighbours, or their lists, have changed."""
         links = sorted(node_id for node_id, one in self._heard.items() if one.is_link)
         lists = [list(self._heard[node_id].hello.links[: self._room]) for node_id in links]
         if (links, lists) == (self._links, self._lists):

@@ -1,4 +1,4 @@
-"""The frames that wait for neighbours until the end of a turn, and how they share datagrams."""
+"""Frames of a live node that wait until the end of a turn, so that several share a datagram."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ MOST_WAITING_BYTES = 1 << 20  # of all neighbours; then the node sends at once
 
 
 class WaitingFrames:
-    """The frames that wait at one node, by neighbour. The caller sends them when `is_full`."""
+    """The waiting frames of one node, by neighbour; the caller sends them when `is_full`."""
 
     def __init__(self, drops: Drops) -> None:
         self._drops, self._cutter = drops, Cutter()
@@ -22,20 +22,22 @@ class WaitingFrames:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more should wait."""
+        """Whether so many frames wait that they should be sent."""
         return self._bytes >= MOST_WAITING_BYTES
 
     def add(self, peer: int, whole: bytes) -> None:
-        """Let a frame wait for a neighbour."""
+        """Add a frame to those that wait for a neighbour."""
         self._frames.setdefault(peer, []).append(whole)
         self._bytes += len(whole)
 
     def forget(self, peer: int) -> None:
-        """Drop what waits for a node that is gone."""
+        """Drop the frames that wait for a node that is gone."""
         self._bytes -= sum(map(len, self._frames.pop(peer, ())))
 
     def taken(self, room: int) -> Iterator[tuple[int, bytes]]:
-        """Take all frames as contents of datagrams of at most `room` bytes, with the receiver."""
+        """Take all waiting frames as contents of datagrams of at most `room` bytes, with
+        receivers.
+        """
         frames, self._frames, self._bytes = self._frames, {}, 0
         for peer, waiting in frames.items():
             for plain in packed(self._cut(waiting, room), room):

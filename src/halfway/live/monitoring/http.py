@@ -1,4 +1,4 @@
-"""A small HTTP server for read-only pages of a node.
+"""The HTTP server for read-only pages of a live node: metrics and status.
 
 It answers GET and HEAD, one request a connection, from a fixed table of paths.
 """

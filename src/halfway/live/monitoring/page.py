@@ -1,4 +1,6 @@
-"""The status page: a live map of nodes, links, events and drops, for a browser on this machine."""
+"""The status page of live nodes for a local browser: a map of nodes and links, events, and
+drops.
+"""
 
 from collections import Counter
 from importlib.resources import files
@@ -18,7 +20,7 @@ _POLICY = (
 
 
 def page_resources(host: Host) -> dict[str, Resource]:
-    """Return the page of a host and what it needs, by path."""
+    """Return the status page of a host, and the files that it loads, by path."""
     folder = files("halfway.live.monitoring")
 
     def fixed(name: str, type_: str) -> Resource:
@@ -37,7 +39,7 @@ def page_resources(host: Host) -> dict[str, Resource]:
 
 
 def page_state(host: Host) -> dict[str, Any]:
-    """Return what the page shows, as plain values; times in seconds."""
+    """Return the data of the status page as plain values; times in seconds."""
     first, now = host.nodes[0], host.scheduler.now()
     counts, drops = Counter[str](), Counter[str]()
     for node in host.nodes:
@@ -70,7 +72,7 @@ _COUNTS = ("published", "delivered", "records received", "records sent")
 
 
 def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
-    """Return the names of the nodes that are known here, and their links: lower id first."""
+    """Return the names of known nodes for the status page, and their links, lower id first."""
     names, links = {node.node_id: node.name for node in host.nodes}, set[tuple[int, int]]()
     for node in host.nodes:
         heard = node.links.table.heard()
@@ -85,7 +87,7 @@ def _map(host: Host) -> tuple[dict[int, str], set[tuple[int, int]]]:
 
 
 def _heard(host: Host) -> list[dict[str, str]]:
-    """Return the nodes that are heard and are no neighbours, with the reason."""
+    """Return nodes for the status page that are heard but no neighbours, with the reason."""
     found = list[dict[str, str]]()
     for node in host.nodes:
         table = node.links.table

@@ -1,4 +1,4 @@
-"""A mesh in memory: nodes of one process, without a network, for tests and for measurements."""
+"""A `Mesh` in memory: nodes of one process without a network, for tests and measurements."""
 
 import math
 import time

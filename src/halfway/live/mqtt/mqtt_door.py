@@ -1,4 +1,4 @@
-"""`MqttDoor`: the machine of the sessions on TCP and TLS sockets."""
+"""`MqttDoor`: an MQTT server on TCP and TLS sockets around the session machine."""
 
 import asyncio
 import socket
@@ -23,7 +23,7 @@ LEVELS = (Level.BEST_EFFORT, Level.KEPT, Level.KEPT)  # of QoS 0, 1 and 2
 
 
 class MqttDoor:
-    """An MQTT server for clients of 3.1.1 and 5.0, in front of a node of the mesh.
+    """An MQTT door: a server for clients of 3.1.1 and 5.0 at a node of the mesh.
 
     access: who may connect. levels: the delivery levels of QoS 0, 1 and 2; the acknowledgement of
     a message means what its level promises. memory: of the sessions, in a journal; None: they end
@@ -83,17 +83,17 @@ class MqttDoor:
 
     @property
     def drops(self) -> dict[DoorDrop, int]:
-        """The number of messages that were dropped, by reason."""
+        """The messages that the MQTT door dropped, by reason."""
         return self._machine.drops
 
     @property
     def connections(self) -> int:
-        """The number of network connections."""
+        """The number of open network connections of the MQTT door."""
         return self._machine.connections
 
     @property
     def sessions(self) -> int:
-        """The number of sessions, those of clients that are away included."""
+        """The number of sessions of the MQTT door, those of absent clients included."""
         return self._machine.sessions
 
     def _receive(self, event: Event) -> None:
@@ -104,17 +104,17 @@ class MqttDoor:
             self._loop.call_soon(self.run)
 
     def add(self, connection: Connection, client: "_Client") -> None:
-        """Note the socket of a new connection."""
+        """Add a new connection's socket to the MQTT door."""
         self._clients[connection] = client
 
     def remove(self, connection: Connection) -> None:
-        """Note that the socket of a connection is closed."""
+        """Remove a closed connection's socket from the MQTT door."""
         del self._clients[connection]
         self._machine.lost(connection, self._loop.time())
         self.run()
 
     def run(self) -> None:
-        """Do what the machine asks for: admit clients, publish, transmit."""
+        """Carry out what the session machine asks for: admit clients, publish, transmit."""
         if self._is_running:
             return
         self._is_running, self._is_scheduled = True, False
@@ -209,7 +209,7 @@ class MqttDoor:
 
 
 class _Client(asyncio.Protocol):
-    """The socket of one client."""
+    """The socket of one MQTT client."""
 
     def __init__(self, door: MqttDoor, machine: Machine) -> None:
         self._door, self._machine = door, machine
@@ -218,7 +218,7 @@ class _Client(asyncio.Protocol):
         self._is_reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a connection, or close it where there are too many."""
+        """Begin a client's connection, or close it if there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._socket: socket.socket = transport.get_extra_info("socket")
@@ -233,7 +233,7 @@ class _Client(asyncio.Protocol):
         self._door.run()
 
     def data_received(self, data: bytes) -> None:
-        """Pass the bytes of the client on."""
+        """Pass a client's bytes to the session machine."""
         if _QUICKACK is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)  # the kernel forgets it
         if self._connection is not None:
@@ -241,7 +241,7 @@ class _Client(asyncio.Protocol):
             self._door.run()
 
     def pause_writing(self) -> None:
-        """Keep messages in the queue: the client does not read."""
+        """Keep messages queued while the client does not read."""
         self._note_writable(False)
 
     def resume_writing(self) -> None:
@@ -254,7 +254,7 @@ class _Client(asyncio.Protocol):
             self._connection.is_writable = is_writable
 
     def transmit(self, now: float) -> None:
-        """Write the output; then read, rest or close, as the connection asks."""
+        """Write a client's output; then read, pause or close, as its connection requires."""
         connection = self._connection
         if connection is None or self._transport.is_closing():
             return

@@ -1,4 +1,4 @@
-"""Compile a system for live nodes in a process of its own, while its nodes run interpreted.
+"""Compilation for live nodes in a separate process, while the nodes run interpreted.
 
 `python -m halfway.live.runtime.compile_ahead` compiles the system of the request on its stdin. The
 machine code stays in the compile cache, where the nodes find it.

@@ -1,4 +1,4 @@
-"""The flow of events through a node: bodies beside records, and from reports to applications.
+"""The flow of event bodies through a live node: beside records, to neighbours and to applications.
 
 A body travels in front of the first record of its event to a neighbour, where both fit into a
 datagram. Else the neighbour asks for it, and holds the record meanwhile.

@@ -1,4 +1,4 @@
-"""The node as its kept events see it."""
+"""The outlet that a live node offers to its kept events: publish, deliver, subscriptions."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The keys of a node that runs: from its files to a security, and the list of the revoked."""
+"""The key files of a running node, turned into a security, and the revocation list in use."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""A live node: one driver of a system, on one socket, with the face of a `Mesh`."""
+"""The live node: one driver of a system on one socket; it is a `Mesh`."""
 
 import asyncio
 import socket

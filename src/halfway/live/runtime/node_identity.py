@@ -1,4 +1,4 @@
-"""What a node is: its name, its present life, and what it shares with equal nodes."""
+"""The identity of a running node: its name, system and incarnation, and what equal nodes share."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The events that a node publishes: how they come into its system."""
+"""The events that a live node publishes: numbers, bodies, and commands to its system."""
 
 from collections.abc import Callable
 

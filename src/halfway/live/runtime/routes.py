@@ -1,4 +1,4 @@
-"""The ways of events and to nodes: what each node on the way did, and how long it took.
+"""The routes that `halfway route` follows at a live node: events and searches, hop by hop.
 
 A probe is an event that no application receives: the system carries it as any event of its topic.
 Each node that it reaches sends a HOP frame to the neighbour that it came from, which passes it on,

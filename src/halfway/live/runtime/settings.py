@@ -1,4 +1,4 @@
-"""The settings of live nodes: what a person chooses when a node starts."""
+"""The settings of live nodes, chosen by a person at their start."""
 
 import hashlib
 import os

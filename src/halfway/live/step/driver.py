@@ -1,4 +1,4 @@
-"""The driver of a node: commands, timers and records of neighbours in; frames and reports out.
+"""The driver of a live node: commands, timers and records in; frames and reports out.
 
 It has no clock and no socket. Its caller passes the time, and receives what leaves the node: the
 memory bed with a clock of its own, or a node on a socket.

@@ -1,4 +1,4 @@
-"""The flow of a node: the tables of its flow kernel, as Python fills and empties them."""
+"""The flow of a live node in Python: it fills and empties the tables of the flow kernel."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The flow kernel: whole datagrams into a node's handler, and its records into datagrams.
+"""The flow kernel of a live node: datagrams in, handler calls, datagrams out, in machine code.
 
 It takes the frames of a neighbour in their order, lets the node handle the records whose topics and
 bodies it knows, and writes what the handler emits behind the frames that wait for each neighbour.

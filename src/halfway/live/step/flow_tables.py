@@ -1,4 +1,4 @@
-"""The flow tables: what machine code knows of a node's neighbours, topics and bodies."""
+"""The tables of the flow kernel: a live node's neighbours, topics and bodies for machine code."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The header of a record as Python reads and writes it: at once, and not field by field.
+"""The header bytes of a record, which Python packs and unpacks in one call.
 
 Reading one field of a numpy record costs more than reading the whole header from its bytes.
 """

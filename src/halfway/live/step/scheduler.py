@@ -1,4 +1,4 @@
-"""The scheduler of a process: the clock of its nodes, and one call of the loop for all timers.
+"""The scheduler of live nodes: one clock, and one call of the event loop for all timers.
 
 The clock is monotonic, in seconds since the process started its nodes, in whole ticks of 2^-20 s as
 in the simulator: a node that subtracts two readings gets the same double whatever the origin is.

@@ -1,4 +1,4 @@
-"""What a stepper needs of a system: the state and the rules of one node, and their kinds."""
+"""The system of a stepper: state and rules of one live node, and their message kinds."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The live face of a system: one node of it, and the commands of its applications."""
+"""The live face of a system: the state of one node, and the commands of its applications."""
 
 import inspect
 from collections.abc import Mapping

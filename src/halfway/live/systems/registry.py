@@ -1,4 +1,4 @@
-"""The table of systems that run live, and the reason why each of the others does not."""
+"""The registry of systems that run live, with the reason for each that does not."""
 
 import importlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The parts of a record that a replay reads: head, state, surroundings, records, and the end.
+"""The parts of a live recording: head, state, surroundings, records, and end.
 
 `halfway record` writes them into one file. A trace folder has the records in Parquet files, and
 beside each of them a hidden file with the other parts, compressed.

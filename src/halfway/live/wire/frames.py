@@ -1,4 +1,4 @@
-"""Frames: the parts of a datagram. Type, length, content; several frames share a datagram.
+"""The frames in a datagram of live nodes: kinds, layouts and lengths.
 
 All numbers are little-endian. A frame is at most 65,535 bytes; where frames end exactly with the
 datagram, it is well formed. A frame of an unknown type is skipped, counted and never answered.

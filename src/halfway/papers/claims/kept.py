@@ -1,4 +1,4 @@
-"""The lines of an earlier page of claims that stay: those of figures without new results.
+"""The lines that a new page of claims keeps from an earlier page: figures without new results.
 
 A line keeps its verdicts, and its row of results keeps command, times and digest.
 """
@@ -20,8 +20,9 @@ ClaimLine = tuple[str, ...]  # paper, section, clause, figure
 
 
 def with_kept(new: str, old: str) -> str:
-    """Return a new page of claims, in which judged claims without results have the lines of an old
-    page, and the table of results the rows of these lines; and the time of all rows together."""
+    """Return a new page of claims that keeps the old lines of claims without new results. The table
+    of results keeps their rows as well, and the total time counts them.
+    """
     before: dict[ClaimLine, list[list[str]]] = defaultdict(list)
     for key, cells in _claims(old):
         before[key].append(cells)
@@ -71,7 +72,7 @@ def _seconds(text: str) -> float:
 
 
 def _row_of(rows: list[str], papers: set[str], paper: str, figure: str, scale: str) -> str:
-    """Return the last row of results whose command made a figure at a scale; empty for none."""
+    """Return the last row of results for a figure at a scale, or an empty row."""
     found = ""
     for row in rows:
         words = _cells(row)[_COMMAND].strip("`").split()

@@ -100,7 +100,7 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
 
 
 def _broken_paths(found: Summaries) -> Iterator[Verdict]:
-    """Judge what the death of nodes on directional walks' paths does, as printed."""
+    """Judge the effect of node crashes on the paths of directional walks, as printed."""
     printed = _of(found, "wrong", "deaths", PRINTED)
     more = difference(_of(found, "wrong", "deaths", _GOSSIP), printed, "mean")
     yield _row(

@@ -37,8 +37,8 @@ def printed_meeting(grid: float, brokers: float) -> float:
 
 
 def corrected_meeting(grid: float, brokers: float) -> float:
-    """Return DRIP's meeting time, 1/λ in steps, of two walks that start
-    anywhere on a torus of N points.
+    """Return DRIP's meeting time 1/λ, in steps, for two walks from uniform starts on a torus of N
+    points.
 
     The mean first passage time of a diffusion from a uniform start in a disc of the torus' area to
     a smaller disc in its centre [Redner, A Guide to First-Passage Processes, §6.3]: N/π (s - s²/4 -

@@ -215,7 +215,7 @@ def rows_against_sf(
 
 
 def _ratios(found: Summaries, figure: str, radio: str) -> Iterator[Verdict]:
-    """Yield the rows of DRIP's delivery ratio for each delay; the paper prints none."""
+    """Yield the rows of DRIP's delivery ratio by delay, for which the paper prints no numbers."""
     named = ("k", "m") if figure == "figure-3b" else ("share", "rate", "rest", "m")
     for row in found.select("delivered"):
         given = row.parameters

@@ -43,8 +43,9 @@ def region_contacts(run: Run) -> Observations:
 def _touching(
     position: npt.NDArray[np.float64], brokers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Return [pairs of brokers]: whether a link joins the two regions of DRIP; the broker that is
-    listed first has the nodes that are as near to another one."""
+    """Return [pairs of brokers]: whether a link joins two regions of DRIP. A node that is equally
+    near to two brokers belongs to the first in the list.
+    """
     network = unit_disk(position, RANGE_M)
     a = np.repeat(np.arange(network.n), np.diff(network.start))
     b = network.who.astype(np.int64)

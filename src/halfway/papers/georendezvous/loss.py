@@ -85,8 +85,9 @@ def _before_loss(run: Run, pairs: Pairs) -> Simulation:
 
 
 def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
-    """Return [topics]: the nodes lost to a GeoRendezvous topic; none
-    where no cell of it can lose nodes like that."""
+    """Return [topics]: the nodes that a GeoRendezvous topic loses, or no nodes if every candidate
+    cell would lose too much.
+    """
     if run["loss"] == "a tenth of all":
         others = np.setdiff1d(np.arange(run["n"]), pairs)
         random_state = np.random.default_rng([run.workload_seed, 5])
@@ -96,8 +97,9 @@ def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
 
 
 def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]:
-    """Return victims in the cell that a GeoRendezvous topic's events
-    pass; none if a client is there."""
+    """Return the victims in the cell through which a GeoRendezvous topic's events pass, or no
+    victims if a client is in it.
+    """
     best = best_point(cells, int(pairs[topic, 1]), int(pairs[topic, 0]), topic)
     homes = cells_storing(cells, INTEREST, topic, best[0]) if best else set()
     if len(homes) != 1:
@@ -131,8 +133,9 @@ def _by_cells(
 def by_walks(
     run: Run, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
-    """Return [topics, AFTER_S]: whether each event after the loss arrived by directional walks,
-    launched again every RENEW_S; entries a node. dead: rows of the run's network."""
+    """Return [topics, AFTER_S]: whether directional walks, launched every RENEW_S, delivered each
+    event after the loss. dead: rows of lost nodes; entries: for each node.
+    """
     network = cells_of(run["n"], run["degree"], run.network_seed).network
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.
     at = LOSS_S + RENEW_S * float(np.random.default_rng(run.random_seed).random())

@@ -17,8 +17,9 @@ TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 
 @lru_cache(maxsize=2)
 def cells_of(n: int, degree: float, seed: int) -> CellRoutes:
-    """Return the cells that GeoRendezvous is measured on, of a seed's connected network; cached, as
-    runs of one network are consecutive."""
+    """Return the GeoRendezvous cells of a seed's connected network; cached for consecutive runs on
+    one network.
+    """
     radius = radius_of_degree(n, degree)
     return CellRoutes(connected_unit_disk(n, radius, seed).network, radius)
 

@@ -10,6 +10,7 @@ from halfway.protocols.event_window import WINDOW
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Fault
 from halfway.world.graphs.network import Network
@@ -50,7 +51,7 @@ def cell_run(
     return Simulation(
         System("georendezvous", handler.__name__, Sized, {}), network,
         workload=Listed([], []), radio=IdealRadio(delay_s=HOP_S), faults=faults, seconds=seconds,
-        stretch=False, journal=journal,
+        stretch=False, inspection=Inspection(journal=journal),
     )  # fmt: skip
 
 
@@ -72,8 +73,9 @@ def delivered(run: Simulation) -> list[tuple[int, int]]:
 def best_point(
     run: Simulation, row: int, publisher: int, event: int | None = None
 ) -> tuple[int, int] | None:
-    """Return the rendezvous point through which a row received a publisher's event, or its newest
-    one, with the fewest hops in a message run, and these; or None."""
+    """Return the rendezvous point, and the hops, of the shortest path by which a row received a
+    publisher's event in a message run, by default the newest event; or None.
+    """
     state = run.state
     for place in np.flatnonzero(state.seen.of[row]["publisher"] == publisher):
         there = state.seen.of[row, place]

@@ -29,7 +29,9 @@ def judge_network(found: Summaries) -> Iterator[Verdict]:
 
 
 def _measured(found: Summaries, model: dict[str, Scalar], more: str) -> Iterator[Verdict]:
-    """Yield the control messages and the deliveries of a model; the paper prints none."""
+    """Yield a network model's control messages and deliveries, for which the paper prints no
+    numbers.
+    """
     at = partial(found.find, system="underlay-siena", balance=points.BALANCES[-1])
     for metric, name in (
         ("control", "PINGs and their answers / messages with events"),

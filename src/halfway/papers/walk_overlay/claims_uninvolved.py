@@ -19,8 +19,9 @@ _MEASURED = {"": "energy of a node", "handled ": "messages of a node"}
 
 
 def judge_uninvolved(found: Summaries) -> Iterator[Verdict]:
-    """Judge that nodes outside paper 2's overlay save energy and computing resources [dwo §III]:
-    against nodes of the overlay, and, not in the paper, against flooding."""
+    """Judge the claim that nodes outside paper 2's overlay save energy and computing [dwo §III]:
+    against overlay nodes, and against flooding, which the paper does not compare.
+    """
     for n, (hello, known), (prefix, what) in product(SIZES, HELLO.items(), _MEASURED.items()):
         at = partial(found.find, n=n, hello=hello)
         cell: dict[str, Scalar] = {"n": n, "hello": hello}

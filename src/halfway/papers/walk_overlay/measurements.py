@@ -34,7 +34,8 @@ def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.i
 
 
 def overlays(run: Run) -> Observations:
-    """Measure a network's overlays of some initiators [dwo §VI]; a unit is a set of initiators.
+    """Measure the overlays of several sets of initiators on one network [dwo §VI], a unit for each
+    set.
 
     active: nodes of all walks. needed: those left without dead ends. depth: equation (5).
     The products serve spread and correlation. draws, degree: as in paper 1. unjoined: walks that

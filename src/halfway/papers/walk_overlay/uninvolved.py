@@ -1,4 +1,4 @@
-"""The measurement of nodes outside paper 2's overlay: what they send and receive for the others."""
+"""The measurement of nodes outside paper 2's overlay: the traffic that they forward for others."""
 
 from typing import Any
 

@@ -33,7 +33,7 @@ def name_of(file: str) -> str:
 
 
 def inputs_of(parameters: Mapping[str, Scalar]) -> dict[str, str]:
-    """Name -> path of the input files of a run; {} if it has none."""
+    """Return the paths of a run's input files by name; {} without input files."""
     found: dict[str, str] = json.loads(str(parameters.get("inputs", "{}")))
     return found
 

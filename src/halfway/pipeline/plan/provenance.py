@@ -15,8 +15,7 @@ _ELSEWHERE = tuple(f"halfway.{package}" for package in _PACKAGES)
 
 
 def code_digest(path: str) -> str:
-    """Return the code digest of a measurement
-    ("package.module:function"), of all code that it runs.
+    """Return a digest of all code that a measurement ("package.module:function") runs.
 
     It covers this version, the simulator's packages, the module, and all modules of the same
     top-level package that it imports, directly or not. It does not cover other libraries.
@@ -31,7 +30,9 @@ def code_digest(path: str) -> str:
 
 
 def sources_of(module: str) -> dict[str, bytes]:
-    """Module -> source of a measurement's module and its imports of its package; runs none."""
+    """Return the sources of a measurement's module and of its imports in the package, without
+    running them.
+    """
     top, found, waiting = module.partition(".")[0], dict[str, bytes](), [module]
     while waiting:
         name = waiting.pop()

@@ -1,4 +1,4 @@
-"""Exponents of growth: the slope of the logarithm of a statistic over that of a parameter. Pure."""
+"""Exponents of growth: the slope of a statistic against a parameter, both logarithmic."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,8 @@ from halfway.pipeline.reproduction.figures import Summary
 def exponent(
     rows: Sequence[Summary], parameter: str, statistic: Statistic
 ) -> tuple[float, float, float]:
-    """Estimate the exponent of a parameter in a statistic of summaries: the least squares slope of
-    the logarithms, with its 95 % interval over networks. Return nan for values that are not
-    positive.
+    """Estimate a growth exponent by least squares on logarithms, with its 95 % interval over
+    networks. The result is nan for values that are not positive.
     """
     value, boot = slopes(rows, parameter, statistic)
     return value, *around(value, boot, min(row.networks for row in rows))

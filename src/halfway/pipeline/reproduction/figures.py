@@ -45,7 +45,7 @@ class Summaries:
     rows: Sequence[Summary]
 
     def find(self, metric: str, **parameters: Scalar) -> Summary:
-        """Return the study's one summary with that metric whose parameters include the given ones.
+        """Return the study's only summary of a metric under given parameters.
 
         Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
         """
@@ -55,8 +55,7 @@ class Summaries:
         return found[0]
 
     def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
-        """Return every summary of a study with that metric whose
-        parameters include the given ones."""
+        """Return all summaries of a metric in a study under given parameters."""
         rows = (row for row in self.rows if row.metric == metric)
         return [row for row in rows if parameters.items() <= row.parameters.items()]
 
@@ -115,5 +114,5 @@ class Paper:
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def figure(self, name: str) -> Figure | None:
-        """Return the paper's declared figure of that name, or None."""
+        """Return a declared figure of the paper by name, or None."""
         return next((figure for figure in self.figures if figure.name == name), None)

@@ -1,4 +1,4 @@
-"""Opinions on a measured value: compared with a published number, range or order. Pure."""
+"""The judgement of a measured value against a published number, range or order."""
 
 import math
 

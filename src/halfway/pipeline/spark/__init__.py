@@ -1,1 +1,1 @@
-"""Everything that starts or runs inside Spark."""
+"""Spark: sessions, clusters, batches of runs, their account, and errors."""

@@ -1,4 +1,4 @@
-"""The account of a sweep: where its time went, stage by stage, from the event log of Spark.
+"""The account of a sweep from Spark's event log: how much time each stage took.
 
 An event log has one JSON object a line, as Spark's own history server reads it. All times of a
 stage are sums over its tasks, except its wall time.
@@ -48,7 +48,7 @@ class SweepAccount(NamedTuple):
 
 
 def account_of(folder: Path) -> SweepAccount | None:
-    """Return the account of the event logs in a folder, or None if Spark wrote none there."""
+    """Return the account in a folder of Spark event logs, or None if it has no log."""
     logs = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
     events = [event for log in logs for event in _events(log)]
     if not any(event["Event"] == "SparkListenerApplicationStart" for event in events):
@@ -122,7 +122,7 @@ def _stage(
 
 
 def _part(job: str, info: Mapping[str, Any], shuffles: bool) -> str:
-    """Return what a stage of a job does: one before the shuffle, one after it, or another one."""
+    """Return which part of a job a stage is: before the shuffle, after it, or another."""
     before, after = _PARTS.get(job.split(maxsplit=1)[0], ("", ""))
     known = before if shuffles else after if info.get("Parent IDs") else ""
     return known or str(info["Stage Name"]).split(" at ", 1)[0]
@@ -135,7 +135,9 @@ def _lasted(task: Mapping[str, Any]) -> float:
 
 
 def _sums(accumulables: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Sums over a stage's tasks, by name. SQL metrics are texts, and some are no numbers."""
+    """Return sums over the tasks of a stage by name; SQL metrics that are not numbers are
+    skipped.
+    """
     found: dict[str, float] = {}
     for one in accumulables:
         try:

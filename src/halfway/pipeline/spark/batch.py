@@ -61,13 +61,13 @@ def run_batch(
 
 
 def context_of(spark: SparkSession) -> SparkContext | None:
-    """Return the context of the Spark session that runs batches; None over Spark Connect."""
+    """Return the Spark context of the session that runs batches, or None over Spark Connect."""
     return getattr(spark, "_sc", None)
 
 
 @contextlib.contextmanager
 def named_jobs(spark: SparkSession, name: str) -> Iterator[None]:
-    """Name the jobs of the block, of this thread, in the account of a sweep."""
+    """Give the Spark jobs of this block and thread a name, for the account of a sweep."""
     context = context_of(spark)
     if context is not None:
         context.setJobDescription(name)

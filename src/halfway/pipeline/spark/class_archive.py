@@ -49,7 +49,9 @@ def making(target: Path) -> list[str]:
 
 
 def make_later(java: Java) -> None:
-    """Start a process that makes the class archive, unless it exists, or cannot be made here."""
+    """Start a process that creates the class archive; no effect if it exists or cannot be created
+    here.
+    """
     if os.environ.get(_SWITCH) == "0" or not _may_make(java):
         return
     package = str(Path(halfway.__file__).parents[1])

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster of processes on this machine: start it, ask for its state, stop it.
+"""A standalone Spark cluster on this machine, as processes: start, status, stop.
 
 Every process listens on loopback only. `cluster.json` in the cluster's folder names the processes.
 """
@@ -156,7 +156,7 @@ def cores_in_use(cluster: Cluster) -> int:
 
 
 def _summary(cluster: Cluster) -> dict[str, Any] | None:
-    """Return what the master says of itself, or None if it does not answer."""
+    """Return the status that the cluster's master reports, or None if it does not answer."""
     with contextlib.suppress(OSError, ValueError):
         # No proxy: the address is on loopback.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -20,7 +20,7 @@ _FATAL = re.compile(r"Fatal Python error: .+|.*/python\S*: .+")
 
 @contextlib.contextmanager
 def spark_errors(store: Path) -> Iterator[None]:
-    """Raise Spark's failures in the block as a Problem of that result folder."""
+    """Turn Spark's failures in the block into a Problem that names a result folder."""
     try:
         yield
     except (PySparkException, Py4JError) as failure:
@@ -47,7 +47,7 @@ def explained(failure: Exception, store: Path, log: str = "") -> Problem:
 
 
 def _last_words(log: str) -> str:
-    """Return the last error that Python reported in a log of Spark, or "" if there is none."""
+    """Return the last Python error in a Spark log, or ""."""
     lines = [line.strip() for line in log.splitlines()]
     found = [line for line in lines if _PYTHON.fullmatch(line)]
     found = found or [line for line in lines if _FATAL.fullmatch(line)]

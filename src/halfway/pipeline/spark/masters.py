@@ -40,7 +40,9 @@ def chosen_master(given: str | None) -> str:
 
 
 def tasks_of(master: str) -> int | None:
-    """Return the tasks that a local Spark master runs at once; None: another machine decides."""
+    """Return how many tasks a local Spark master runs at once; None for a master on another
+    machine.
+    """
     if found := re.match(r"local-cluster\[(\d+),(\d+)", master):
         return int(found[1]) * int(found[2])
     found = re.match(r"local(?:\[(\*|\d+))?", master)  # after a comma: attempts, not tasks

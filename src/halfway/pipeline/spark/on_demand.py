@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OnDemand:
-    """A Spark session on demand, a context manager: `get()` opens it, the end of the block ends it.
+    """A Spark session on demand: `get()` opens it, and the end of the `with` block closes it.
 
     event_log: the folder for Spark's log of its jobs. Raises Problem if the master is malformed.
     """
@@ -37,8 +37,7 @@ class OnDemand:
         return self._session is not None
 
     def get(self) -> "SparkSession":
-        """Return the Spark session on demand; the first call opens it,
-        or takes that of a notebook."""
+        """Return the Spark session, which the first call opens or takes from a notebook."""
         if self._session is None:
             from halfway.pipeline.spark.session import session
 

@@ -52,7 +52,8 @@ _SETTINGS = {
 
 @contextlib.contextmanager
 def session(master: str | None = None, event_log: Path | None = None) -> Iterator[SparkSession]:
-    """Return a Spark session on a master; None: SPARK_REMOTE, else every core of this machine.
+    """Return a Spark session on a master; the default is SPARK_REMOTE, else all cores of this
+    machine.
 
     event_log: the folder for Spark's log of all jobs, stages and tasks; not with Spark Connect.
     Uses a session that is already active in this process (a notebook's), and does not stop it.

@@ -1,4 +1,4 @@
-"""The canonical digest of a sweep.
+"""The canonical digest of a sweep's results: equal rows have equal digests.
 
 Equal rows have the same digest, although Spark's Parquet bytes differ from run to run.
 """

@@ -65,7 +65,7 @@ def write_manifest(batch: Path, runs: int) -> BatchManifest:
 
 
 def read_manifest(batch: Path) -> BatchManifest | None:
-    """Read the manifest of a batch. Return None if it has none (its writer was killed just before).
+    """Read the manifest of a batch; return None if the writer was killed before it wrote one.
 
     Raises msgspec.MsgspecError if it is malformed, OSError if it cannot be read.
     """

@@ -105,7 +105,7 @@ class WorkingCopy:
         self._published: dict[str, Version] = {}
 
     def fetch(self) -> int:
-        """Copy what the object store has, and delete what it no longer has; return the files.
+        """Update the working copy from the object store, deletions included; return its files.
 
         Unfinished batches are left out. A batch of the copy that was never published stays, under
         a new number if the store has another batch of its number.
@@ -127,7 +127,7 @@ class WorkingCopy:
         return len(wanted)
 
     def publish(self, *, all_files: bool = True) -> None:
-        """Copy what is new to the object store: finished batches, and all other files if asked."""
+        """Copy new files to the object store: finished batches, or all files if asked."""
         files = self._files()
         new = [
             name
@@ -214,7 +214,7 @@ class WorkingCopy:
         return stat.st_size, stat.st_mtime_ns
 
     def _write_record(self) -> None:
-        """Record what is published, so that a batch deleted in the store is not published again."""
+        """Record the published files, so that a batch deleted in the object store stays deleted."""
         write_whole(self.folder / _RECORD, json.dumps(sorted(self._published)))
 
     def _content(self, name: str) -> bytes:

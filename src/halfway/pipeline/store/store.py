@@ -116,7 +116,7 @@ class Store:
             return _manifest(self._mark).halfway if self._mark.exists() else ""
 
     def last_writer(self) -> str:
-        """Return process and host of the last writer, dead or alive, or "" for none."""
+        """Return process and host of the store's last writer, or "" if it had no writer."""
         lock = self.folder / "lock"
         with self.reading():
             return _holder(lock.read_text()) if lock.exists() else ""
@@ -230,8 +230,9 @@ def damaged_runs(file: Path | str, keys: Sequence[str]) -> Problem:
 
 
 def read_rows(file: Path, schema: pa.Schema) -> pa.Table:
-    """Return some columns of a result folder's file. Raises Problem if
-    it is damaged or has no runs."""
+    """Return selected columns of a result folder's rows. Raises Problem if it is damaged or
+    empty.
+    """
     with _file_errors(file, "read"), pq.ParquetFile(file) as opened:
         if missing := sorted(set(schema.names) - set(opened.schema_arrow.names)):
             raise Problem(f"is not a file of runs: no column {missing[0]}", where=str(file))

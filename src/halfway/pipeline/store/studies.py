@@ -24,7 +24,7 @@ _ASKED = msgspec.json.Decoder(dict[str, list[int]])
 
 
 class StudyPlan(NamedTuple):
-    """A study as it is requested: its plan, and what a reader needs to recognise it."""
+    """The plan of a requested study, and what a reader needs to recognise the study."""
 
     plan: pa.Table
     title: str = ""
@@ -94,7 +94,7 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
 def record_question(
     folder: Path, name: str, question: str, replicates: int
 ) -> tuple[int, ...]:  # fmt: skip
-    """Write that a study answers a question from so many replicates; return the earlier answers.
+    """Record that a study answers a question with a number of replicates; return earlier answers.
 
     They are numbers of replicates, in the order of asking. A repeated answer is no new one. Raises
     Problem for a damaged file.

@@ -15,7 +15,9 @@ from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, 
 
 
 class AntiEntropyState(NamedTuple):
-    """What a node of anti-entropy remembers: its random state, events held, and subscriptions."""
+    """The state of an anti-entropy node: its random state, the events it holds, its
+    subscriptions.
+    """
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -29,8 +31,7 @@ class AntiEntropyState(NamedTuple):
 def empty_database(
     node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int
 ) -> AntiEntropyState:
-    """Return nodes of anti-entropy that hold no event, have no
-    subscription, and wait for their START.
+    """Return the state of anti-entropy nodes before START: no events, no subscriptions.
 
     publishers: whose newest events a node's database has room for.
     """
@@ -48,15 +49,17 @@ def empty_database(
 
 @inlined
 def has_bit(bits, behind):
-    """Return whether the bits of a publisher in an anti-entropy record
-    have the event that many before the newest one."""
+    """Return whether a publisher's bits in an anti-entropy record include the event `before` places
+    older than the newest.
+    """
     return 0 <= behind < SPAN and (np.int64(bits) >> np.int64(behind)) & np.int64(1) == 1
 
 
 @inlined
 def first_held(state, i, place):
-    """Return the oldest event that row i's anti-entropy database may
-    hold of the publisher at a place."""
+    """Return the oldest event of a publisher that row i's anti-entropy database may hold; the
+    publisher is given by place.
+    """
     return max(np.int64(state.held.of[i, place].newest) - SPAN + 1, np.int64(0))
 
 
@@ -68,8 +71,8 @@ def holds(state, i, place, event):
 
 @apart
 def next_publisher(state, i, after):
-    """Return the place of the publisher with the least id above `after` in row i's anti-entropy
-    database, or NONE if there is none.
+    """Return the place of the next publisher in row i's anti-entropy database, the least id above
+    `after`; NONE after the last.
     """
     found = np.int64(NONE)
     for place in range(state.held.of.shape[1]):
@@ -81,14 +84,14 @@ def next_publisher(state, i, after):
 
 @inlined
 def held_bits(state, i, place):
-    """Return the bits of the events that row i holds of a publisher, for an anti-entropy digest."""
+    """Return bits for an anti-entropy digest: which events of a publisher row i holds."""
     mask = (np.uint64(1) << np.uint64(SPAN)) - np.uint64(1)
     return np.float64(np.int64(state.held.of[i, place].bits & mask))
 
 
 @apart
 def send_event(state, i, place, event, towards, out):
-    """Send an event that row i's anti-entropy database holds."""
+    """Send an event from row i's anti-entropy database to a neighbour."""
     o = emit(out, EVENT, 0.0, towards)
     o.topic = state.topic[i, place, event & (WINDOW - 1)]
     o.event = event
@@ -98,7 +101,9 @@ def send_event(state, i, place, event, towards, out):
 
 @apart
 def push_lacking(state, i, place, bits, newest, most, towards, out):
-    """Send at most so many anti-entropy events of a publisher that the bits lack; how many."""
+    """Send a publisher's anti-entropy events that the bits of a neighbour lack, up to a limit;
+    return how many.
+    """
     sent = 0
     for event in range(first_held(state, i, place), np.int64(state.held.of[i, place].newest) + 1):
         lacks = not has_bit(bits, newest - event)
@@ -110,8 +115,9 @@ def push_lacking(state, i, place, bits, newest, most, towards, out):
 
 @apart
 def lacking_bits(state, i, place, bits, newest, most):
-    """Return the first `most` events, as bits, that anti-entropy bits
-    have and row i lacks; how many."""
+    """Return bits of the first `most` events that a neighbour's anti-entropy bits have and row i
+    lacks; and how many.
+    """
     found, count = np.int64(0), 0
     # Any `newest` may come in a record, but the bits have no event before its SPAN.
     for event in range(max(first_held(state, i, place), newest - SPAN + 1), newest + 1):

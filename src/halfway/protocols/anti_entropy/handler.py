@@ -87,7 +87,7 @@ def most_emissions(state: AntiEntropyState, rules: Rules) -> int:
 
 @inlined
 def accept(state, i, message, out):
-    """Keep and deliver an event of anti-entropy, unless it is held already or forgotten."""
+    """Keep and deliver a new event of anti-entropy; no effect if it is held already, or too old."""
     place = window_of(state.held, i, message.publisher, message.epoch)
     if place == NONE or message.event < first_held(state, i, place):
         return
@@ -105,7 +105,7 @@ def start_round_timer(state, i, wait, out):
 
 @apart
 def compare(state, rules, neighbourhood, i, out):
-    """Send anti-entropy digests of the next publishers in turn to a random neighbour."""
+    """Send a random neighbour the anti-entropy digests of the next publishers in turn."""
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if first == last:
         return
@@ -142,7 +142,9 @@ def send_digest(state, i, after, partner, out):
 
 @apart
 def answer_digest(state, rules, i, message, out):
-    """Send events that an anti-entropy digest lacks (push), request those row i lacks (pull)."""
+    """Answer an anti-entropy digest: push the events that it lacks, and pull those that row i
+    lacks.
+    """
     sent = lacking = 0
     for k in range(messages.PAGE):
         publisher = message.args[messages.PUBLISHERS + k]
@@ -163,7 +165,7 @@ def answer_digest(state, rules, i, message, out):
 
 @apart
 def request(state, rules, i, message, out):
-    """Request at most `batch` events of an anti-entropy digest that row i lacks."""
+    """Request up to `batch` events that an anti-entropy digest has and row i lacks."""
     o, requested = emit(out, messages.REQUEST, 0.0, message.source), 0
     for k in range(messages.PAGE):
         o.args[messages.PUBLISHERS + k] = publisher = message.args[messages.PUBLISHERS + k]
@@ -179,8 +181,9 @@ def request(state, rules, i, message, out):
 
 @apart
 def push_unnamed(state, i, message, most, out):
-    """Send at most so many events of publishers in the range of an anti-entropy digest that it
-    does not name."""
+    """Push events of publishers that an anti-entropy digest does not name, within its range of ids,
+    up to a limit.
+    """
     after = message.args[messages.AFTER]
     while most > 0:
         place = next_publisher(state, i, after)

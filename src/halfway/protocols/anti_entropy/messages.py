@@ -1,4 +1,6 @@
-"""Message kinds of anti-entropy, and what the places of their records hold."""
+"""The message kinds of anti-entropy: digests, requests and events, and the fields of their
+records.
+"""
 
 import numpy as np
 

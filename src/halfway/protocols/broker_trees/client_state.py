@@ -21,7 +21,7 @@ MOST_SILENT = 3  # refresh intervals after which a broker expires a client
 
 
 class ClientState(NamedTuple):
-    """The state of clients' nodes, and of clients' silence at brokers."""
+    """The state of clients' nodes, and each broker's counts of its clients' silence."""
 
     client_index: Int32s  # [n] row of a client's node in the arrays [nodes]; -1: no clients here
     broker: Int32s  # [nodes] id of the broker in use; NONE: none yet
@@ -40,7 +40,7 @@ class ClientState(NamedTuple):
 
 
 class ClientRoom(NamedTuple):
-    """The room of clients' nodes."""
+    """The table sizes of clients' nodes."""
 
     clients: npt.NDArray[np.int32]  # ids of the nodes with clients
     places: int = 1  # for subscriptions at each of these nodes
@@ -52,7 +52,7 @@ NO_CLIENTS = ClientRoom(np.zeros(0, np.int32))
 
 
 def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -> ClientState:
-    """Return the client state of these nodes, of so many brokers with so many slots each."""
+    """Return the initial client state, for a number of brokers with a number of slots each."""
     at = np.flatnonzero(np.isin(node_ids, room.clients))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
@@ -73,14 +73,13 @@ def client_state(node_ids: Int32s, room: ClientRoom, brokers: int, slots: int) -
 
 @apart
 def clients_each(clients):
-    """Return the bound on client numbers in the state of each client's node."""
+    """Return the limit of client numbers in the state of a client's node."""
     return clients.delivered.of.shape[0] // max(clients.broker.shape[0], 1)
 
 
 @apart
 def remember(clients, c, f, name, client):
-    """Remember a client's subscription in the state of its node. Return
-    whether there is room for it."""
+    """Add a client's subscription to the state of its node; return False if the table is full."""
     if is_subscribed(clients, c, name, client):
         return True
     free = -1
@@ -96,7 +95,7 @@ def remember(clients, c, f, name, client):
 
 @apart
 def forget(clients, c, f, client):
-    """Forget one subscription in the state of a client's node; all of them, where f is FREE."""
+    """Remove one subscription from the state of a client's node, or all of them if f is FREE."""
     for s in range(clients.filter.shape[1]):
         if clients.client[c, s] == client and f in (FREE, clients.filter[c, s]):
             clients.filter[c, s] = FREE
@@ -104,8 +103,9 @@ def forget(clients, c, f, client):
 
 @apart
 def is_subscribed(clients, c, name, client):
-    """Return whether the state of a client's node holds a client's
-    subscription to the filter with that digest."""
+    """Return whether a client's node holds a subscription of the client to the filter with a
+    digest.
+    """
     for s in range(clients.filter.shape[1]):
         held = clients.filter[c, s] != FREE and clients.name[c, s] == name
         if held and clients.client[c, s] == client:
@@ -120,7 +120,9 @@ def _word(f, client):
 
 @apart
 def subscriptions_digest(clients, c):
-    """Return the digest of all subscriptions at a client's node."""
+    """Return the digest of all subscriptions at a client's node, to compare with its broker's
+    entries.
+    """
     word = np.uint64(0)
     for s in range(clients.filter.shape[1]):
         if clients.filter[c, s] != FREE:
@@ -130,8 +132,9 @@ def subscriptions_digest(clients, c):
 
 @apart
 def entries_digest(table, b, guest):
-    """Return the digest of all entries at a broker for a client's node,
-    to compare with its state."""
+    """Return the digest of a broker's entries for one client's node, to compare with the node's
+    subscriptions.
+    """
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         held = table.filter[b, s] != FREE and is_complete(table, b, s)
@@ -142,7 +145,7 @@ def entries_digest(table, b, guest):
 
 @apart
 def renew(clients, table, b, guest):
-    """Note in the client state of a broker that it heard of a client's node just now."""
+    """Reset a broker's count of silence for a client's node, which it has just heard."""
     for s in range(clients.silence.shape[1]):
         if table.via[b, s] == guest:
             clients.silence[b, s] = 0
@@ -150,7 +153,8 @@ def renew(clients, table, b, guest):
 
 @apart
 def expire(clients, table, sender, children, up, out):
-    """Count a silent refresh of a broker's clients; remove those that are silent for too long.
+    """Count one refresh of silence for each client of a broker; remove the clients that exceed the
+    limit.
 
     children: whether children expire as well, which the underlay-aware tree watches by PINGs.
     """

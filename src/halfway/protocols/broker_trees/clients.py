@@ -1,4 +1,5 @@
-"""Clients' nodes of a broker tree: they attach to the nearest broker, and keep that up to date.
+"""The clients of a broker tree: their nodes attach to the nearest broker and refresh the
+attachment.
 
 A client's node learns of the nearest broker from announcements. Its KEEP_ALIVEs set up the path
 there, and carry a digest of its subscriptions: a broker that lost its memory gets them again. The
@@ -66,7 +67,7 @@ _OVERLAP_S = 1.0  # that a client's node stays at its old broker after it attach
 
 @apart
 def start_client(state, rules, i, c, out):
-    """Start the refreshes of a client's node, which differ from node to node in the interval."""
+    """Start the refreshes of a client's node, at an offset of its own in the interval."""
     state.clients.missed[c] = state.clients.attached[c] = 0
     wait_s = 0.5 * rules.join_delay_s * uniform(mixed(np.uint64(state.node_id[i])))
     emit(out, REFRESH, wait_s, state.node_id[i])
@@ -74,7 +75,7 @@ def start_client(state, rules, i, c, out):
 
 @apart
 def send_to_broker(state, i, c, kind, f, client, out):
-    """Send a record about a client's filter from the client's node to the broker in use."""
+    """Send a client's filter in a record from the client's node to the broker in use."""
     own, place = state.node_id[i], NO_PLACE
     if state.clients.broker[c] != NONE:
         place = find(state.circuits, i, own, state.clients.number[c])
@@ -85,7 +86,9 @@ def send_to_broker(state, i, c, kind, f, client, out):
 
 @apart
 def send_subscriptions(state, catalogue, i, c, out):
-    """Send all subscriptions of a client's node to the broker in use, three attributes a record."""
+    """Send all subscriptions of a client's node to the broker in use, with three attributes in a
+    record.
+    """
     clients, attributes = state.clients, catalogue.values.shape[1]
     for s in range(clients.filter.shape[1]):
         if clients.filter[c, s] == FREE:
@@ -98,7 +101,7 @@ def send_subscriptions(state, catalogue, i, c, out):
 
 @apart
 def keep_alive(state, i, c, out):
-    """Send a KEEP_ALIVE, which sets up the path to the broker in use, or renews it."""
+    """Send a KEEP_ALIVE to the broker in use; on its way it sets up or renews the path."""
     clients, own = state.clients, state.node_id[i]
     towards = next_hop_to(state.nearby, i, clients.broker[c])
     there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c])]
@@ -113,7 +116,9 @@ def keep_alive(state, i, c, out):
 
 @apart
 def attach(state, i, c, place, out):
-    """Attach a client to the broker at a place of its table of near brokers; leave the old one."""
+    """Attach a client's node to a broker at a place in its table of near brokers, and leave the old
+    one.
+    """
     clients, nearby = state.clients, state.nearby
     if clients.attached[c] == 1:
         o = send_to_broker(state, i, c, messages.DETACH, 0, NONE, out)
@@ -126,7 +131,7 @@ def attach(state, i, c, place, out):
 
 @apart
 def leave_broker(state, i, c, out):
-    """End the attachment of a client's node, which is a broker from now on."""
+    """Detach a client's node from its broker, because the node becomes a broker itself."""
     if state.clients.attached[c] == 1:
         send_to_broker(state, i, c, messages.DETACH, 0, NONE, out)
     state.clients.broker[c], state.clients.attached[c] = NONE, 0
@@ -134,8 +139,9 @@ def leave_broker(state, i, c, out):
 
 @apart
 def attach_to_nearer(state, i, c, out):
-    """Attach a client's node to the nearest broker if it has none, or a farther one, or one that
-    does not answer and to which the nodes around know no way any more."""
+    """Attach a client's node to the nearest broker. It keeps the one in use if that is as near and
+    answers, or neighbours still know a way to it.
+    """
     clients, place = state.clients, nth_nearest(state.nearby, i, 0)
     if place < 0 or state.nearby.broker[i, place] == clients.broker[c]:
         return
@@ -147,7 +153,7 @@ def attach_to_nearer(state, i, c, out):
 
 @apart
 def change_broker(state, i, c, now, out):
-    """Attach a client's node to the next broker near it, as the one in use does not answer."""
+    """Attach a client's node to the next nearest broker, since the one in use does not answer."""
     nearby, before = state.nearby, place_in_row(state.nearby.broker, i, state.clients.broker[c])
     after = np.int64(-1)
     if before >= 0:
@@ -164,7 +170,9 @@ def change_broker(state, i, c, now, out):
 
 @apart
 def forget_broker(state, i, c, broker):
-    """Forget a broker that left the tree; the next announcement of another one counts."""
+    """Forget a broker that left the tree, as a client's node; it attaches at the next
+    announcement.
+    """
     place = place_in_row(state.nearby.broker, i, broker)
     if place >= 0:
         state.nearby.broker[i, place] = NONE
@@ -175,7 +183,8 @@ def forget_broker(state, i, c, broker):
 
 @apart
 def refresh_client(state, rules, i, c, every_s, missed, now, out):
-    """Handle a REFRESH at a client's node: a nearer broker, or one that answers; a KEEP_ALIVE.
+    """Handle a REFRESH at a client's node: change to a better broker if there is one, and send a
+    KEEP_ALIVE.
 
     missed: KEEP_ALIVEs without an answer after which the node is not attached any more. It changes
     its broker if it knows several, or if it knows only another one by now.
@@ -196,8 +205,10 @@ def refresh_client(state, rules, i, c, every_s, missed, now, out):
 
 @apart
 def send_command(state, catalogue, i, c, message, out):
-    """Remember an application's command at the client's node, and send it to the broker, in the
-    words of the network. Until the broker has answered, its answer brings the subscriptions."""
+    """Remember an application's command at the client's node, and send it to the broker under the
+    filter's network name. Until the broker has answered, only events are sent: its answer requests
+    all subscriptions.
+    """
     clients, kind, f, client = state.clients, message.kind, message[FILTER], message.args[CLIENT]
     attributes, name = catalogue.values.shape[1], np.int32(0)
     if kind == messages.SUBSCRIBE or kind == messages.UNSUBSCRIBE:
@@ -222,8 +233,9 @@ def send_command(state, catalogue, i, c, message, out):
 
 @apart
 def is_wanted(clients, catalogue, c, client, message):
-    """Return whether a client's node has a subscription of the client that matches an event. The
-    broker may still have one whose end was lost on the way."""
+    """Return whether an event matches a subscription at the client's node; the broker's table may
+    be out of date.
+    """
     filters = catalogue.filters
     for s in range(clients.filter.shape[1]):
         f, is_match = clients.filter[c, s], clients.client[c, s] == client
@@ -241,7 +253,7 @@ def is_wanted(clients, catalogue, c, client, message):
 
 @apart
 def receive_from_broker(state, catalogue, i, c, message, out):
-    """Handle a broker's record at a client's node. Of a former broker only events count."""
+    """Handle a broker's record at a client's node; from a former broker it takes only events."""
     clients, kind, client = state.clients, message.kind, message.args[CLIENT]
     if kind == messages.NOTIFY:
         each = clients_each(clients)
@@ -262,7 +274,7 @@ def receive_from_broker(state, catalogue, i, c, message, out):
 
 @apart
 def receive_at_client(state, rules, i, c, message, out):
-    """Handle a record at a client's node, but for its REFRESHes."""
+    """Handle any record except REFRESH at a client's node."""
     if message.kind == messages.LEAVING or message.kind == messages.WITHDRAW:
         forget_broker(state, i, c, message.args[ORIGIN])
     if message.kind == messages.ANNOUNCE or message.kind == messages.WITHDRAW:
@@ -275,7 +287,9 @@ def receive_at_client(state, rules, i, c, message, out):
 
 @apart
 def answer_keep_alive(clients, table, sender, message, out):
-    """Answer a client node's KEEP_ALIVE; if the digests differ, send what is held."""
+    """Answer a KEEP_ALIVE at a broker; if the digests differ, send the entries held for the
+    client's node.
+    """
     b, guest = sender.broker, message.args[ORIGIN]
     renew(clients, table, b, guest)
     o = reply(sender, message, ALIVE, out)

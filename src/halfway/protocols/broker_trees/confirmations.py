@@ -1,4 +1,5 @@
-"""Subscriptions and events that the receiving broker confirms, so that sending detects failures.
+"""Confirmed records: a broker resends a subscription or event until the receiving broker confirms
+it.
 
 [uas §4.1] "The overlay link failure can be detected by a child while it tries to send subscription
 to its parent or by a parent while it tries to send a notification to its child." The sender keeps
@@ -45,7 +46,7 @@ _NUMBERS = 2**31 - 1
 
 
 class Unconfirmed(NamedTuple):
-    """The records of a broker that are not confirmed yet, by place."""
+    """The records that a broker sent and that are not confirmed yet, by place."""
 
     record: npt.NDArray[np.void]  # [brokers, places] MESSAGE as sent; number 0: free
     upwards: npt.NDArray[np.uint8]  # [brokers, places] 1: for the parent, whichever it is
@@ -56,7 +57,7 @@ class Unconfirmed(NamedTuple):
 
 
 def no_records(brokers: int, confirm: bool) -> Unconfirmed:
-    """Return empty tables of unconfirmed records; without room where no record is confirmed."""
+    """Return empty tables of unconfirmed records, of size 0 if records are not confirmed."""
     places = PLACES if confirm else 0
     return Unconfirmed(
         np.zeros((brokers, places), MESSAGE).view(np.recarray),
@@ -67,7 +68,9 @@ def no_records(brokers: int, confirm: bool) -> Unconfirmed:
 
 @apart
 def track_new(state, rules, sender, before, out):
-    """Track the new records for other brokers since the outbox had `before` free slots."""
+    """Track as unconfirmed each record for another broker that was emitted since the outbox had
+    `before` free slots.
+    """
     if rules.confirm_timeout_s == 0.0:
         return
     for stacked in range(before - 1, out.tally[0] - 1, -1):
@@ -83,7 +86,7 @@ def track_new(state, rules, sender, before, out):
 
 @apart
 def track(state, rules, sender, record, upwards, out):
-    """Track a record for another broker until it is confirmed."""
+    """Track an unconfirmed record for another broker."""
     kept, b = state.unconfirmed, sender.broker
     places = kept.record.shape[1]
     for place in range(places):
@@ -100,7 +103,7 @@ def track(state, rules, sender, record, upwards, out):
 
 @apart
 def copy_with_kind(record, copy):
-    """Copy a record as a broker sent it."""
+    """Copy a tracked record with the kind that the broker sent."""
     copy_record(record, copy)
     copy.kind = record.kind
 
@@ -113,15 +116,16 @@ def start_timer(rules, own, number, out):
 
 @apart
 def confirm(sender, message, out):
-    """Confirm a record that a broker received, on the path that it came on."""
+    """Confirm a received record to the sending broker, back along the record's path."""
     if message.args[DIRECTION] > 0 and message.args[NUMBER] > 0:
         reply(sender, message, kinds.CONFIRM, out).args[NUMBER] = message.args[NUMBER]
 
 
 @apart
 def place_of_number(kept, b, number):
-    """Return the place of a broker's unconfirmed record with a number; NO_PLACE: it is no longer
-    there."""
+    """Return the place of a broker's unconfirmed record with a number, or NO_PLACE if it has been
+    freed.
+    """
     places = kept.record.shape[1]
     if number <= 0 or places == 0:
         return NO_PLACE
@@ -131,7 +135,7 @@ def place_of_number(kept, b, number):
 
 @apart
 def receive(state, rules, sender, message, out):
-    """Handle a confirmation, which frees the place of its record, or the lack of one."""
+    """Handle a confirmation, which frees the place of its record, or a NO_PATH in its place."""
     if message.kind == kinds.CONFIRM:
         place = place_of_number(state.unconfirmed, sender.broker, message.args[NUMBER])
         if place >= 0:
@@ -142,8 +146,9 @@ def receive(state, rules, sender, message, out):
 
 @apart
 def start_numbers(kept, b, incarnation):
-    """Number the records of a broker that lost its memory apart from the earlier ones, so that no
-    late confirmation of one of those counts."""
+    """Start the record numbers of a broker that lost its memory at a new base, so that old
+    confirmations match none.
+    """
     if incarnation > 0 and kept.sent[b] == 0:
         kept.sent[b] = low_half(mixed(np.uint64(incarnation))) & 0xFFFFF
 
@@ -159,7 +164,9 @@ def restart_timers(state, rules, sender, out):
 
 @apart
 def on_timeout(state, rules, sender, message, out):
-    """Send an unconfirmed record again; first consider its path dead, unless it may be late."""
+    """Resend an unconfirmed record; count its path as dead first, unless the confirmation may just
+    be late.
+    """
     kept, b = state.unconfirmed, sender.broker
     place = place_of_number(kept, b, message.args[NUMBER])
     if place < 0:
@@ -187,7 +194,7 @@ def on_timeout(state, rules, sender, message, out):
 
 @apart
 def resend(sender, record, to, out):
-    """Send an unconfirmed record again, and keep the path that it takes now."""
+    """Resend an unconfirmed record, and remember its present path."""
     route = active_path(sender, to)
     if route == NO_PLACE:
         return
@@ -199,7 +206,7 @@ def resend(sender, record, to, out):
 
 @apart
 def lose_path(state, rules, sender, record, now, out):
-    """Count the path that a record took to the parent or to a child as dead."""
+    """Count the path of an unconfirmed record to the parent or to a child as dead."""
     b, peer = sender.broker, record.target
     path = SECOND if record.args[ROUTE] % SORTS == SECOND else DIRECT
     if peer == state.parent[b]:
@@ -210,7 +217,9 @@ def lose_path(state, rules, sender, record, now, out):
 
 @apart
 def lose_path_up(state, rules, sender, path, now, out):
-    """Count a path to the parent as dead; use the other one, or search for another parent."""
+    """Count a path to the parent as dead; change to the other path, or search for another
+    parent.
+    """
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
     if path == DIRECT and state.dead_since_s[b] == np.inf:
@@ -225,7 +234,7 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead; use the other one, or adopt the children of the child."""
+    """Count a path to a child as dead; change to the other path, or adopt the child's children."""
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)
     silence = state.children.child_silence

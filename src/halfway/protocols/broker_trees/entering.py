@@ -1,4 +1,4 @@
-"""How a broker enters a tree while others run, and how it leaves; outside, it is a client's node.
+"""Brokers that enter or leave a running tree; outside the tree, a broker is a client's node.
 
 [uas Algorithm 2] the children of a broker that leaves join its parent. The broker names this parent
 in a LEAVING to its children; in the underlay-aware tree the parent itself accepts them, because it
@@ -51,7 +51,7 @@ _GRANT_WAITS = 4  # times the detection of a dead path, after which a broker lea
 
 
 class Leaves(NamedTuple):
-    """The leaves of brokers of the underlay-aware tree; `trans` of the paper is waits > 0."""
+    """The brokers that are leaving the underlay-aware tree; the paper's `trans` is waits > 0."""
 
     waits: Int32s  # [brokers] ticks since the broker asked to leave, from 1 on; 0: it stays
     granted: Int32s  # [brokers] the child that may leave now; NONE: none
@@ -59,25 +59,29 @@ class Leaves(NamedTuple):
 
 
 def no_leaves(brokers: int) -> Leaves:
-    """Return the leaves of brokers that stay."""
+    """Return the state of brokers of which none is leaving."""
     return Leaves(np.zeros(brokers, np.int32), np.full(brokers, NONE), np.zeros(brokers, np.int32))
 
 
 @apart
 def is_outside(state, b):
-    """Return whether a node with that broker index, or NONE, is no broker now."""
+    """Return whether a node is outside the tree now; NONE is the index of a node that never is a
+    broker.
+    """
     return b == NONE or state.parent[b] == OUTSIDE
 
 
 @apart
 def is_for_broker(message):
-    """Return whether others sent this record to a broker that is a client's node by now."""
+    """Return whether a record was meant for a broker that has left and is a client's node now."""
     return message.kind == JOIN or message.kind == KEEP_ALIVE
 
 
 @apart
 def remember_own(state, catalogue, c, message):
-    """Remember what the application at a broker subscribes to, for the time when it is none."""
+    """Keep the subscriptions of a broker's own application, for the time after it leaves
+    the tree.
+    """
     client, own = message.args[CLIENT], message.args[DIRECTION] == 0
     if c == NONE or not own or not is_command(catalogue, message):
         return
@@ -109,7 +113,7 @@ def enter(state, catalogue, sender, c, out):
 
 @apart
 def withdraw(state, sender, out):
-    """Make a broker a node outside of the tree, and a client's node if it has an application."""
+    """Turn a broker that has left the tree into a client's node, if it has an application."""
     b = sender.broker
     state.parent[b] = OUTSIDE
     state.announced[b] = (state.announced[b] + 1) & 0x7FFFFFFF
@@ -126,7 +130,7 @@ def withdraw(state, sender, out):
 
 @apart
 def ask_to_leave(state, sender, out):
-    """Begin to leave the underlay-aware tree, as the application asks; the root stays."""
+    """Begin to leave the underlay-aware tree at the application's command; the root stays."""
     b, leaves = sender.broker, state.leaves
     if state.parent[b] == SEEKING:
         withdraw(state, sender, out)
@@ -138,7 +142,7 @@ def ask_to_leave(state, sender, out):
 
 @apart
 def renew_leave(state, rules, sender, out):
-    """Ask the parent again in each tick of a broker that waits to leave. Return True if it left.
+    """Ask the parent for leave again at each tick; return True once the broker has left.
 
     A child that was granted its leave and is silent does not count. A broker whose parent never
     answers leaves without its grant.
@@ -162,7 +166,7 @@ def renew_leave(state, rules, sender, out):
 
 @apart
 def on_ask_leave(state, sender, message, out):
-    """Grant a child its leave, unless another child's leave is not over: that one waits."""
+    """Grant a child its leave, one child at a time; another child waits."""
     b, leaves, child = sender.broker, state.leaves, message.args[ORIGIN]
     if place_in_row(state.children.child, b, child) < 0:
         return
@@ -173,7 +177,9 @@ def on_ask_leave(state, sender, message, out):
 
 @apart
 def on_grant_leave(state, sender, message, out):
-    """Leave, unless a child was granted its leave in the meantime: the lower one goes first."""
+    """Leave as the parent granted, unless this broker granted a child's leave meanwhile; the child
+    goes first.
+    """
     b, leaves = sender.broker, state.leaves
     asked = leaves.waits[b] > 0 and message.args[ORIGIN] == state.parent[b]
     if asked and leaves.granted[b] == NONE:
@@ -182,7 +188,9 @@ def on_grant_leave(state, sender, message, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Leave the parent and the tree, which both learn it from LEAVING."""
+    """[uas Algorithm 2] Leave the tree: send LEAVING, which names the parent, to parent and
+    children.
+    """
     b, up = sender.broker, state.parent[sender.broker]
     send(sender, LEAVING, up, out)[PARENT] = up
     children = state.children.child
@@ -195,7 +203,7 @@ def leave_tree(state, sender, out):
 
 @apart
 def notify_children(state, sender, successor, out):
-    """Name the broker to join to those children of a leaving one that have subscriptions."""
+    """Send the children of a leaving broker the parent to join, if they have subscriptions."""
     table, b = state.table, sender.broker
     for s in range(table.filter.shape[1]):
         child = table.via[b, s]
@@ -210,7 +218,8 @@ def notify_children(state, sender, successor, out):
 
 @apart
 def hear_withdrawal(nearby, i, message, out):
-    """Forget a broker that left, and pass this on; a node that knows another one announces it.
+    """Forget a broker that has left and pass its withdrawal on; a node that knows another broker
+    announces that.
 
     So the nodes that knew only the broker that left hear of another one at once.
     """

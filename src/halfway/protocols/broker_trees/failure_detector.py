@@ -63,8 +63,7 @@ _NUMBERS = np.int32(2**31 - 1)  # of PINGs; they start again after these
 
 @apart
 def start_ticks(rules, own, now, out):
-    """Start the ticks of a broker's failure detector, which differ from broker to broker in the
-    interval."""
+    """Start the ticks of a broker's failure detector, at an offset of its own in the interval."""
     wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
     if now + wait_s <= rules.until_s:
         emit(out, kinds.TICK, wait_s, own)
@@ -72,7 +71,8 @@ def start_ticks(rules, own, now, out):
 
 @apart
 def on_start(state, rules, sender, now, out):
-    """Start a broker's failure detector, at first or after a crash: ticks, a JOIN to its parent.
+    """Start a broker's failure detector, also after a crash: start its ticks, and send its parent a
+    JOIN.
 
     A broker that lost its memory does not know whether it was up before, so it joins the tree.
     """
@@ -110,8 +110,9 @@ def on_tick(state, rules, sender, now, out):
 
 @apart
 def act_as_root(state, rules, sender, out):
-    """Detect and merge concurrent roots: a successor keeps asking the root that it replaced; a root
-    that restarted, or lost all of its children, asks its successor."""
+    """Find and merge concurrent roots. A successor keeps asking the root that it replaced; a root
+    that restarted or lost all children asks its successor.
+    """
     b = sender.broker
     first = first_child(state.children, b, NONE)
     if state.predecessor[b] != NONE:
@@ -145,7 +146,7 @@ def ping(state, sender, path, r, now, out):
 
 @apart
 def add_trip(sender, up, path, o):
-    """Write into a PING what its sender measured of that path."""
+    """Write into a PING the round trip that its sender measured on this path."""
     paths, s = sender.paths, place_in_row(sender.paths.peer, sender.broker, up)
     if s >= 0:
         o.reals[kinds.TRIP_S] = paths.trip_s[sender.broker, s, path]
@@ -154,8 +155,9 @@ def add_trip(sender, up, path, o):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """Check the PINGs to the parent [uas §4.1]: the direct path, else the second; after τ, or if
-    both are dead, another parent."""
+    """Check a broker's PINGs to its parent [uas §4.1]. A dead direct path is replaced by the
+    second; after τ, or with both dead, another parent is sought.
+    """
     b = sender.broker
     up, second = state.parent[b], second_path(sender, state.parent[b])
     ping(state, sender, DIRECT, direct_path(sender, up), now, out)
@@ -185,8 +187,9 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Check the children's PINGs: reach one silent on one path by the other; replace one silent on
-    both."""
+    """Check the PINGs from a broker's children: use the other path to a child that is silent on
+    one, and adopt the children of one silent on both.
+    """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1
     for s in range(children.child.shape[1]):
@@ -205,7 +208,7 @@ def check_children(state, rules, sender, out):
 
 @apart
 def on_ping(state, sender, message, out):
-    """Answer the PING of a child's failure detector; if digests differ, send the table."""
+    """Answer a child's PING; if the digests differ, send the child the filters held for it."""
     b, child, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if parents.is_above(state, b, child):
         return
@@ -228,7 +231,7 @@ def on_ping(state, sender, message, out):
 
 @apart
 def on_pong(state, sender, message, out):
-    """Note by a PONG that a path to the parent works; if digests differ, send all filters."""
+    """Handle a parent's PONG: its path works; if the digests differ, send all filters up."""
     b, up, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if up != state.parent[b]:
         return
@@ -246,7 +249,9 @@ def on_pong(state, sender, message, out):
 
 @apart
 def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a broker: it announces itself, and searches for paths that it lacks."""
+    """Handle a REFRESH at a broker of the underlay-aware tree: announce it, and search for missing
+    paths.
+    """
     b, up = sender.broker, state.parent[sender.broker]
     if now + rules.refresh_s <= rules.until_s:
         emit(out, REFRESH, rules.refresh_s, sender.own)

@@ -1,4 +1,6 @@
-"""The records that keep the underlay-aware tree and its tables consistent, at a broker."""
+"""The dispatch of maintenance records at a broker: replicas, leaves, paths, and the tables of
+subscriptions.
+"""
 
 from halfway.core.compiled import apart
 from halfway.protocols.broker_trees import clients, confirmations, entering, parent_search
@@ -12,7 +14,7 @@ from halfway.protocols.broker_trees.tables.children import add_grandchild
 
 @apart
 def receive_common(state, rules, sender, message, out):
-    """Handle a record of maintenance that both trees have, at a broker."""
+    """Handle a maintenance record that exists in both broker trees."""
     kind = message.kind
     if kind == messages.REFRESH:
         detector.refresh_broker(state, rules, sender, message.at, out)
@@ -26,7 +28,7 @@ def receive_common(state, rules, sender, message, out):
 
 @apart
 def receive_replica(state, sender, message, out):
-    """Handle a record between a broker and its grandchild."""
+    """Handle a maintenance record about replicas, between a broker and its grandchild."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == kinds.GRANDCHILD:
         add_grandchild(state.children, sender.broker, source, message[messages.PARENT])
@@ -39,7 +41,7 @@ def receive_replica(state, sender, message, out):
 
 @apart
 def receive_leave(state, rules, sender, message, out):
-    """Handle a record of a broker that leaves the underlay-aware tree, or is about to."""
+    """Handle a maintenance record about the leave of a broker."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == messages.LEAVE:
         entering.ask_to_leave(state, sender, out)
@@ -55,7 +57,7 @@ def receive_leave(state, rules, sender, message, out):
 
 @apart
 def receive(state, rules, sender, message, out):
-    """Handle a record that keeps the underlay-aware tree and its tables consistent, at a broker."""
+    """Handle any maintenance record at a broker of the underlay-aware tree."""
     kind, source = message.kind, message.args[messages.ORIGIN]
     if kind == kinds.TICK:
         detector.on_tick(state, rules, sender, message.at, out)

@@ -1,4 +1,4 @@
-"""The search of a broker that has no parent, or lost it: which brokers it asks, and in what order.
+"""The search for a parent by a broker without one: which brokers it asks, and in what order.
 
 [uas §4.1] "the child node has to join its grand parent or the alternate". A broker that joins the
 tree asks the nearest broker, as Algorithm 1 prints it.
@@ -27,8 +27,9 @@ from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
 
 @apart
 def fallback_parent(state, rules, sender, stage):
-    """Return the broker asked in a stage of the search: by `fallback`, and then the root's
-    successor."""
+    """Return the broker to ask in a stage of the search for a parent: the choices of `fallback`,
+    then the root's successor.
+    """
     b, own = sender.broker, sender.own
     if state.parent[b] == SEEKING and stage < FALLBACKS - 1:
         # [uas Algorithm 1] the nearest broker in hops. We let its fallback be the next nearest.
@@ -50,8 +51,9 @@ def fallback_parent(state, rules, sender, stage):
 
 @apart
 def fallback_after_tau(state, rules, b):
-    """[uas §4.1] Return the broker that a child joins whose direct path was dead for τ; NONE:
-    none."""
+    """[uas §4.1] Return the broker to join when the direct path to the parent has been dead for τ,
+    or NONE.
+    """
     other = state.grandparent[b]
     if fallback(0, rules.alternate_first) == ALTERNATE and state.alternate[b] != NONE:
         other = state.alternate[b]
@@ -60,7 +62,7 @@ def fallback_after_tau(state, rules, b):
 
 @apart
 def is_asked_before(state, rules, sender, stage):
-    """Return whether an earlier stage of the search asks the same broker."""
+    """Return whether an earlier stage of the search for a parent asks the same broker."""
     for earlier in range(stage):
         asked = fallback_parent(state, rules, sender, earlier)
         if asked == fallback_parent(state, rules, sender, stage):
@@ -70,7 +72,9 @@ def is_asked_before(state, rules, sender, stage):
 
 @apart
 def search_parent(state, rules, sender, now, out):
-    """Ask for another parent, one tick of the search; a successor that finds none is the root."""
+    """Take one tick of the search: ask the next broker for a place; a successor that finds none
+    becomes the root.
+    """
     b, own = sender.broker, sender.own
     ticks = rules.missed_pings + 1  # a stage
     state.asked[b] += 1
@@ -91,7 +95,8 @@ def search_parent(state, rules, sender, now, out):
 
 @apart
 def ask(sender, other, turn, out):
-    """Ask a broker for a place on the paths to it in turn; without one, search for a path first.
+    """Ask a broker for a place as its child, on the known paths in turn; search for a path if none
+    is known.
 
     In turn, because the failed node may be on one of the paths. Every third time a new path is
     searched for: what is found is asked along (`on_found`).
@@ -106,7 +111,7 @@ def ask(sender, other, turn, out):
 
 @apart
 def on_found(state, rules, sender, message, out):
-    """Ask the broker at the end of a new direct path for a place, or to keep this child."""
+    """Ask the broker at the end of a new direct path to become, or to remain, the parent."""
     b, peer = sender.broker, message.args[ORIGIN]
     if state.parent[b] == SEEKING and 0 < state.asked[b] <= rules.missed_pings + 1:
         # [uas Algorithm 1] the nearest broker: one that joined in the meantime may be nearer.
@@ -126,7 +131,9 @@ def on_found(state, rules, sender, message, out):
 
 @apart
 def follow_leaving(state, rules, sender, message, out):
-    """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the parent of the parent that leaves."""
+    """[uas Algorithm 2] "C.Connect To(B.Parent)": ask the parent of a leaving parent for a
+    place.
+    """
     b = sender.broker
     state.grandparent[b], state.asked[b] = message[messages.PARENT], 0
     state.missed[b, DIRECT] = state.missed[b, SECOND] = rules.missed_pings + 1
@@ -135,7 +142,7 @@ def follow_leaving(state, rules, sender, message, out):
 
 @apart
 def become_root(state, b, own, now):
-    """Make a broker the root, which keeps asking its predecessor."""
+    """Make a broker the root of the tree; it keeps asking the root before it."""
     state.predecessor[b] = state.parent[b]
     state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE
     state.root[b], state.depth[b] = own, 0

@@ -1,4 +1,4 @@
-"""Changes of parent in the underlay-aware tree: joining, adopting, leaving, and root succession.
+"""Changes of parent in the underlay-aware tree: joining, accepting, adopting, and root succession.
 
 [uas §4.1] a child whose parent does not answer asks its grandparent; a broker takes over the
 children of a child that it hears no more. We let a broker move only if it asked to, or if its
@@ -48,8 +48,9 @@ _DEEPER = 4  # brokers that a parent's news may add above a broker that is not o
 
 @apart
 def path_up(state, sender, most):
-    """Return the path of a broker's next hop up; one works unless more than `most` PINGs are
-    missed."""
+    """Return the path of a broker's next hop up; a path is dead after more than `most` missed
+    PINGs.
+    """
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most
     has_second = second_path(sender, state.parent[b]) != NO_PLACE
@@ -67,8 +68,9 @@ def is_silent(state, sender, most):
 
 @apart
 def is_cut_off(state, rules, sender):
-    """Return whether a broker has no parent yet, or one that is silent on every path or on a
-    cycle."""
+    """Return whether a broker is cut off from the root: no parent, a parent silent on all paths, or
+    a cycle above it.
+    """
     b = sender.broker
     on_cycle = (
         state.parent[b] >= 0
@@ -81,7 +83,9 @@ def is_cut_off(state, rules, sender):
 
 @apart
 def add_news(state, sender, o):
-    """Write a parent's news (the brokers above, the root, its successors) into a child's record."""
+    """Write into a record for a child who is above this broker: its ancestors, the root, the root's
+    successors.
+    """
     b = sender.broker
     o[PARENT] = state.parent[b]
     if state.parent[b] == NONE:
@@ -96,7 +100,7 @@ def add_news(state, sender, o):
 
 @apart
 def take_news(state, b, own, message):
-    """Learn from the news of a broker's parent who is above it, the root and its successors."""
+    """Learn from the parent's record who is above this broker: ancestors, root, successors."""
     state.grandparent[b], state.root[b] = message[PARENT], message[kinds.ROOT]
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
@@ -110,7 +114,7 @@ def take_news(state, b, own, message):
 
 @apart
 def accept(state, sender, child, r, replaced, out):
-    """Accept a broker as this parent's child; the record takes path r, or the active path."""
+    """Accept a broker as a child; the record back takes path r, or the active path."""
     forget_peer(sender, child)
     if add_child(state.children, sender.broker, child) < 0:
         return
@@ -125,8 +129,9 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Return whether a broker knows another to be above it: as that one's parent it would form a
-    cycle."""
+    """Return whether another broker is an ancestor of this one; as its child it would close a
+    cycle.
+    """
     if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
@@ -135,7 +140,9 @@ def is_above(state, b, node_id):
 
 @apart
 def on_join(state, rules, sender, message, out):
-    """Accept a child that asks for a parent, unless this broker's own is lost, or may soon be."""
+    """Accept a broker that asks for a parent, unless this broker has lost its own parent, or may
+    soon.
+    """
     b, child = sender.broker, message.args[ORIGIN]
     # The successor asks the next child of the root, which may detect the root's death a little
     # later; the answer to the last PING may be in flight.
@@ -153,8 +160,9 @@ def on_join(state, rules, sender, message, out):
 
 @apart
 def complete_paths(state, rules, sender, out):
-    """Search for those of a broker's paths x, y and z [uas §4] that it does not have, or that are
-    dead; one after the other, because y avoids x."""
+    """Search for paths x, y and z [uas §4] of a broker that are missing or dead, one after the
+    other, because y avoids x.
+    """
     b, up, above = sender.broker, state.parent[sender.broker], state.grandparent[sender.broker]
     if up < 0:
         return
@@ -170,7 +178,7 @@ def complete_paths(state, rules, sender, out):
 
 @apart
 def on_accept(state, rules, sender, message, out):
-    """Take the sender as the parent if this broker asked for a parent, or if its own leaves."""
+    """Take the sender as parent, if this broker asked for one or its parent is leaving."""
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the lower id stays root.
     both = up == NONE and sender.own < source and place_in_row(state.children.child, b, source) >= 0
@@ -190,7 +198,7 @@ def on_accept(state, rules, sender, message, out):
 
 @apart
 def change_parent(state, rules, sender, parent, now, out):
-    """Subscribe at a broker's new parent, and quit the old one."""
+    """Move a broker to a new parent: subscribe there, and quit the old parent."""
     b, table = sender.broker, state.table
     if state.parent[b] >= 0:
         o = send(sender, kinds.QUIT, state.parent[b], out)
@@ -211,7 +219,7 @@ def change_parent(state, rules, sender, parent, now, out):
 
 @apart
 def count_move(state, b, now):
-    """Count a broker's change of parent; no answer is missing as yet."""
+    """Count a broker's change of parent, and reset the counts of missed PINGs."""
     state.moves[b] += 1
     state.moved_s[b] = now
     reset_watch(state, b)
@@ -219,14 +227,14 @@ def count_move(state, b, now):
 
 @apart
 def reset_watch(state, b):
-    """Forget a parent's missing answers and the search for another parent."""
+    """Reset a broker's counts of missed PINGs, and end its search for a parent."""
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
     state.dead_since_s[b], state.asked[b] = np.inf, 0
 
 
 @apart
 def lose_child(state, sender, child, out):
-    """Remove a parent's child and its subscriptions, and withdraw them from the parent above."""
+    """Remove a child and its subscriptions at the parent, and withdraw them upstream."""
     b = sender.broker
     if state.leaves.granted[b] == child:
         state.leaves.granted[b] = NONE
@@ -237,8 +245,7 @@ def lose_child(state, sender, child, out):
 
 @apart
 def adopt(state, sender, failed, replaced, out):
-    """[uas §4.1] Return the parent's Leave of a dead child: its children become this broker's
-    own."""
+    """[uas §4.1] Take over the children of a dead child, and remove the child as if it had left."""
     b, children = sender.broker, state.children
     for s in range(children.grandchild.shape[1]):
         if children.grandchild[b, s] != NONE and children.via[b, s] == failed:

@@ -1,4 +1,4 @@
-"""What each node of a broker tree does for the paths of others: it searches and forwards."""
+"""The relay in every node of a broker tree: it forwards records and searches of others."""
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NONE
@@ -28,9 +28,10 @@ from halfway.protocols.broker_trees.records.messages import (
 
 @apart
 def carry(state, i, own, message, out):
-    """Keep the path that a client's KEEP_ALIVE takes, and pass the record on to the broker by
-    announcements. Return whether this node is the broker. It may circle while announcements
-    travel."""
+    """Set up the path of a client's KEEP_ALIVE here, and pass the record on towards the announced
+    broker. Return whether this node is that broker. The record may circle while announcements
+    spread.
+    """
     place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
     there = state.circuits.of[i, place]
     there.prev = message.source
@@ -49,7 +50,8 @@ def carry(state, i, own, message, out):
 
 @apart
 def relay(state, rules, i, is_broker, message, out):
-    """Handle a record as any node of the tree does. Return True if nothing is left to do.
+    """Handle a record as a relay, as any node of the tree does; return True if nothing is left to
+    do.
 
     is_broker: whether the node announces itself as a broker.
     """

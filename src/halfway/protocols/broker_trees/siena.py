@@ -1,4 +1,4 @@
-"""SIENA's hierarchical brokers in a tree: filters go up, events go up and down.
+"""SIENA's broker tree [Carzaniga et al.]: filters go up the tree, events go up and down.
 
 [Carzaniga, Rosenblum & Wolf 2001, "Design and evaluation of a wide-area event notification
 service", §4.2] every event goes to the parent; it goes to a child whose subscriptions match it.
@@ -109,7 +109,7 @@ class Rules(NamedTuple):
 
 
 class SienaState(NamedTuple):
-    """The state of a node in SIENA's tree; a broker: its parent, and the subscriptions below it."""
+    """The state of a node in SIENA's tree; a broker has a parent and a subscription table."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
@@ -134,7 +134,7 @@ State = SienaState
 
 
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
-    """Return for SIENA's state [n] the broker index of each node, NONE for others."""
+    """Return the broker index of each node for SIENA's state [n]; NONE is no broker."""
     at = np.flatnonzero(np.isin(node_ids, brokers))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
@@ -144,7 +144,7 @@ def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
 def parents_at_first(
     node_ids: Int32s, brokers: Int32s, root: int, later: Int32s | None = None
 ) -> Int32s:
-    """Return [brokers] the parents of the brokers in SIENA's state: only the root needs none.
+    """Return [brokers] the first parents in SIENA's state: unknown, and NONE for the root.
 
     later: ids of those brokers that enter the tree later, on a command; None: there are none.
     """
@@ -157,7 +157,7 @@ def state(
     node_ids: Int32s, brokers: Int32s, root: int, slots: int, *, room: int = 64, retries: int = 0,
     attributes: int = 1, clients: ClientRoom = NO_CLIENTS, later: Int32s | None = None,
 ) -> SienaState:  # fmt: skip
-    """Return the state of nodes before SIENA's tree exists.
+    """Return the initial state of nodes in SIENA's tree, in which no broker has a parent.
 
     brokers: ids of those nodes that are brokers; root: the id of the broker that founds the tree,
     which only brokers know; slots: room for subscriptions at each broker; room: for circuits at
@@ -179,7 +179,7 @@ def state(
 
 
 def most_of_table(table: SubscriptionTable) -> int:
-    """Return the most records about the entries of one SIENA broker's table that one call emits."""
+    """Return the most records that one call emits about one SIENA broker's table entries."""
     # Each entry is forwarded, in parts, and withdrawn at most once; an event goes to each.
     return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
 
@@ -192,14 +192,16 @@ def most_emissions(state: SienaState, rules: Rules) -> int:
 
 
 def limits(state: Any, rules: Any) -> dict[str, int]:
-    """Return the limits of the ranges in records of either tree: the attributes of events."""
+    """Return the limits that ranges in records of either broker tree refer to: the attributes of
+    events.
+    """
     del state
     return {"attributes": rules.catalogue.values.shape[1]}
 
 
 @apart
 def filter_named(catalogue, message):
-    """Return the digest of the filter that a record names, or a command of the application."""
+    """Return the digest of the filter in a record or in an application's command."""
     if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
@@ -207,7 +209,7 @@ def filter_named(catalogue, message):
 
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
-    """Handle a subscription, its end, or an event at a SIENA broker below `up`, in either tree."""
+    """Handle a subscription, its end, or an event at a broker of either tree below `up`."""
     kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
     if own and not is_command(catalogue, message):
         return
@@ -265,14 +267,14 @@ def receive_in_tree(state, rules, sender, message, out):
 
 @apart
 def receive_at_router(catalogue, own, message, out):
-    """Count a command of an application at a node of either tree that has no room for clients."""
+    """Count a command at a node of either tree that has no room for clients."""
     if message.args[messages.DIRECTION] == 0 and is_command(catalogue, message):
         emit(out, NO_PATH, 0.0, own)
 
 
 @apart
 def receive(state, rules, sender, c, message, out):
-    """Handle a record in the role that a node has now: broker, client's node, or router."""
+    """Handle a record of SIENA's tree in the node's present role: broker, client's node, router."""
     b, kind = sender.broker, message.kind
     if b != NONE and kind == messages.ENTER:
         siena_parent.enter_tree(state, rules.catalogue, sender, c, out)

@@ -1,4 +1,4 @@
-"""How a broker of SIENA's tree finds its parent, announces itself, and keeps its place."""
+"""The parent of a broker in SIENA's tree: how the broker finds it, keeps it, and leaves it."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ _SEARCHED = 2  # the JOIN in a row without an answer for which a new path is sea
 
 @apart
 def is_connected(state, b):
-    """Return whether a broker is in the tree: it is the root, or its parent answers."""
+    """Return whether a SIENA broker is in the tree: the root, or a broker whose parent answers."""
     up = state.parent[b]
     return up == NONE or (up >= 0 and state.asked[b] <= _MOST_ASKED)
 
@@ -66,7 +66,7 @@ def announce_broker(state, sender, out):
 
 @apart
 def start_broker(state, rules, sender, message, out):
-    """Start the refreshes of a broker of either tree, in a random order within `join_delay_s`."""
+    """Start the refreshes of a broker of either tree, at a random time within `join_delay_s`."""
     start_searches(state.searches, sender.broker, message.incarnation)
     state.asked[sender.broker] = 0
     wait_s = rules.join_delay_s * uniform(mixed(np.uint64(sender.own)))
@@ -77,7 +77,9 @@ def start_broker(state, rules, sender, message, out):
 
 @apart
 def join(state, sender, other, again, out):
-    """Ask a SIENA broker for a place, or to stay there; without a path to it search for one."""
+    """Ask a SIENA broker to become, or to remain, the parent; search for a path to it if none is
+    known.
+    """
     place = direct_path(sender, other)
     if place == NO_PLACE or again:
         search_direct(sender, other, out)
@@ -89,7 +91,7 @@ def join(state, sender, other, again, out):
 
 @apart
 def on_found(state, sender, message, out):
-    """Ask the broker at the end of a new path to a SIENA broker for a place, or to stay there.
+    """Ask the SIENA broker at the end of a new path to become, or to remain, the parent.
 
     [uas Algorithm 1] the parent is the nearest broker. A broker that joined in the meantime may be
     nearer, because brokers join at about the same time.
@@ -108,7 +110,8 @@ def on_found(state, sender, message, out):
 
 @apart
 def asks_root(state, b):
-    """Return whether a SIENA broker without a parent now asks the root, and not the nearest broker.
+    """Return whether a SIENA broker without a parent asks the root this time, instead of the
+    nearest broker.
 
     After a loss of memory the brokers near this one may be below it: the root is not.
     """
@@ -117,7 +120,7 @@ def asks_root(state, b):
 
 @apart
 def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a SIENA broker: announce it; ask its parent to hold it, or seek one."""
+    """Handle a REFRESH at a SIENA broker: announce it, and renew or seek its parent."""
     b, up = sender.broker, state.parent[sender.broker]
     every_s = min(_SEEK_S, rules.refresh_s) if up == SEEKING else rules.refresh_s
     if now + every_s <= rules.until_s:
@@ -145,7 +148,9 @@ def refresh_broker(state, rules, sender, now, out):
 
 @apart
 def on_join(state, sender, message, out):
-    """Hold a child that asks a SIENA broker, unless this broker is below it or not in the tree."""
+    """Accept a child at a SIENA broker, unless this broker is below the child or not in the
+    tree.
+    """
     b, child = sender.broker, message.args[ORIGIN]
     below = child == state.parent[b] or is_ancestor(state.above, b, child)
     if below or not is_connected(state, b):
@@ -160,7 +165,9 @@ def on_join(state, sender, message, out):
 
 @apart
 def on_holds(state, sender, message, out):
-    """Take the sender as the parent of a SIENA broker that seeks one; repair what it holds."""
+    """Take the sender as a SIENA broker's parent if it seeks one; correct the filters held
+    there.
+    """
     b, source = sender.broker, message.args[ORIGIN]
     if state.parent[b] == SEEKING:
         state.parent[b], state.successor[b] = source, NONE
@@ -178,7 +185,7 @@ def on_holds(state, sender, message, out):
 
 @apart
 def enter_tree(state, catalogue, sender, c, out):
-    """Let a node outside of SIENA's tree enter it as a broker: it asks the nearest one at once."""
+    """Let a node enter SIENA's tree as a broker; it asks the nearest broker at once."""
     if enter(state, catalogue, sender, c, out):
         state.successor[sender.broker] = NONE
         nearest = nearest_but(state.nearby, sender.row, NONE)
@@ -188,7 +195,7 @@ def enter_tree(state, catalogue, sender, c, out):
 
 @apart
 def leave_tree(state, sender, out):
-    """[uas Algorithm 2] Let a SIENA broker leave: it names its parent to its children."""
+    """[uas Algorithm 2] Let a SIENA broker leave, and send its children the parent to join."""
     b = sender.broker
     up = state.parent[b]
     if up in (NONE, OUTSIDE):
@@ -217,7 +224,9 @@ def on_leaving(state, sender, message, out):
 
 @apart
 def receive_outside(state, rules, sender, message, out):
-    """Handle a record at a node outside of SIENA's tree: name the broker to ask instead."""
+    """Handle a record for a SIENA broker at a node outside the tree: name the broker to ask
+    instead.
+    """
     if message.kind == JOIN or message.kind == KEEP_ALIVE:
         reply(sender, message, LEAVING, out)[PARENT] = state.successor[sender.broker]
     elif message.kind == REFRESH and message.at + rules.refresh_s <= rules.until_s:

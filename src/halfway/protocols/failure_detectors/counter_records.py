@@ -1,4 +1,4 @@
-"""Counters of members in a record: six entries, each a member and its counter."""
+"""Records of heartbeat counters: six entries each, a member and its counter."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ COUNTERS = {"counter[k]": 0}
 
 @inlined
 def emit_counters(kind, towards, out):
-    """Emit a record of counters without entries."""
+    """Emit an empty record of counters."""
     o = emit(out, kind, 0.0, towards)
     for a in range(o.args.shape[0]):
         o.args[a] = NONE
@@ -36,7 +36,7 @@ def write_counter(o, k, member, epoch, counter):
 
 @apart
 def append_trusted(heard, i, o, out):
-    """Append the counters of the members that row i trusts to a record of one entry.
+    """Append the counters of all members that row i trusts to a record with one entry.
 
     Further records like it follow if it is full: equal to it, except for their entries.
     """
@@ -55,14 +55,16 @@ def append_trusted(heard, i, o, out):
 
 @inlined
 def member_in(message, k, own_id):
-    """Return the member of entry k in a record of counters, or NONE if it is missing, or own_id."""
+    """Return the member in entry k of a record of counters; NONE if the entry is empty or names
+    this node.
+    """
     member = message.args[k]
     return np.int32(NONE) if member == own_id else member
 
 
 @inlined
 def note_entry(heard, i, message, k, now, out):
-    """Note the counter of entry k in a record of counters at row i. Whether it grew."""
+    """Note the counter in entry k of a record of counters at row i; return whether it grew."""
     number = np.int64(message.reals[k])
     epoch, counter = np.uint32(number // _EPOCH), np.int32(number % _EPOCH)
     return note_counter(heard, i, message.args[k], epoch, counter, now, out)

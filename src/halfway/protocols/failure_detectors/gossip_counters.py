@@ -1,4 +1,5 @@
-"""Gossip counters: nodes pass on tables of heartbeat counters, and suspect what does not grow.
+"""Gossip counters: nodes gossip tables of heartbeat counters, and suspect members whose counter
+stands still.
 
 After van Renesse, Minsky & Hayden 1998, "A gossip-style failure detection service", §3: each node
 has a counter, which it increments each period, and sends all counters that it knows to a random
@@ -78,7 +79,7 @@ class Rules(NamedTuple):
 
 
 class CountersState(NamedTuple):
-    """What a node of gossip counters remembers."""
+    """The state of a node of gossip counters."""
 
     periods: Periods
     heard: HeardMembers
@@ -90,7 +91,7 @@ State = CountersState
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0
 ) -> CountersState:
-    """Return nodes of gossip counters that know no member; members: for which each has room.
+    """Return the initial state of gossip counters, with room for `members` at each node.
 
     intervals: times between counters that a node keeps of each member, for φ.
     """
@@ -99,7 +100,7 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of gossip counters with these values of its options."""
+    """Return the rules of gossip counters from the values of its options."""
     waits = silence.silence_of(values)
     return Rules(float(values["period_s"]), int(values["fanout"]), waits)
 
@@ -112,7 +113,7 @@ def most_emissions(state: CountersState, rules: Rules) -> int:
 
 @apart
 def send_counters(state, i, epoch, towards, out):
-    """Gossip to a neighbour, or to all: the counters that row i knows, its own first."""
+    """Send the counters that row i knows to a neighbour or to all, its own counter first."""
     o = emit_counters(GOSSIP, towards, out)
     write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
     append_trusted(state.heard, i, o, out)
@@ -120,7 +121,7 @@ def send_counters(state, i, epoch, towards, out):
 
 @apart
 def gossip(state, rules, neighbourhood, i, epoch, out):
-    """Gossip at row i to `fanout` distinct neighbours, each such set equally likely; or to all.
+    """Send row i's counters to `fanout` distinct neighbours, uniformly drawn, or to all.
 
     Selection sampling [Knuth, TAOCP 2, §3.4.2, algorithm S], as in `protocols.gossip`.
     """

@@ -1,4 +1,4 @@
-"""All-to-all heartbeats: every member announces itself to all others. The dear baseline.
+"""All-to-all heartbeats: every member announces itself to all others. The expensive baseline.
 
 A heartbeat is flooded: a node repeats a new one once, up to `hops` hops from its origin. Where all
 nodes are neighbours, `hops` = 1 gives the all-to-all heartbeats of the literature, such as in
@@ -63,7 +63,7 @@ class Rules(NamedTuple):
 
 
 class HeartbeatState(NamedTuple):
-    """What a node of heartbeats remembers."""
+    """The state of a node of heartbeats."""
 
     periods: Periods
     heard: HeardMembers
@@ -75,7 +75,7 @@ State = HeartbeatState
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0
 ) -> HeartbeatState:
-    """Return nodes of heartbeats that know no member; members: for which each has room.
+    """Return the initial state of heartbeats, with room for `members` at each node.
 
     intervals: times between heartbeats that a node keeps of each member, for φ.
     """
@@ -84,7 +84,7 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of heartbeats with these values of its options."""
+    """Return the rules of heartbeats from the values of its options."""
     waits = silence.silence_of(values)
     period_s, delay_s = float(values["period_s"]), float(values["repeat_delay_s"])
     return Rules(period_s, int(values["hops"]), delay_s, waits)

@@ -1,4 +1,4 @@
-"""Lifeguard: SWIM whose nodes doubt themselves when they are slow.
+"""Lifeguard: SWIM with longer time-outs at nodes that are slow themselves.
 
 After Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more accurate failure
 detection": a local health score that slows probes (§IV.A), a time of suspicion that other members
@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class LifeguardState(NamedTuple):
-    """The state of nodes of Lifeguard, which is the state of probes alone."""
+    """The state of a node of Lifeguard: its probes."""
 
     probes: Probes
 
@@ -29,7 +29,7 @@ State = LifeguardState
 
 
 def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> LifeguardState:
-    """Return nodes of Lifeguard that know no member; members: for which each has room."""
+    """Return the initial state of Lifeguard, with room for `members` at each node."""
     return LifeguardState(probes(node_ids, members, seed))
 
 

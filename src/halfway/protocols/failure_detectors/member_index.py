@@ -1,4 +1,4 @@
-"""The index of a table of members: a row finds a member's place by its id, in bounded memory."""
+"""The index of a table of members: it finds the entry of a member by its id."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,9 @@ EVICTED, WITHOUT_ROOM = 0, 1  # columns of `counts`
 
 
 class MemberIndex(NamedTuple):
-    """The members that each row knows, in ascending order of their ids, and what had no room."""
+    """The members in each row's table, in ascending order of ids, and a count of those without
+    room.
+    """
 
     place: npt.NDArray[np.int32]  # [n, limit] places in the row's table, by id; the rest is free
     known: npt.NDArray[np.int32]  # [n] number of members
@@ -20,14 +22,14 @@ class MemberIndex(NamedTuple):
 
 
 def member_index(n: int, limit: int) -> MemberIndex:
-    """Return the index of n rows that know no member, each with room for `limit`."""
+    """Return an empty index of members for n rows with room for `limit` each."""
     place = np.tile(np.arange(limit, dtype=np.int32), (n, 1))
     return MemberIndex(place, np.zeros(n, np.int32), np.zeros((n, 2), np.int64))
 
 
 @inlined
 def _rank_of(index, entry, i, node_id):
-    """Return how many members of row i have a lower id."""
+    """Return how many members in row i's index have a lower id."""
     first, last = np.int64(0), np.int64(index.known[i])
     while first < last:
         middle = (first + last) >> 1
@@ -40,7 +42,7 @@ def _rank_of(index, entry, i, node_id):
 
 @inlined
 def find_member(index, entry, i, node_id):
-    """Return the place of a member in row i's table `entry`, or NO_PLACE if the row knows none."""
+    """Return the place of a member in row i's table, or NO_PLACE if the index lacks it."""
     rank = _rank_of(index, entry, i, node_id)
     if rank < index.known[i]:
         place = np.int64(index.place[i, rank])
@@ -51,8 +53,9 @@ def find_member(index, entry, i, node_id):
 
 @inlined
 def add_member(index, entry, i, node_id):
-    """Add a member that row i does not know, and return its place; NO_PLACE, counted, if no place
-    is free. The caller fills in the rest of the entry."""
+    """Add a new member to row i's index; return its place in the table, or NO_PLACE, counted, if it
+    is full. The caller fills in the rest of the entry.
+    """
     count = np.int64(index.known[i])
     if count == index.place.shape[1]:
         index.counts[i, WITHOUT_ROOM] += 1
@@ -69,7 +72,7 @@ def add_member(index, entry, i, node_id):
 
 @inlined
 def evict_member(index, entry, i, place):
-    """Remove the member at a place of row i's table, which is counted."""
+    """Remove the member at a place from row i's index, and count the eviction."""
     rank, count = _rank_of(index, entry, i, entry[i, place].node_id), np.int64(index.known[i])
     for k in range(rank, count - 1):
         index.place[i, k] = index.place[i, k + 1]

@@ -1,4 +1,5 @@
-"""The periods of a failure detector: its nodes count them, and look for silent members in between.
+"""The periods of a failure detector: each has several ticks, at which nodes look for silent
+members.
 
 Each node begins its first period at a random time, because nodes that start together would all
 send at once.
@@ -18,7 +19,7 @@ TICKS = 8  # in a period: how often a node looks for silent members
 
 
 class Periods(NamedTuple):
-    """What nodes remember of their periods."""
+    """The periods of nodes: ticks and number."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n]
@@ -27,14 +28,14 @@ class Periods(NamedTuple):
 
 
 def no_periods(node_ids: npt.NDArray[np.int32], seed: int) -> Periods:
-    """Return nodes that have begun no period."""
+    """Return the state of nodes before their first period."""
     ticks, counter = np.zeros((2, len(node_ids)), np.int32)
     return Periods(node_ids, random_states(node_ids, seed), ticks, counter)
 
 
 @inlined
 def begins_period(periods, i):
-    """Count a tick of row i, and the period that it begins. Return whether it begins one."""
+    """Count a tick of row i; return whether it begins a period."""
     periods.ticks[i] -= 1
     begins = periods.ticks[i] <= 0
     if begins:
@@ -45,12 +46,12 @@ def begins_period(periods, i):
 
 @inlined
 def emit_tick(kind, periods, period_s, i, out):
-    """Emit the next tick of row i, a timer of that kind."""
+    """Emit the next tick of row i's periods, as a timer of the given kind."""
     emit(out, kind, period_s / TICKS, periods.node_id[i])
 
 
 @inlined
 def start_periods(kind, periods, heard, period_s, i, now, out):
-    """Start row i: emit its first tick, and begin the silence of every member now."""
+    """Start the periods of row i with its first tick, and reset the silence of all members."""
     silence.hear_all_again(heard, i, now)
     emit(out, kind, period_s * uniform(random_bits(periods, i)), periods.node_id[i])

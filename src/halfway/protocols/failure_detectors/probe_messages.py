@@ -1,4 +1,4 @@
-"""The messages of SWIM and Lifeguard, with their shared rules.
+"""The message kinds, options and rules that SWIM and Lifeguard share.
 
 Das, Gupta & Motivala 2002, "SWIM: scalable weakly-consistent infection-style process group
 membership protocol"; Dadgar, Phillips & Currey 2018, "Lifeguard: local health awareness for more
@@ -106,7 +106,7 @@ class Rules(NamedTuple):
 
 
 def swim_rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of SWIM with these values of its options."""
+    """Return the rules of SWIM from the values of its options."""
     return Rules(
         float(values["period_s"]), float(values["ack_timeout_s"]), int(values["proxies"]),
         float(values["suspicion_factor"]), int(values["transmissions"]),
@@ -114,7 +114,7 @@ def swim_rules(values: Mapping[str, Value]) -> Rules:
 
 
 def lifeguard_rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of Lifeguard with these values of its options."""
+    """Return the rules of Lifeguard from the values of its options."""
     return swim_rules(values)._replace(
         suspicion_most=float(values["suspicion_most"]),
         confirmations=int(values["confirmations"]),

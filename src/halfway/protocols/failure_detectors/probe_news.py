@@ -1,4 +1,4 @@
-"""The dissemination of SWIM: records of probes carry news of members [SWIM §4.1]."""
+"""News of members in the probes of SWIM [SWIM §4.1]: what to write into a record, how often."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def _write(o, used, member, incarnation, status, by):
 
 @inlined
 def _write_place(state, i, o, used, place):
-    """Write the news of the member at a place of row i into a record."""
+    """Write row i's news of the member at a place into a probe's record."""
     known = state.entry[i, place]
     known.record = state.own[i].record
     by = known.by[known.confirmations] if known.status == SUSPECT else NONE
@@ -39,8 +39,8 @@ def _write_place(state, i, o, used, place):
 
 @inlined
 def _least_sent(state, i, most):
-    """Return the place of the news that row i sent least often. Return NO_PLACE if row i sent all
-    news `most` times or more.
+    """Return the place of the news that row i sent least often; NO_PLACE if all were sent `most`
+    times.
     """
     found, least = NO_PLACE, most
     for k in range(state.members.known[i]):
@@ -53,7 +53,7 @@ def _least_sent(state, i, most):
 
 @apart
 def write_news(state, rules, i, o, about):
-    """Write news of members into a record of row i: what it sent least often.
+    """Write row i's least sent news of members into a probe's record.
 
     about: place of the member that receives the record, or NO_PLACE. Its suspicion comes first, so
     that it refutes it soon: [Lifeguard §IV.C] the buddy system, and here for a dead member as well.
@@ -95,7 +95,7 @@ def write_news(state, rules, i, o, about):
 
 @apart
 def read_news(state, rules, neighbourhood, i, message, now, out):
-    """Learn at row i from the news in a record. Its sender is a member, and a neighbour.
+    """Learn at row i from the news in a probe's record; its sender is a member and a neighbour.
 
     We watch the sender although its hello may be late, because it may die before the next period.
     """

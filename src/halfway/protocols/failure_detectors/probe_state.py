@@ -1,4 +1,6 @@
-"""What a node of SWIM and Lifeguard knows of the members, and how news of them changes it."""
+"""The member list of SWIM and Lifeguard: status, incarnation, suspicion, and how news
+changes them.
+"""
 
 import math
 from typing import NamedTuple
@@ -67,7 +69,7 @@ RELAYED = 16  # of the newest relayed acknowledgements, a node knows the request
 
 
 class Probes(NamedTuple):
-    """The state of nodes of SWIM or Lifeguard."""
+    """The member list and the probe of each node of SWIM or Lifeguard."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n]
@@ -79,7 +81,7 @@ class Probes(NamedTuple):
 
 
 def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
-    """Return nodes of SWIM that know no member; members: for which each has room."""
+    """Return the initial member lists of SWIM, with room for `members` at each node."""
     n = len(node_ids)
     own, entry = np.zeros(n, OWN), np.zeros((n, members), PROBED)
     own["place"] = NONE
@@ -92,19 +94,20 @@ def probes(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> Probes:
 
 @inlined
 def magnitude(state, i):
-    """Return log10 of the members that row i knows, itself included, and one; 1 at least."""
+    """Return log10 of the size of row i's member list plus two; at least 1."""
     return max(math.log10(state.members.known[i] + 2.0), 1.0)
 
 
 @inlined
 def most_sent(state, rules, i):
-    """Return how often row i sends the same news [SWIM §4.1]: λ log(n + 1), rounded up."""
+    """Return how often row i sends one piece of news [SWIM §4.1]: λ log(n + 1), rounded up."""
     return rules.transmissions * np.int64(math.ceil(magnitude(state, i)))
 
 
 @inlined
 def suspicion_time(state, rules, i, confirmations):
-    """Return for how long row i suspects a member, in seconds, whole ticks of its clock.
+    """Return how long row i suspects a member before it counts as dead, in whole clock ticks
+    (seconds).
 
     [Lifeguard §IV.B] With c confirmations of the K that it needs at most, the time is
     max - (max - min) log(c + 1) / log(K + 1). Without them it is the least time, as in SWIM.
@@ -118,13 +121,13 @@ def suspicion_time(state, rules, i, confirmations):
 
 @inlined
 def change_health(own, rules, by):
-    """Change a row's local health score [Lifeguard §IV.A]; it stays between 0 and its limit."""
+    """Add to row i's local health score [Lifeguard §IV.A], within 0 and its limit."""
     own.health = min(max(own.health + by, 0), rules.health_limit)
 
 
 @inlined
 def _place_for(state, i, member):
-    """Return a place for a new member at row i, or NO_PLACE if no place is free.
+    """Return a place for a new member in row i's list, or NO_PLACE if it is full.
 
     A dead member gives way to it. The place enters the order of probes at a random turn [SWIM
     §4.3].
@@ -156,7 +159,7 @@ def _place_for(state, i, member):
 
 @inlined
 def _start_suspicion(state, rules, i, known, now, out):
-    """Start the timer of a suspected member at row i, for the time that is left."""
+    """Start row i's timer of a suspected member, for the rest of the suspicion time."""
     total = suspicion_time(state, rules, i, known.confirmations)
     known.deadline = known.suspected_at + total
     o = emit(out, SUSPICION, max(known.deadline - now, 0.0), state.node_id[i])
@@ -166,7 +169,7 @@ def _start_suspicion(state, rules, i, known, now, out):
 
 @inlined
 def _confirm(state, rules, i, known, by, now, out):
-    """Note at row i that one more member suspects another [Lifeguard §IV.B], which is news."""
+    """Note at row i one more source of a suspicion [Lifeguard §IV.B], which makes it news again."""
     if known.confirmations >= rules.confirmations or by == NONE:
         return
     for k in range(known.confirmations + 1):
@@ -180,7 +183,7 @@ def _confirm(state, rules, i, known, by, now, out):
 
 @inlined
 def _learn_of_itself(state, rules, i, incarnation, status):
-    """Refute at row i that it is suspected or dead [SWIM §4.2], by a later incarnation."""
+    """Refute at row i a suspicion of this node itself [SWIM §4.2], by a later incarnation."""
     own = state.own[i]
     if status == ALIVE:
         own.incarnation = max(own.incarnation, incarnation)  # of a memory that it lost
@@ -192,7 +195,7 @@ def _learn_of_itself(state, rules, i, incarnation, status):
 
 @apart
 def learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, out):
-    """Learn at row i that a member has a status in an incarnation, if that is news.
+    """Update row i's member list by a member's status and incarnation; an older one has no effect.
 
     by: the member that suspects it, or NONE. A later incarnation overrides an earlier one; in one
     incarnation, DEAD overrides SUSPECT, and SUSPECT overrides ALIVE [SWIM §4.2]. We let a later

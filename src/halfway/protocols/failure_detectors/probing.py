@@ -1,4 +1,4 @@
-"""The probes of SWIM and Lifeguard: a ping in each period, and pings by proxies without an answer.
+"""The probes of SWIM and Lifeguard: a direct ping in each period, then pings through proxies.
 
 [SWIM §3.1] In each period, a node pings the next member of a random order. Without an
 acknowledgement it asks other members to ping it. Without any until the period ends, the node
@@ -47,11 +47,11 @@ _NACK_SHARE = 0.8  # of the acknowledgement timeout, after which a proxy says th
 
 
 class ProbingState(Protocol):
-    """The state of nodes of a detector that probes."""
+    """The state of a failure detector that probes."""
 
     @property
     def probes(self) -> Probes:
-        """What nodes remember of their probes."""
+        """The member list and the probe of each node."""
         ...
 
 
@@ -73,7 +73,7 @@ def send_probe(state, rules, i, kind, towards, target, sequence, out):
 
 @inlined
 def _note_neighbours(state, rules, neighbourhood, i, now, out):
-    """Watch every neighbour of row i. One that the node did not know is a member."""
+    """Enter every neighbour of row i into its member list, and watch it."""
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
         learn(state, rules, neighbourhood, i, member, 0, ALIVE, NONE, now, out)
@@ -99,7 +99,7 @@ def _draw_order(state, i):
 
 @inlined
 def _next_place(state, neighbourhood, i):
-    """Return the place of the member that row i probes next, or NO_PLACE if it watches none.
+    """Return the place of the member that row i probes next, or NO_PLACE if the list is empty.
 
     We probe one dead neighbour in a round of the order, because a neighbour that a partition
     separated has to learn that it is counted as dead.
@@ -124,7 +124,7 @@ def _next_place(state, neighbourhood, i):
 
 @inlined
 def _end_probe(state, rules, neighbourhood, i, now, out):
-    """End the probe of row i: without an acknowledgement, it suspects the member."""
+    """End row i's probe: suspect the member if it did not acknowledge."""
     own = state.own[i]
     if own.place == NONE:
         return
@@ -159,8 +159,9 @@ def begin_period(state, rules, neighbourhood, i, now, out):
 
 @inlined
 def _is_proxy(state, neighbourhood, i, e, member):
-    """Return whether the neighbour at position e of row i may ping a member: it reported the member
-    as its neighbour, and row i does not count it as dead."""
+    """Return whether neighbour e of row i can ping a member by proxy: the member is its neighbour,
+    and row i does not count it as dead.
+    """
     proxy, row = neighbourhood.who[e], neighbourhood.place[e]
     if proxy == member or row < 0 or place_of(neighbourhood, row, member) < 0:
         return False
@@ -170,7 +171,7 @@ def _is_proxy(state, neighbourhood, i, e, member):
 
 @apart
 def ask_proxies(state, rules, neighbourhood, i, out):
-    """Ask random neighbours of row i to ping the member that did not acknowledge [SWIM §3.1]."""
+    """Ask random neighbours of row i to ping a member that did not acknowledge [SWIM §3.1]."""
     own, able = state.own[i], np.int64(0)
     member = state.entry[i, own.place].node_id
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
@@ -194,7 +195,9 @@ def _key(requester, sequence):
 
 @inlined
 def _acknowledged(state, rules, neighbourhood, i, message, out):
-    """Note at row i that a member is alive, or relay that to the node that asked for it."""
+    """Note at row i the acknowledgement of a ping, or relay it to the node that asked for
+    the ping.
+    """
     own = state.own[i]
     if message.target != state.node_id[i]:
         if place_of(neighbourhood, i, message.target) >= 0:
@@ -211,7 +214,7 @@ def _acknowledged(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def _ping_for(state, rules, neighbourhood, i, message, out):
-    """Ping a neighbour of row i for the sender of a request."""
+    """Ping a neighbour of row i as a proxy for another node."""
     if place_of(neighbourhood, i, message.target) < 0:
         return
     send_probe(state, rules, i, PING, message.target, message.source, message.sequence, out)
@@ -224,7 +227,7 @@ def _ping_for(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def _nack(state, neighbourhood, i, message, out):
-    """Answer a requester that the member did not acknowledge, unless it did [Lifeguard §IV.A]."""
+    """Report to the node that asked for a ping that no acknowledgement came [Lifeguard §IV.A]."""
     key = _key(message.target, message.sequence)
     for k in range(RELAYED):
         if state.relayed[i, k] == key:
@@ -236,7 +239,7 @@ def _nack(state, neighbourhood, i, message, out):
 
 @inlined
 def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
-    """Count a member as dead at row i that did not refute its suspicion in time [SWIM §4.2]."""
+    """Count a suspected member as dead at row i, as it did not refute in time [SWIM §4.2]."""
     place = find_member(state.members, state.entry, i, message.target)
     if place == NO_PLACE:
         return
@@ -249,7 +252,9 @@ def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
 
 @apart
 def start(state, rules, i, now, out):
-    """Start row i: its timers died with it, so that suspicions begin again."""
+    """Start row i's probes, and the timers of its suspicions, which ended when the node
+    went down.
+    """
     own = state.own[i]
     own.place = NONE
     emit(out, PERIOD, rules.period_s * uniform(random_bits(state, i)), state.node_id[i])

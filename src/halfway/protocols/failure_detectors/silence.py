@@ -1,4 +1,4 @@
-"""Suspicion by silence: a member is suspected when its counter has not grown for too long.
+"""Suspicion by silence: a node suspects a member whose counter has not grown for too long.
 
 Heartbeats and gossiped counters share it. The time-out is fixed, or follows from the times between
 the last counters, after Hayashibara, Défago, Yared & Katayama 2004, "The φ accrual failure
@@ -59,7 +59,7 @@ class Silence(NamedTuple):
 
 
 class HeardMembers(NamedTuple):
-    """What nodes know of the members that they hear of."""
+    """The members that each node has heard of: their counters, and the times between them."""
 
     members: MemberIndex
     entry: npt.NDArray[np.void]  # [n, limit] HEARD, as a record array
@@ -67,20 +67,22 @@ class HeardMembers(NamedTuple):
 
 
 def silence(timeout_s: float, phi: float, least_deviation_s: float) -> Silence:
-    """Return the parameters of a time-out, or of φ where its threshold `phi` is above 0."""
+    """Return the parameters of suspicion by silence: a time-out, or φ if its threshold `phi` is
+    above 0.
+    """
     deviations = -NormalDist().inv_cdf(10.0**-phi) if phi > 0.0 else 0.0
     # Below 0.3, the quantile is below the mean. A detector that accurate suspects at the mean.
     return Silence(timeout_s, max(deviations, 1e-9) if phi > 0.0 else 0.0, least_deviation_s)
 
 
 def silence_of(values: Mapping[str, Value]) -> Silence:
-    """Return the parameters of suspicion by silence with these values of a detector's options."""
+    """Return the parameters of suspicion by silence from the values of a detector's options."""
     phi, deviation_s = float(values["phi_threshold"]), float(values["phi_deviation_s"])
     return silence(float(values["timeout_s"]), phi, deviation_s)
 
 
 def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
-    """Return what n nodes know that have heard of no member.
+    """Return empty tables of heard members for n nodes.
 
     limit: members that a node has room for. intervals: times between counters to keep, for φ.
     """
@@ -92,7 +94,7 @@ def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
 
 @inlined
 def timeout_of(heard, rules, i, place):
-    """Return after which silence (seconds) row i suspects the member at a place of its table."""
+    """Return the silence in seconds after which row i suspects the member at a place."""
     known, window = heard.entry[i, place], heard.interval.shape[2]
     if rules.deviations == 0.0 or known.intervals < _FEW or window == 0:
         return rules.timeout_s
@@ -104,7 +106,7 @@ def timeout_of(heard, rules, i, place):
 
 @inlined
 def _note_interval(heard, i, place, passed_s):
-    """Note the time between two counters of a member; the oldest one gives way."""
+    """Enter the time between two counters of a member into its window, over the oldest entry."""
     window = heard.interval.shape[2]
     if window == 0:
         return
@@ -119,8 +121,7 @@ def _note_interval(heard, i, place, passed_s):
 
 @inlined
 def _place_for(heard, i, member, now):
-    """Return a place for a member that row i hears of for the first time, or NO_PLACE if none is
-    free.
+    """Return a place for a newly heard member at row i, or NO_PLACE if the table is full.
 
     The suspected member that was silent for the longest time gives way to it.
     """
@@ -138,7 +139,8 @@ def _place_for(heard, i, member, now):
 
 @apart
 def note_counter(heard, i, member, epoch, counter, now, out):
-    """Note the counter of a member (id) at row i. Whether it grew, so that the member is alive.
+    """Enter a member's counter at row i; return whether it grew, which shows that the member is
+    alive.
 
     now: own clock in seconds.
     """
@@ -171,7 +173,7 @@ def note_counter(heard, i, member, epoch, counter, now, out):
 
 @apart
 def suspect_silent(heard, rules, i, now, out):
-    """Suspect the members of which row i has not heard for too long. now: own clock in seconds."""
+    """Suspect at row i each member that was silent for too long. now: own clock in seconds."""
     for k in range(heard.members.known[i]):
         place = np.int64(heard.members.place[i, k])
         known = heard.entry[i, place]
@@ -183,6 +185,6 @@ def suspect_silent(heard, rules, i, now, out):
 
 @apart
 def hear_all_again(heard, i, now):
-    """Begin the silence of every member now, at row i: the node was down itself, and heard none."""
+    """Reset the silence of all members at row i, whose node was down and could hear none."""
     for k in range(heard.members.known[i]):
         heard.entry[i, heard.members.place[i, k]].heard_at = now

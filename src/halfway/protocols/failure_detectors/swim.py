@@ -20,7 +20,7 @@ NEIGHBOUR_HOPS, MOST_BESIDE = probing.NEIGHBOUR_HOPS, probing.MOST_BESIDE
 
 
 class SwimState(NamedTuple):
-    """The state of nodes of SWIM, which is the state of probes alone."""
+    """The state of a node of SWIM: its probes."""
 
     probes: Probes
 
@@ -29,7 +29,7 @@ State = SwimState
 
 
 def state(node_ids: npt.NDArray[np.int32], members: int, seed: int) -> SwimState:
-    """Return nodes of SWIM that know no member; members: for which each has room."""
+    """Return the initial state of SWIM, with room for `members` at each node."""
     return SwimState(probes(node_ids, members, seed))
 
 

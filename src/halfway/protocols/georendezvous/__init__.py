@@ -1,1 +1,1 @@
-"""Geographic rendezvous on a cell hash table (paper 3)."""
+"""GeoRendezvous: geographic rendezvous on a cell hash table (paper 3, `geo`)."""

@@ -1,4 +1,4 @@
-"""Bridges between cells of GeoRendezvous that do not touch, and labels that show where they lack.
+"""Bridges of GeoRendezvous: nodes that act as members of empty cells, to join components of cells.
 
 Cell Hash Routing links touching cells only [geo §2.1]. So two linked nodes can be in components of
 cells that no message joins. The members of a component agree on a label: the lowest node id. Two
@@ -32,9 +32,7 @@ FOREVER = 1e300
 
 @apart
 def place_of(state, i, x, y, least):
-    """Return the place of a node's bridge into a cell, of at least this status, or NO_PLACE if it
-    has none.
-    """
+    """Return the place of a node's bridge into a cell with at least a given status, or NO_PLACE."""
     bridges = state.bridges
     for b in range(bridges.status.shape[1]):
         same = bridges.x[i, b] == x and bridges.y[i, b] == y
@@ -45,13 +43,13 @@ def place_of(state, i, x, y, least):
 
 @inlined
 def act_at_home(state, i):
-    """Let a bridge node act in its own cell again."""
+    """Let a bridge node return to act in its own cell."""
     state.cell[i, 0], state.cell[i, 1] = state.own_cell[i, 0], state.own_cell[i, 1]
 
 
 @inlined
 def is_over_bridge(state, i):
-    """Return whether a bridge node acts in another cell than its own."""
+    """Return whether a bridge node currently acts in a cell other than its own."""
     return state.cell[i, 0] != state.own_cell[i, 0] or state.cell[i, 1] != state.own_cell[i, 1]
 
 
@@ -64,7 +62,9 @@ def act_in(state, i, x, y):
 
 @apart
 def hear_label(state, rules, i, root, sequence, now):
-    """Hear the label of a touching cell. True if it is new to this component of cells."""
+    """Take the label of a touching cell if it is lower or renewed; return whether it is new to this
+    component of cells.
+    """
     label = state.label
     stale = root == label.lost_root[i] and sequence <= label.lost_sequence[i]
     if stale and label.lost_until[i] > now:
@@ -79,7 +79,7 @@ def hear_label(state, rules, i, root, sequence, now):
 
 @apart
 def renew_label(state, rules, i, now):
-    """Renew the own label of a component's root, or drop the label of a root that is gone."""
+    """Renew the label at a component's root; elsewhere drop a label whose root is gone."""
     label, me = state.label, state.node_id[i]
     if label.root[i] != me and label.until[i] <= now:
         label.lost_root[i], label.lost_sequence[i] = label.root[i], label.sequence[i]
@@ -92,7 +92,7 @@ def renew_label(state, rules, i, now):
 
 @apart
 def reset_label(state, i):
-    """Make a node the root of its own component of cells, as after its start."""
+    """Make a node the root of a component of cells of its own, as after its start."""
     state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
 
 
@@ -108,7 +108,7 @@ def announce_label(state, i, out):
 
 @apart
 def announce_bridges(state, i, towards, out):
-    """Send the list of a node's bridges, in as many records as it needs."""
+    """Send the list of a node's bridges, in several records if needed."""
     bridges = state.bridges
     listed = _LISTED
     own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
@@ -131,7 +131,7 @@ def announce_bridges(state, i, towards, out):
 
 @inlined
 def unpacked(x, y, bridge):
-    """Unpack a bridge of a node in cell (x, y): column and row, links, and how it is a member."""
+    """Unpack a bridge of a node in cell (x, y) from a record: column, row, links, and status."""
     where = bridge % _SLOT**2
     links, status = (bridge // _SLOT**2) % 256, bridge // (_SLOT**2 * 256)
     to_x, to_y = x + where % _SLOT - _SLOT // 2, y + where // _SLOT - _SLOT // 2
@@ -140,7 +140,7 @@ def unpacked(x, y, bridge):
 
 @inlined
 def between(ax, ay, bx, by, step, steps):
-    """Return a cell of the line between two cells, the same from both ends."""
+    """Return a cell on the line between two cells that a bridge joins; both ends get the same."""
     # Rounds half a cell up from the end that comes first, whichever end asks.
     if ax > bx or (ax == bx and ay > by):
         ax, ay, bx, by, step = bx, by, ax, ay, steps - step
@@ -152,7 +152,7 @@ def between(ax, ay, bx, by, step, steps):
 
 @apart
 def review(state, i):
-    """Review a node's bridges: mark those that it needs now, begin new ones, count the reviews.
+    """Review a node's bridges: mark the needed ones, begin new ones, count reviews without need.
 
     The caller makes members of the bridges that are needed for long enough, and ends the others.
     """
@@ -182,7 +182,7 @@ def review(state, i):
 
 @apart
 def need(state, i, x, y):
-    """Mark the bridge into a cell as needed; begin a new one unless a node is in it."""
+    """Mark the bridge into a cell as needed, and begin it unless the cell has a node."""
     neighbours, bridges = state.neighbours, state.bridges
     for s in range(neighbours.node_id.shape[1]):
         here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
@@ -207,19 +207,19 @@ def need(state, i, x, y):
 
 @inlined
 def is_due(state, i, b):
-    """Return whether a listening bridge's node becomes a member of the cell after this review."""
+    """Return whether a bridge's node becomes a member of the cell after this review."""
     return state.bridges.status[i, b] == LISTENING and state.bridges.reviews[i, b] >= _REVIEWS
 
 
 @inlined
 def has_ended(state, i, b):
-    """Return whether no review needs a bridge any longer."""
+    """Return whether a bridge was not needed for so many reviews that it ends."""
     return state.bridges.status[i, b] != FREE and state.bridges.reviews[i, b] == 0
 
 
 @apart
 def know_itself(state, i):
-    """Enter a bridge node in its own neighbour table, once for each cell that it is a member of."""
+    """Enter a bridge node into its own neighbour table, once for each of its cells."""
     me, bridges = state.node_id[i], state.bridges
     neighbours.forget_neighbour(state, i, me)
     if neighbours.first_bridge(state, i) == NO_PLACE:
@@ -234,8 +234,8 @@ def know_itself(state, i):
 
 @apart
 def is_nearest(state, rules, i, topic, point):
-    """Return whether a bridge node acts in the one of its cells that is closest to a rendezvous
-    point.
+    """Return whether a bridge node acts in the cell, among its cells, that is closest to a
+    rendezvous point.
     """
     x, y = state.cell[i, 0], state.cell[i, 1]
     act_nearest(state, rules, i, topic, point)
@@ -246,7 +246,7 @@ def is_nearest(state, rules, i, topic, point):
 
 @apart
 def act_nearest(state, rules, i, topic, point):
-    """Let a bridge node act in the one of its cells that is closest to a rendezvous point."""
+    """Let a bridge node act in the cell, among its cells, that is closest to a rendezvous point."""
     bridges = state.bridges
     act_at_home(state, i)
     if bridges.status.shape[1] == 0:

@@ -1,4 +1,4 @@
-"""Square cells of Cell Hash Routing: the cell of a point, the point of a key, the next cell.
+"""The geometry of square cells in Cell Hash Routing: cell of a position, point of a key, next cell.
 
 Cell Hash Routing [geo §2.1] sees only cells: a populated cell is one virtual node in its centre,
 linked to the populated ones among its eight neighbours. Cells are pairs of integers, so distances
@@ -26,8 +26,7 @@ _UP = np.array([0, 1, 1, 1, 0, -1, -1, -1], np.int64)
 
 @inlined
 def cell_of(value, low, side):
-    """Return the column of an x or row of a y of square cells: half
-    open, so a point is in exactly one."""
+    """Return the column of x, or the row of y, in square cells; they are half open."""
     return np.int64(np.floor((value - low) / side))
 
 
@@ -39,9 +38,7 @@ def adjacent_cell(x, y, direction):
 
 @inlined
 def direction_between(from_x, from_y, to_x, to_y):
-    """Return the direction from a square cell to one of its eight neighbours, or -1 if it is none
-    of them.
-    """
+    """Return the direction from a square cell to a touching cell, or -1 if they do not touch."""
     for direction in range(8):
         if from_x + _ACROSS[direction] == to_x and from_y + _UP[direction] == to_y:
             return direction
@@ -59,8 +56,9 @@ def point_position(key, topic, point):
 
 @inlined
 def closer(ax, ay, bx, by, dx, dy):
-    """Return whether cell a comes before cell b on the way to cell d:
-    by distance, then x, then y."""
+    """Return whether cell a precedes cell b in closeness to cell d: by distance, then column, then
+    row.
+    """
     # We break ties of distance, because with a plain `<` publisher and subscriber would settle on
     # different homes for about half of the empty cells.
     a = (ax - dx) * (ax - dx) + (ay - dy) * (ay - dy)
@@ -72,8 +70,9 @@ def closer(ax, ay, bx, by, dx, dy):
 
 @inlined
 def greedy(mask, x, y, dx, dy):
-    """[geo §2.1] Return the greedy direction to cell d: its closest
-    populated neighbour cell, or STAY."""
+    """[geo §2.1] Return the greedy direction to cell d: the populated cell closest to it,
+    or STAY.
+    """
     best_x, best_y, best = x, y, STAY
     for direction in range(8):
         if (mask >> direction) & 1:
@@ -85,8 +84,7 @@ def greedy(mask, x, y, dx, dy):
 
 @inlined
 def octant(across, up):
-    """Return the last of a cell's eight directions that a vector has
-    reached, turning counterclockwise."""
+    """Return the last of eight directions that a vector has passed, turning counterclockwise."""
     if up >= 0 and across > 0:
         return 0 if up < across else 1
     if up > 0:
@@ -98,8 +96,9 @@ def octant(across, up):
 
 @inlined
 def next_counterclockwise(mask, direction):
-    """Return a cell's first populated direction counterclockwise of a
-    direction, which comes last."""
+    """Return the next populated direction counterclockwise from a given one, which itself comes
+    last.
+    """
     for turn in range(1, 9):
         onto = (direction + turn) & 7
         if (mask >> onto) & 1:
@@ -109,7 +108,8 @@ def next_counterclockwise(mask, direction):
 
 @inlined
 def decide(mask, x, y, dx, dy, on_perimeter, entry_x, entry_y, first, back):
-    """Decide the direction of a message for cell d from cell (x, y): the whole routing decision.
+    """Decide the direction of a message for cell d at cell (x, y): the whole rule of Cell Hash
+    Routing.
 
     on_perimeter: 1 in perimeter mode, which the message entered at (entry_x, entry_y) by leaving in
     direction `first`; back: the direction it came from. Returns (direction or HOME, on_perimeter,

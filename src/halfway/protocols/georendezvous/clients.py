@@ -21,8 +21,7 @@ _NO_POINT = np.int32(255)  # received, but over a detour, which says nothing abo
 
 @inlined
 def next_version(state, i):
-    """Return the version of the next change of a GeoRendezvous client's
-    subscriptions; it ascends."""
+    """Return the ascending version of a GeoRendezvous client's next change of subscriptions."""
     state.version[i] += 1.0
     return state.version[i]
 
@@ -48,7 +47,9 @@ def subscribe(state, rules, i, topic, version, out):
 
 @apart
 def subscribe_to(state, rules, i, topic, point, version, out):
-    """Subscribe a GeoRendezvous client at one point. A version cancels earlier prunes there."""
+    """Subscribe a GeoRendezvous client at one rendezvous point; the version cancels earlier prunes
+    there.
+    """
     o = point_message(state, rules, i, messages.INTEREST, topic, point, NONE, state.node_id[i], out)
     o.reals[messages.VERSION] = version
     dispatch(state, rules, i, o, out)
@@ -123,7 +124,9 @@ def is_shorter(state, rules, i, message, best, fewest):
 
 @apart
 def prefer(state, rules, i, message, winner, loser, out):
-    """Prune a GeoRendezvous client's losing point for a publisher; cancel a prune of the winner."""
+    """Prune the worse rendezvous point of a GeoRendezvous client for a publisher; cancel a prune of
+    the better.
+    """
     now, topic, publisher = message.at, message.topic, message.publisher
     pruned, me = state.pruned, state.node_id[i]
     r, version = pruned_place(state, i, topic, publisher, now), next_version(state, i)

@@ -1,4 +1,5 @@
-"""GeoRendezvous [geo §2]: topics matched at replicated rendezvous points of Cell Hash Routing.
+"""The handler of GeoRendezvous [geo §2]: topics meet at rendezvous points, found by Cell Hash
+Routing.
 
 Publishers advertise to the homes of all points of a topic, subscribers subscribe at the closest
 ones, and each event comes through the point with the fewest hops. All entries are soft state.
@@ -108,14 +109,15 @@ def most_emissions(state: CellState, rules: Rules) -> int:
 
 
 def limits(state: CellState, rules: Rules) -> dict[str, int]:
-    """Return the limits of the ranges in GeoRendezvous's records."""
+    """Return the limits that ranges in GeoRendezvous's records refer to."""
     return {"topics": state.advertised.shape[1], "points": rules.points}
 
 
 @apart
 def pass_to_replica(state, rules, i, message, out):
-    """Return whether a message to a GeoRendezvous home went on to
-    another member, which stores the key."""
+    """Pass a message at a GeoRendezvous home to the cell member that stores the key; return whether
+    it went.
+    """
     topic, point = message.topic, message.args[messages.POINT]
     if rules.replicas == ALL or to_client(message.kind):
         return False
@@ -173,7 +175,9 @@ def on_timer(state, rules, neighbourhood, i, message, out):
 
 @apart
 def on_command(state, rules, i, message, out):
-    """Handle a GeoRendezvous application's command. A newcomer carries it out when it is READY."""
+    """Handle an application's command at a GeoRendezvous node; a newcomer waits until it is
+    READY.
+    """
     topic = message.topic
     if message.kind == PUBLISH:
         publish(state, rules, i, message, out)
@@ -196,7 +200,7 @@ def on_command(state, rules, i, message, out):
 
 @apart
 def on_ack_timeout(state, rules, i, message, out):
-    """Handle GeoRendezvous's ACK_TIMEOUT: retransmit a hop, or reroute one that failed for good."""
+    """Handle GeoRendezvous's ACK_TIMEOUT: retransmit the hop, or reroute after the last retry."""
     place = reliable_hop.overdue(state.hops, rules, i, message, out)
     if place == NO_PLACE:
         return
@@ -210,7 +214,7 @@ def on_ack_timeout(state, rules, i, message, out):
 
 @apart
 def on_carried(state, rules, i, message, out):
-    """Handle a GeoRendezvous message that cells carry, in the cell that it is addressed to."""
+    """Handle a message that arrived in the cell to which GeoRendezvous routed it."""
     if reliable_hop.acknowledge_if_asked(state.hops, i, message, out):
         return
     if message.kind == messages.REPLICATE:

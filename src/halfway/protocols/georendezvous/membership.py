@@ -1,4 +1,4 @@
-"""Membership of a cell in GeoRendezvous: joining, beacons, leaving, and moving keys [geo §2.1].
+"""Cell membership of GeoRendezvous nodes [geo §2.1]: join, beacons, leave, and transfer of keys.
 
 A newcomer first listens: it sends JOIN, the members answer HERE and send it entries, then it sends
 HELLO. The last member to leave a cell, and the homes next to a cell that is populated, route their
@@ -37,14 +37,16 @@ _ANNOUNCE = 0.02  # beacon intervals, until a new label is announced
 
 @apart
 def announce(state, i, kind, towards, out):
-    """Announce a GeoRendezvous node's membership of its own cell."""
+    """Announce the membership of a GeoRendezvous node in its own cell."""
     o = emit(out, kind, 0.0, towards)
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
 
 
 @apart
 def start_timer(state, i, kind, after, out):
-    """Start a membership timer of a GeoRendezvous node, void after its next start or leave."""
+    """Start a membership timer of a GeoRendezvous node; its next start or leave makes the timer
+    void.
+    """
     o = emit(out, kind, after, state.node_id[i])
     o.args[messages.INCARNATION] = state.incarnation[i]
 
@@ -67,7 +69,7 @@ def has_moved(state, rules, neighbourhood, i):
 
 @apart
 def start(state, rules, neighbourhood, i, out):
-    """Start a cell's newcomer: drop all soft state, ask for the cell's members, and listen."""
+    """Start a newcomer in its cell: drop all soft state, ask for the cell's members, and listen."""
     state.incarnation[i] += 1
     locate(state, rules, neighbourhood, i)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -87,7 +89,7 @@ def start(state, rules, neighbourhood, i, out):
 
 @apart
 def drop_entries(state, i):
-    """Empty the store of a GeoRendezvous node whose membership ends."""
+    """Empty the store of a node whose cell membership ends."""
     for e in range(state.store.until.shape[1]):
         state.store.until[i, e] = -1.0
     state.home_until[i] = -1.0
@@ -95,7 +97,7 @@ def drop_entries(state, i):
 
 @apart
 def join(state, rules, i, out):
-    """Join a GeoRendezvous cell as a newcomer; READY will follow."""
+    """Join a cell as a newcomer; the timer READY ends the time of listening."""
     state.present[i] = 0
     bridges.reset_label(state, i)
     announce(state, i, messages.JOIN, EVERYONE, out)
@@ -104,8 +106,7 @@ def join(state, rules, i, out):
 
 @apart
 def become_member(state, rules, i, message, out):
-    """Become a member of a GeoRendezvous cell [geo §2.1]; in an empty one, entries may be in
-    flight."""
+    """Become a member of a cell [geo §2.1]; the first member expects entries in flight."""
     state.present[i] = 1
     if neighbours.member(state, i, OWN) == NONE:
         state.fresh_until[i] = message.at + rules.join_listen_s
@@ -114,7 +115,7 @@ def become_member(state, rules, i, message, out):
 
 @apart
 def send_hello(state, rules, i, out):
-    """Send a cell member's beacon, with a label if nodes build bridges."""
+    """Send a cell member's beacon, with a label if bridges are in use."""
     if rules.bridges > 0:
         bridges.announce_label(state, i, out)
     else:
@@ -123,7 +124,9 @@ def send_hello(state, rules, i, out):
 
 @apart
 def on_neighbour(state, rules, i, message, out):
-    """Handle JOIN, HERE, GONE or a beacon: update cell members; move entries where homes change."""
+    """Handle JOIN, HERE, GONE or a beacon: update the cell's members, and move entries whose home
+    changes.
+    """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     until = message.at + neighbours.silence_s(rules)
     if message.kind == messages.JOIN:
@@ -143,7 +146,7 @@ def on_neighbour(state, rules, i, message, out):
 
 @apart
 def greet(state, rules, i, newcomer, x, y, now, out):
-    """Answer a newcomer to a cell near one that this node is a member of."""
+    """Answer a newcomer in a cell near one of this node's cells."""
     if state.present[i] == 0:
         return
     if neighbours.direction_of(state, i, x, y) >= 0:
@@ -160,7 +163,7 @@ def greet(state, rules, i, newcomer, x, y, now, out):
 
 @apart
 def share_store(state, rules, i, newcomer, x, y, now, out):
-    """Send a newcomer to the cell (x, y) the entries there, if this node is a member of it."""
+    """Send a newcomer in cell (x, y) the entries of that cell, if this node is a member."""
     bridges.act_in(state, i, x, y)
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         send_store(state, rules, i, newcomer, now, out)
@@ -169,7 +172,9 @@ def share_store(state, rules, i, newcomer, x, y, now, out):
 
 @apart
 def on_label(state, rules, i, message, out):
-    """Handle the label in a cell member's beacon: learn it, and announce a lower one soon."""
+    """Handle the label in a beacon of a neighbouring cell member: take it if it is lower, and
+    announce it soon.
+    """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     root = message.args[messages.ROOT]
     links = np.uint8(message.args[messages.LINKS])
@@ -186,7 +191,7 @@ def on_label(state, rules, i, message, out):
 
 @apart
 def announce_soon(state, i, out):
-    """Announce the newest label of a cell's component."""
+    """Announce the newest label of the component after a short delay."""
     state.announcing[i] = 0
     if state.present[i] == 1:
         bridges.announce_label(state, i, out)
@@ -194,7 +199,9 @@ def announce_soon(state, i, out):
 
 @apart
 def on_bridges(state, rules, i, message, out):
-    """Handle the list of a node's bridges: learn members of empty cells, and greet listeners."""
+    """Handle a node's list of bridges: enter it as a member of the empty cells, and greet
+    listeners.
+    """
     now, source = message.at, message.source
     own_x, own_y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     for k in range(messages.FIRST_BRIDGE, messages.FIRST_BRIDGE + 6):
@@ -214,7 +221,7 @@ def on_bridges(state, rules, i, message, out):
 
 @apart
 def on_populated(state, rules, i, x, y, now, out):
-    """Move entries to a cell that has gained its first member, in each cell of this node."""
+    """Move entries to a cell that has its first member now, from each cell of this node."""
     warned = False
     for b in range(-1, state.bridges.status.shape[1]):
         if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
@@ -232,7 +239,7 @@ def on_populated(state, rules, i, x, y, now, out):
 
 @apart
 def beacon(state, rules, neighbourhood, i, message, out):
-    """Send a cell member's beacon; expire silent neighbours, change cells if the node has moved."""
+    """Send a cell member's beacon, expire silent neighbours, and change cells after a move."""
     if neighbours.expire_neighbours(state, i, message.at):
         transfer(state, rules, i, message.at, out)
     if state.present[i] == 1 and has_moved(state, rules, neighbourhood, i):
@@ -253,7 +260,7 @@ def beacon(state, rules, neighbourhood, i, message, out):
 
 @apart
 def tend_bridges(state, rules, i, now, out):
-    """Begin and end a cell member's bridges where the labels of its neighbours ask for it."""
+    """Begin and end a cell member's bridges, as the labels of its neighbours require."""
     bridges.renew_label(state, rules, i, now)
     bridges.review(state, i)
     for b in range(state.bridges.status.shape[1]):
@@ -265,8 +272,9 @@ def tend_bridges(state, rules, i, now, out):
 
 @apart
 def begin_bridge(state, rules, i, b, now, out):
-    """Become a member of an empty cell over a bridge; if it is the first, entries may be in
-    flight."""
+    """Become a member of an empty cell over a bridge; the first member expects entries in
+    flight.
+    """
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     state.bridges.status[i, b] = MEMBER
     bridges.know_itself(state, i)
@@ -280,7 +288,7 @@ def begin_bridge(state, rules, i, b, now, out):
 
 @apart
 def end_bridge(state, rules, i, b, now, out):
-    """Leave an empty cell at the end of a bridge; its last member routes the entries onwards."""
+    """Leave an empty cell as its bridge ends; the last member routes its entries onwards."""
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     was_member = state.bridges.status[i, b] == MEMBER
     bridges.act_in(state, i, x, y)
@@ -297,7 +305,7 @@ def end_bridge(state, rules, i, b, now, out):
 
 @apart
 def leave(state, rules, i, message, out):
-    """Leave a GeoRendezvous cell; its last member routes the entries to the homes without it."""
+    """Leave a cell; its last member routes the entries to their new homes."""
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] >= LISTENING:
             end_bridge(state, rules, i, b, message.at, out)

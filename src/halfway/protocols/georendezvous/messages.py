@@ -1,4 +1,4 @@
-"""The messages of GeoRendezvous: kinds, places of their fields, flags."""
+"""The message kinds of GeoRendezvous, the fields of their records, and flags."""
 
 from functools import partial
 

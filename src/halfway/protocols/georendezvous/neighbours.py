@@ -1,4 +1,4 @@
-"""Look-ups in the neighbour table of a GeoRendezvous node: members of cells, links, bridges."""
+"""The neighbour table of a GeoRendezvous node: which neighbour is a member of which cell."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _BEACONS_MISSED = 2.5  # a node that missed so many is gone
 
 @inlined
 def silence_s(rules):
-    """Return the time after which a silent node of GeoRendezvous is gone."""
+    """Return the silence in seconds after which GeoRendezvous counts a node as gone."""
     # With acknowledgements a dead node is found by its silence to them, so that beacons may be
     # missed for longer; members of one cell then keep one view although beacons are lost.
     return (_BEACONS_MISSED + rules.retries) * rules.beacon_interval_s
@@ -30,7 +30,9 @@ def silence_s(rules):
 
 @apart
 def direction_of(state, i, x, y):
-    """Look up a cell's direction from row i's: one of eight, OWN, or -1 if it does not touch it."""
+    """Return the direction from row i's cell to another: one of eight, OWN, or -1 if they do not
+    touch.
+    """
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         return OWN
     return direction_between(state.cell[i, 0], state.cell[i, 1], x, y)
@@ -38,7 +40,7 @@ def direction_of(state, i, x, y):
 
 @apart
 def direction_of_member(state, i, s):
-    """Look up the direction of a neighbour table's member by place, or NO_PLACE unless it is a
+    """Return the direction of the member at a place of the neighbour table; NO_PLACE if it is no
     member.
     """
     neighbours = state.neighbours
@@ -51,14 +53,15 @@ def direction_of_member(state, i, s):
 
 @inlined
 def is_member(membership):
-    """Return whether a neighbour table's node is a member of the cell
-    there: in it, or over a bridge."""
+    """Return whether a node in the neighbour table is a member of a cell: in it, or over a
+    bridge.
+    """
     return CELL_MEMBER <= membership <= BRIDGE_MEMBER
 
 
 @apart
 def first_bridge(state, i):
-    """Look up the first place of the bridge table in use, or NO_PLACE if there is none."""
+    """Return the first used place of the neighbour table's bridges, or NO_PLACE."""
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] != FREE:
             return np.int64(b)
@@ -67,8 +70,7 @@ def first_bridge(state, i):
 
 @apart
 def is_close(state, i, x, y):
-    """Return whether a cell is, or touches, one that the node is in or
-    that its bridge table has."""
+    """Return whether a cell is, or touches, a cell of this node: its own, or one of its bridges."""
     if max(abs(x - state.own_cell[i, 0]), abs(y - state.own_cell[i, 1])) <= 1:
         return True
     bridges = state.bridges
@@ -81,7 +83,8 @@ def is_close(state, i, x, y):
 
 @apart
 def learn_neighbour(state, i, node_id, x, y, membership, until):
-    """Enter a node in the neighbour table until a time. True if that populates the cell (x, y).
+    """Enter a node into the neighbour table until a time; return whether cell (x, y) was empty
+    before.
 
     A node that can build bridges keeps every node in its cell that it hears, else those of cells
     that touch its own. It keeps bridge nodes by their empty cell.
@@ -118,7 +121,7 @@ def learn_neighbour(state, i, node_id, x, y, membership, until):
 
 @apart
 def learn_links(state, i, node_id, x, y, links, root):
-    """Enter in the neighbour table which cells a member of a cell has links to, and its label."""
+    """Enter the links and the label of a cell member into the neighbour table."""
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
         here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
@@ -129,7 +132,7 @@ def learn_links(state, i, node_id, x, y, links, root):
 
 @apart
 def forget_member(state, i, node_id, x, y):
-    """Remove a member that leaves a cell from the neighbour table: the node, or only its bridge."""
+    """Remove a member that left a cell from the neighbour table: the node, or only its bridge."""
     neighbours = state.neighbours
     over_bridge = has_bridge_at(state, i, node_id, x, y)
     for s in range(neighbours.node_id.shape[1]):
@@ -143,7 +146,7 @@ def forget_member(state, i, node_id, x, y):
 
 @apart
 def has_bridge_at(state, i, node_id, x, y):
-    """Return whether the neighbour table has a node's bridge into a cell."""
+    """Return whether the neighbour table has a bridge of a node into a cell."""
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
         over_bridge = neighbours.is_member[i, s] > CELL_MEMBER and neighbours.until[i, s] > 0.0
@@ -163,7 +166,9 @@ def forget_neighbour(state, i, node_id):
 
 @apart
 def expire_neighbours(state, i, now):
-    """Remove silent nodes from the neighbour table. True if one was a member of the own cell."""
+    """Remove silent nodes from the neighbour table; return whether one was a member of the own
+    cell.
+    """
     own = False
     for s in range(state.neighbours.node_id.shape[1]):
         if state.neighbours.until[i, s] <= now:
@@ -174,7 +179,7 @@ def expire_neighbours(state, i, now):
 
 @apart
 def populated_mask(state, i):
-    """[geo §2.1] N(x) of the neighbour table: one bit for each adjacent cell with a member.
+    """[geo §2.1] Return N(x) by the neighbour table: a bit for each adjacent cell with a member.
 
     Over a bridge, only some members of a cell have a link to the next cell. They report it.
     """
@@ -187,7 +192,7 @@ def populated_mask(state, i):
 
 @apart
 def linked_member(state, i, direction):
-    """Look up a member of the own cell that reports a link in a direction, or NONE if none does."""
+    """Return a member of the own cell that reports a link in a direction, or NONE."""
     for s in range(state.neighbours.node_id.shape[1]):
         linked = (np.int64(state.neighbours.links[i, s]) >> direction) & 1
         if linked and direction_of_member(state, i, s) == OWN:
@@ -197,7 +202,7 @@ def linked_member(state, i, direction):
 
 @apart
 def direct_mask(state, i):
-    """Return one bit for each adjacent cell that the neighbour table has a member of."""
+    """Return a bit for each adjacent cell with a member in the neighbour table."""
     mask = np.int64(0)
     for s in range(state.neighbours.node_id.shape[1]):
         direction = direction_of_member(state, i, s)
@@ -208,8 +213,8 @@ def direct_mask(state, i):
 
 @apart
 def member(state, i, direction):
-    """Look up a member in the neighbour table: [geo §2.1] "picks a random node" of the cell in a
-    direction. Return NONE if it has none.
+    """Return a member of an adjacent cell: [geo §2.1] "picks a random node" of the cell in a
+    direction. NONE if the neighbour table has no member there.
     """
     count = 0
     for s in range(state.neighbours.node_id.shape[1]):
@@ -240,8 +245,8 @@ def has_lowest_id(state, i):
 
 @apart
 def near_direction(state, i, node_id):
-    """Look up the direction of a node in this or an adjacent cell, member or newcomer, or NO_PLACE
-    if the neighbour table has no such node.
+    """Return the direction to the cell of a near node, member or newcomer; NO_PLACE if the
+    neighbour table lacks it.
     """
     neighbours = state.neighbours
     for s in range(neighbours.node_id.shape[1]):
@@ -254,8 +259,8 @@ def near_direction(state, i, node_id):
 
 @apart
 def direction_towards(state, i, dx, dy):
-    """Look up the direction of the adjacent populated cell closest to d, even if the own is closer,
-    or NO_PLACE if there is none.
+    """Return the direction of the populated adjacent cell closest to d, even if the own cell is
+    closer; NO_PLACE if no such cell exists.
     """
     best = NO_PLACE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]

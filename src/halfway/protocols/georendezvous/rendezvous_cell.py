@@ -1,4 +1,4 @@
-"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: its entries, reports and notifications.
+"""The rendezvous cell of GeoRendezvous [geo §2.2-2.3]: entries of a topic, reports, notifications.
 
 Whichever replica a message reaches acts on it, and replicates the entry by one transmission that
 the whole cell hears.
@@ -24,7 +24,9 @@ _NOTHING, _WANTED, _UNWANTED = 0, 1, 2
 
 @apart
 def send_store(state, rules, i, newcomer, now, out):
-    """Send a newcomer the rendezvous cell's entries that it will store and this member leads."""
+    """Send a newcomer those entries of the rendezvous cell that it will store, from the leading
+    member.
+    """
     store = state.store
     for e in range(store.kind.shape[1]):
         topic, point = store.topic[i, e], store.point[i, e]
@@ -39,7 +41,7 @@ def send_store(state, rules, i, newcomer, now, out):
 
 @apart
 def transfer(state, rules, i, now, out):
-    """Transfer divided keys that have lost a replica to all members of the rendezvous cell."""
+    """Send the keys that lost a replica to all members of the rendezvous cell, in several parts."""
     for e in range(state.store.kind.shape[1]):
         if rules.replicas != ALL and state.store.until[i, e] > now:
             emit_entry(state, i, e, messages.NOTIFIED, EVERYONE, now, out)
@@ -47,7 +49,7 @@ def transfer(state, rules, i, now, out):
 
 @apart
 def replicate(state, rules, i, e, notified, towards, now, out):
-    """Replicate an entry in its rendezvous cell. `notified`: its publishers are informed already.
+    """Replicate an entry in its rendezvous cell. `notified`: its publishers have been notified.
 
     A broadcast is never acknowledged: with retries, each member receives a copy of its own too.
     """
@@ -92,7 +94,7 @@ def subscribes(state, i, e, topic, point, publisher, now):
 
 @apart
 def has_subscriber(state, i, topic, point, publisher, now):
-    """Return whether the rendezvous cell has a subscriber for a publisher at a point."""
+    """Return whether a publisher has a subscriber in the rendezvous cell."""
     for e in range(state.store.kind.shape[1]):
         if subscribes(state, i, e, topic, point, publisher, now):
             return True
@@ -101,7 +103,7 @@ def has_subscriber(state, i, topic, point, publisher, now):
 
 @apart
 def report_to_publisher(state, rules, i, kind, e, out):
-    """Report WANTED or UNWANTED from the rendezvous cell to the publisher of a stored ADVERT."""
+    """Report WANTED or UNWANTED from the rendezvous cell to a publisher with a stored ADVERT."""
     store = state.store
     store.reported[i, e] = _WANTED if kind == messages.WANTED else _UNWANTED
     o = point_message(
@@ -114,8 +116,9 @@ def report_to_publisher(state, rules, i, kind, e, out):
 
 @apart
 def report_changes(state, rules, i, topic, point, now, out):
-    """Report from the rendezvous cell to publishers whose subscribers
-    came or went, and return how many."""
+    """Report to publishers whose first subscriber came or last one went at the rendezvous cell;
+    return how many.
+    """
     store = state.store
     reports = np.int64(0)
     for e in range(store.kind.shape[1]):
@@ -130,7 +133,9 @@ def report_changes(state, rules, i, topic, point, now, out):
 
 @apart
 def cancel_prunes(state, i, topic, point, subscriber, now):
-    """Remove a subscriber's prunes in the rendezvous cell from before its last new subscription."""
+    """Remove a subscriber's prunes in the rendezvous cell that are older than its last
+    subscription.
+    """
     # By its own count, because the two may have reached different members of the cell.
     store = state.store
     tried = find_entry(state, i, messages.INTEREST, topic, point, NONE, subscriber, now)
@@ -149,8 +154,9 @@ def cancel_prunes(state, i, topic, point, subscriber, now):
 
 @apart
 def put_received(state, i, message, kind, until, stamp):
-    """Store a message's entry in the rendezvous cell. Return its place; NO_PLACE if the store is
-    full, and for an outdated prune."""
+    """Store the entry in a message in the rendezvous cell; return its place, or NO_PLACE if the
+    store is full or the prune outdated.
+    """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     x = np.int32(message.reals[messages.CLIENT_X])
     y = np.int32(message.reals[messages.CLIENT_Y])
@@ -167,7 +173,7 @@ def put_received(state, i, message, kind, until, stamp):
 
 @apart
 def store_entry(state, rules, i, message, out):
-    """Store an ADVERT, INTEREST or PRUNE: this rendezvous cell is the home of its point."""
+    """Store an ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of its point."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     transferred = message["flags"] & messages.TRANSFERRED
     until = now + (message.reals[messages.LIFETIME] if transferred else rules.lifetime_s)
@@ -193,7 +199,9 @@ def store_entry(state, rules, i, message, out):
 
 @apart
 def forget_home(state, rules, i, topic, point, now, out):
-    """Forget, in the whole rendezvous cell, that it is the home: another cell may be closer."""
+    """Forget in the whole rendezvous cell that it is the home of a point, as another cell may be
+    closer.
+    """
     if state.home_until[i, topic, point] <= now:
         return
     state.home_until[i, topic, point] = -1.0
@@ -208,7 +216,9 @@ def forget_home(state, rules, i, topic, point, now, out):
 
 @apart
 def is_news(state, rules, i, message, kind, until):
-    """Return whether a replica has news for a member of the rendezvous cell; a delay is no news."""
+    """Return whether an entry differs from a member's replica in the rendezvous cell; a later
+    expiry alone does not count.
+    """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if message["flags"] & messages.NOT_HOME and state.home_until[i, topic, point] > now:
         return True
@@ -219,7 +229,7 @@ def is_news(state, rules, i, message, kind, until):
 
 @apart
 def store_replica(state, rules, i, message, out):
-    """Store a replica of another member's entry of the rendezvous cell."""
+    """Store a replica of an entry from another member of the rendezvous cell."""
     x, y = message.args[messages.CELL_X], message.args[messages.CELL_Y]
     if x != state.cell[i, 0] or y != state.cell[i, 1]:
         return
@@ -254,7 +264,7 @@ def store_replica(state, rules, i, message, out):
 
 @apart
 def adopt_reports(state, rules, i, topic, point, now, out):
-    """Adopt what another member of the rendezvous cell has reported to the publishers."""
+    """Adopt which reports another member of the rendezvous cell has sent to publishers."""
     store = state.store
     for e in range(store.kind.shape[1]):
         if is_entry(state, i, e, messages.ADVERT, topic, point, now):

@@ -1,4 +1,5 @@
-"""The replicas of a key within its cell [geo §2.1], and entries that move to another home.
+"""Replication of keys within a GeoRendezvous cell [geo §2.1], and transfer of entries to a new
+home.
 
 The replicas are all members, or few by rendezvous hashing.
 
@@ -24,14 +25,13 @@ ALL = 0  # of `rules.replicas`
 
 @apart
 def weight(rules, node_id, topic, point):
-    """Return the replication weight of a node for a key of its cell;
-    the heaviest members store it."""
+    """Return the weight of a node for a key; the cell members of greatest weight store replicas."""
     return seeded(seeded(seeded(rules.key, topic), point), np.int64(node_id))
 
 
 @apart
 def heavier(state, rules, i, node_id, topic, point):
-    """Return how many members of a cell, row i among them, outweigh a node as replicas of a key."""
+    """Return how many cell members outweigh a node for a key, row i among the candidates."""
     own = weight(rules, node_id, topic, point)
     count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, point) > own)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -42,7 +42,7 @@ def heavier(state, rules, i, node_id, topic, point):
 
 @apart
 def is_replica(state, rules, i, node_id, topic, point):
-    """Return whether a member of this cell, or a newcomer to it, stores a replica of a key."""
+    """Return whether a member of the cell, or a newcomer, stores a replica of a key."""
     return rules.replicas == ALL or (
         heavier(state, rules, i, node_id, topic, point) < rules.replicas
     )
@@ -50,7 +50,7 @@ def is_replica(state, rules, i, node_id, topic, point):
 
 @apart
 def leads(state, rules, i, topic, point):
-    """Return whether row i is the one replica of its cell that sends a key's entries for all."""
+    """Return whether row i is the replica that sends a key's entries on behalf of its cell."""
     if rules.replicas == ALL:
         return has_lowest_id(state, i)
     return heavier(state, rules, i, state.node_id[i], topic, point) == 0
@@ -58,7 +58,7 @@ def leads(state, rules, i, topic, point):
 
 @apart
 def first_replica(state, rules, i, topic, point):
-    """Return the id of the cell's first replica of a key, the member that weighs most."""
+    """Return the id of the cell member that weighs most for a key."""
     best, node_id = np.uint64(0), state.node_id[i]
     if state.present[i] == 1:
         best = weight(rules, state.node_id[i], topic, point)
@@ -72,7 +72,7 @@ def first_replica(state, rules, i, topic, point):
 
 @apart
 def drop_others(state, rules, i):
-    """Drop entries of keys whose replicas other members of the cell store by now."""
+    """Drop entries of keys that belong to the replicas of other cell members."""
     store, me = state.store, state.node_id[i]
     for e in range(store.until.shape[1]):
         if store.until[i, e] > 0.0:
@@ -84,7 +84,7 @@ def drop_others(state, rules, i):
 
 @inlined
 def write_times(state, i, e, now, o):
-    """Write how long a stored entry of GeoRendezvous still lives, and its version or its age."""
+    """Write the remaining lifetime of a stored entry into a record, and its version or its age."""
     store = state.store
     o.reals[messages.LIFETIME] = store.until[i, e] - now
     if store.kind[i, e] == messages.ADVERT:
@@ -95,14 +95,16 @@ def write_times(state, i, e, now, o):
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether membership of cell a makes it the home of a rendezvous point before cell b."""
+    """Return whether a new member of cell a makes that cell, not b, the home of a
+    rendezvous point.
+    """
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)
 
 
 @apart
 def rehome(state, rules, i, topic, point, x, y, now, out):
-    """Route entries of one point (topic NONE: of all) to the new home after a membership change.
+    """Route the entries of a point (topic NONE: of all) to a new home after a membership change.
 
     (x, y): the cell that is populated now, which becomes the home of those points only that it is
     closer to; the own cell: route in any case.
@@ -127,7 +129,7 @@ def rehome(state, rules, i, topic, point, x, y, now, out):
 
 @apart
 def route_entry(state, rules, i, e, now, out):
-    """Route a stored entry, after a membership change, to the home of its rendezvous point."""
+    """Route one stored entry to the home of its rendezvous point after a membership change."""
     store = state.store
     o = point_message(
         state, rules, i, store.kind[i, e], store.topic[i, e], store.point[i, e],
@@ -141,7 +143,7 @@ def route_entry(state, rules, i, e, now, out):
 
 @apart
 def warn_homes(state, rules, i, x, y, now, out):
-    """Send REHOME to farther homes, as a cell next to their home perimeters has gained a member."""
+    """Send REHOME to homes farther away, as a cell on their perimeter has gained a member."""
     traversals = state.traversals
     for t in range(traversals.topic.shape[1]):
         topic, point = traversals.topic[i, t], traversals.point[i, t]

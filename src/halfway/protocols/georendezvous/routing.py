@@ -1,4 +1,4 @@
-"""Cell Hash Routing [geo §2.1] on local knowledge: a message finds the home of a cell, or a client.
+"""Cell Hash Routing [geo §2.1]: messages travel from cell to cell to a point's home or to a client.
 
 The decision is `cells.decide`, which the bulk driver makes too. A node makes it from its own cell
 and the members of adjacent cells, known by beacons.
@@ -22,14 +22,15 @@ _SETTLED = 1.5  # times `join_listen_s`: by then a newcomer is a member
 
 @apart
 def to_client(kind):
-    """Return whether a kind that Cell Hash Routing carries is for one
-    node rather than for a cell."""
+    """Return whether Cell Hash Routing delivers a message kind to one node, rather than to
+    a cell.
+    """
     return kind >= messages.WANTED
 
 
 @apart
 def point_message(state, rules, i, kind, topic, point, publisher, target, out):
-    """Emit a message about a rendezvous point, addressed to the point's cell; not yet routed."""
+    """Emit an unrouted message to the cell of a rendezvous point."""
     o = emit(out, kind, 0.0, state.node_id[i])
     x, y = tables.point_of(rules, topic, point)
     o.topic, o.target, o.publisher = topic, target, publisher
@@ -42,7 +43,7 @@ def point_message(state, rules, i, kind, topic, point, publisher, target, out):
 
 @apart
 def copy_of(message, kind, towards, out):
-    """Emit a copy of a message for Cell Hash Routing; not yet routed."""
+    """Emit an unrouted copy of a message of Cell Hash Routing."""
     o = emit(out, kind, 0.0, towards)
     copy_record(message, o)
     o.kind = kind
@@ -58,7 +59,7 @@ def hop(state, rules, i, o, towards, direction, out):
 
 @apart
 def pass_on(state, rules, i, o, towards, out):
-    """Pass a message of Cell Hash Routing on to a neighbour, in a cell that it states already."""
+    """Pass a routed message to a neighbour in the cell that the message names."""
     o.next = towards
     o.args[messages.HOPS] += 1
     if rules.retries > 0 and towards != state.node_id[i]:
@@ -67,14 +68,14 @@ def pass_on(state, rules, i, o, towards, out):
 
 @inlined
 def come_from(o, x, y, direction):
-    """Write into a routed message the cell that it comes from, and the direction of its step."""
+    """Write into a routed message its present cell and the direction of its next step."""
     o.reals[messages.PREVIOUS] = packed(x, y)
     o.args[messages.STEP] = direction
 
 
 @apart
 def addressed_cell(message):
-    """Return the cell that a routed message is for a member of."""
+    """Return the cell whose members a routed message is addressed to."""
     x = np.floor(message.reals[messages.PREVIOUS] / _SPAN + 0.5)
     y = np.int64(message.reals[messages.PREVIOUS] - x * _SPAN)
     direction = np.int64(message.args[messages.STEP]) & (messages.RELAYED - 1)
@@ -85,7 +86,7 @@ def addressed_cell(message):
 
 @apart
 def cell_of_sender(record):
-    """Return the cell in which a node sent a routed message; a relayed one stays in its cell."""
+    """Return the cell from which a node sent a routed message; a relay keeps the cell."""
     if record.args[messages.STEP] >= messages.RELAYED:
         return addressed_cell(record)
     x = np.floor(record.reals[messages.PREVIOUS] / _SPAN + 0.5)
@@ -94,7 +95,7 @@ def cell_of_sender(record):
 
 @apart
 def dispatch(state, rules, i, o, out):
-    """Route a message of row i: to its client, to the next cell, or mark it as ARRIVED here."""
+    """Route a message at row i: to its client, to the next cell, or mark it as ARRIVED."""
     me = state.node_id[i]
     o.next = me
     if to_client(o.kind) and o.target == me:
@@ -112,8 +113,9 @@ def dispatch(state, rules, i, o, out):
 
 @apart
 def step_on(state, rules, i, o, out):
-    """Send a routed message to the next cell, to a member of this cell with a link there, or mark
-    it as ARRIVED."""
+    """Send a routed message to the next cell, or to a cell member with a link there, or mark it as
+    ARRIVED.
+    """
     was_x, was_y = o.args[messages.ENTRY_X], o.args[messages.ENTRY_Y]
     flags, mark = o["flags"], o.reals[messages.MARK]
     direction = next_direction(state, rules, i, o, neighbours.populated_mask(state, i))
@@ -139,7 +141,7 @@ def step_on(state, rules, i, o, out):
 
 @apart
 def relay(state, rules, i, o, linked, out):
-    """Relay a routed message, undecided, to a member of the same cell."""
+    """Relay a routed message to a member of the same cell, which decides its next step."""
     x, y = state.cell[i, 0], state.cell[i, 1]
     back = direction_back(x, y, o.reals[messages.PREVIOUS])
     if back == -1:
@@ -152,21 +154,21 @@ def relay(state, rules, i, o, linked, out):
 
 @apart
 def drop(state, i, o):
-    """Drop a message that Cell Hash Routing has no route for, and count it."""
+    """Drop and count a message without a route in Cell Hash Routing."""
     o.kind = messages.DROPPED
     state.lost[i, tables.NO_ROUTE] += 1
 
 
 @apart
 def packed(x, y):
-    """Pack a cell of a routed message into one number that a real holds exactly."""
+    """Pack a routed message's cell into a number that a real represents exactly."""
     return np.float64(x) * _SPAN + np.float64(y)
 
 
 @apart
 def direction_back(x, y, previous):
-    """Return the direction of a routed message's packed cell from (x, y), or -1 if it does not
-    touch it.
+    """Return the direction from (x, y) to a routed message's packed cell, or -1 if they do not
+    touch.
     """
     from_x = np.floor(previous / _SPAN + 0.5)
     return direction_between(x, y, np.int64(from_x), np.int64(previous - from_x * _SPAN))
@@ -174,7 +176,7 @@ def direction_back(x, y, previous):
 
 @apart
 def next_direction(state, rules, i, o, mask):
-    """Decide a routed message's next direction, or HOME, and record its routing mode in it.
+    """Decide the next direction of a routed message, or HOME; write the routing mode into it.
 
     mask: the adjacent cells that are populated.
     """
@@ -214,8 +216,8 @@ def knows_home(state, i, o):
 
 @apart
 def is_mark(hops):
-    """Return whether a routed message's perimeter traversal marks its step: after powers of two of
-    hops (Brent, BIT 20, 1980).
+    """Return whether a routed message marks this step of its perimeter: after 2^k hops (Brent, BIT
+    20, 1980).
 
     The first mark in a cycle that is no longer than the hops so far is met again.
     """
@@ -224,7 +226,9 @@ def is_mark(hops):
 
 @apart
 def hand_off(state, rules, i, o, out):
-    """Hand a routed message from a node that has left its cell to any member nearby."""
+    """Hand a routed message from a node that has left the cell to any of the cell's members
+    nearby.
+    """
     goal_x, goal_y = o.args[messages.GOAL_X], o.args[messages.GOAL_Y]
     direction = neighbours.direction_towards(state, i, goal_x, goal_y)
     towards = neighbours.member(state, i, OWN)
@@ -246,7 +250,9 @@ def hand_off(state, rules, i, o, out):
 
 @apart
 def reroute(state, rules, i, place, out):
-    """Reroute a message whose tracked hop failed for good: forget that receiver, try another."""
+    """Reroute a message whose hop failed after all retries: forget the receiver, and try
+    another.
+    """
     gone = state.hops.record[i, place].next
     neighbours.forget_neighbour(state, i, gone)
     o = emit_again(state.hops, i, place, state.node_id[i], out)

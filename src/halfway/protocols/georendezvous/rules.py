@@ -1,4 +1,4 @@
-"""The parameters of GeoRendezvous, checked."""
+"""The rules of GeoRendezvous: its parameters, with checks."""
 
 from typing import Any, NamedTuple
 
@@ -43,8 +43,8 @@ def rules(
     area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
     **scalars: Any,
 ) -> Rules:
-    """Return the rules of GeoRendezvous for nodes that reach `radius`;
-    scalars: other fields of `Rules`.
+    """Return the rules of GeoRendezvous for nodes with a radio reach `radius`; scalars: other
+    fields of `Rules`.
 
     area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even in a static network.

@@ -1,4 +1,4 @@
-"""The state of a GeoRendezvous node: neighbours, the store of its cell, its clients, its hops.
+"""The state of a GeoRendezvous node: neighbours, store, client requests, and hops in flight.
 
 Every table has a fixed number of places a row; a place is free when its `until` has passed. Tables
 are arrays of records, because a compiled call passes every array of the state by itself.

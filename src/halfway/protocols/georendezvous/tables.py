@@ -1,4 +1,6 @@
-"""Look-ups in the tables of a GeoRendezvous node: points, store, perimeters. No messages."""
+"""The store of a GeoRendezvous node, and its other tables: rendezvous points, perimeters,
+prunes.
+"""
 
 import numpy as np
 
@@ -11,14 +13,14 @@ NO_ROUTE, NO_ROOM = 0, 1  # columns of `lost`
 
 @apart
 def point_of(rules, topic, point):
-    """Look up a rendezvous point's position [geo §2.3] in the rectangle that all nodes agree on."""
+    """Return a rendezvous point's position [geo §2.3] in the rectangle that all nodes know."""
     x, y = point_position(rules.key, topic, point)
     return rules.low_x + x * rules.wide, rules.low_y + y * rules.high
 
 
 @apart
 def cell_at(rules, x, y):
-    """Look up the GeoRendezvous cell of a position, column and row."""
+    """Return the GeoRendezvous cell of a position, column and row."""
     return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
 
 
@@ -32,7 +34,7 @@ def is_entry(state, i, e, kind, topic, point, now):
 
 @apart
 def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
-    """Look up an entry's place in the GeoRendezvous store, or NO_PLACE if it is absent, or has
+    """Return the place of an entry in the GeoRendezvous store, or NO_PLACE if it is absent or
     expired.
     """
     store = state.store
@@ -45,7 +47,7 @@ def find_entry(state, i, kind, topic, point, publisher, subscriber, now):
 
 @apart
 def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, stamp, now):
-    """Put an entry in the store's table or extend its life.
+    """Put an entry into the GeoRendezvous store, or extend its life.
 
     Return its place, or NO_PLACE if the store is full.
     """
@@ -72,7 +74,7 @@ def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, 
 
 @apart
 def put_traversal(state, i, topic, point, x, y, until, now):
-    """Put a home perimeter into the table of traversals here; it replaces what expires first."""
+    """Put the traversal of a home perimeter into its table, over the entry that expires first."""
     traversals = state.traversals
     place, known = 0, False
     for t in range(traversals.topic.shape[1]):
@@ -93,7 +95,7 @@ def put_traversal(state, i, topic, point, x, y, until, now):
 
 @apart
 def distance_to(state, rules, i, topic, point):
-    """Squared Euclidean distance of a GeoRendezvous node from a rendezvous point."""
+    """Return the squared distance of a GeoRendezvous node from a rendezvous point."""
     x, y = point_of(rules, topic, point)
     across, up = state.position[i, 0] - x, state.position[i, 1] - y
     return across * across + up * up
@@ -113,8 +115,7 @@ def is_tried(state, rules, i, topic, point):
 
 @apart
 def pruned_place(state, i, topic, publisher, now):
-    """Return a publisher's place in the table of pruned points; a new
-    place, without points, if needed."""
+    """Return the place of a publisher in the table of pruned points, a new, empty one if needed."""
     pruned, place = state.pruned, 0
     for r in range(pruned.publisher.shape[1]):
         if pruned.topic[i, r] == topic and pruned.publisher[i, r] == publisher:

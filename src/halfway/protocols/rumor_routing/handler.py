@@ -1,4 +1,5 @@
-"""Rumor routing: agents leave paths to publishers, queries walk at random until they meet one.
+"""The handler of rumor routing: agents leave paths to publishers, and queries walk until they cross
+one.
 
 After Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks", WSNA, pp. 22-31: a
 node that witnesses an event may send an agent, which walks at random and leaves on every node that
@@ -80,7 +81,9 @@ def most_emissions(state: RumorState, rules: Rules) -> int:
 
 @inlined
 def send_agent(state, neighbourhood, i, message, second, steps_left, out):
-    """Send a rumor routing agent on, with the paths to its topic and to a second one, if any."""
+    """Send a rumor routing agent to the next node, with the paths to its topic and a second
+    topic.
+    """
     step = random_step(state, neighbourhood, i, message)
     o = emit_walker(message, messages.AGENT, steps_left, step, out)
     o.args[messages.DISTANCE] = state.distance[i, message.topic]
@@ -90,7 +93,8 @@ def send_agent(state, neighbourhood, i, message, second, steps_left, out):
 
 @inlined
 def on_agent(state, neighbourhood, i, message, out):
-    """Exchange shorter paths between a rumor routing agent and a node; the agent may continue.
+    """Let a rumor routing agent and a node exchange shorter paths; the agent continues while it
+    may.
 
     [Braginsky & Estrin 2002] an agent that crosses a path to another event leads to both events.
     """
@@ -107,7 +111,7 @@ def on_agent(state, neighbourhood, i, message, out):
 
 @inlined
 def on_publish(state, rules, neighbourhood, i, message, out):
-    """Make this rumor routing node a witness of the topic; it may send an agent.
+    """Make the node of a publisher a witness of the topic in rumor routing; it may send an agent.
 
     [Braginsky & Estrin 2002] a witness is at distance 0, and creates an agent with a probability.
     """
@@ -124,7 +128,7 @@ def on_publish(state, rules, neighbourhood, i, message, out):
 
 @inlined
 def start_query(state, rules, neighbourhood, i, message, attempt, out):
-    """Start a rumor routing query for a topic, and its timer."""
+    """Start a rumor routing query for a topic, with its timer."""
     number = state.queries[i]
     state.queries[i] += 1
     keep_trail(state, i, state.node_id[i], number, state.node_id[i])
@@ -141,7 +145,7 @@ def start_query(state, rules, neighbourhood, i, message, attempt, out):
 
 @inlined
 def resume_from(state, i, topic, out):
-    """Start a rumor routing timer for the first topic, from that one on, whose query is open."""
+    """Start the timer of the first open rumor routing query, from a topic on."""
     # One timer after another, because one call cannot emit as many records as there are topics.
     for other in range(topic, state.querying.shape[1]):
         if state.querying[i, other] == 1:
@@ -152,8 +156,9 @@ def resume_from(state, i, topic, out):
 
 @inlined
 def send_query(state, neighbourhood, i, message, subscriber, number, steps_left, out):
-    """Send a rumor routing query along the path if this node knows one, else a random step on
-    [Braginsky & Estrin 2002]."""
+    """Send a rumor routing query along a known path, else as a random step [Braginsky & Estrin
+    2002].
+    """
     next_hop = state.next_hop[i, message.topic]
     if next_hop == NONE:
         next_hop = random_step(state, neighbourhood, i, message)
@@ -164,7 +169,7 @@ def send_query(state, neighbourhood, i, message, subscriber, number, steps_left,
 
 @inlined
 def on_query(state, neighbourhood, i, message, out):
-    """Answer a rumor routing query if this node is a witness; otherwise it continues, if it may."""
+    """Answer a rumor routing query at a witness; elsewhere the query continues while it may."""
     subscriber, number = message[messages.SUBSCRIBER], message.args[messages.NUMBER]
     keep_trail(state, i, subscriber, number, message.source)
     left = message.args[messages.STEPS_LEFT] - 1
@@ -178,7 +183,9 @@ def on_query(state, neighbourhood, i, message, out):
 
 @inlined
 def send_answer(state, i, message, subscriber, number, event, publisher, epoch, out):
-    """Send a rumor routing answer one hop back on its query's trail, if known; events follow it."""
+    """Send a rumor routing answer one hop back on the trail of its query; events follow the same
+    way.
+    """
     place = place_of_trail(state, i, subscriber, number)
     if place == -1 or state.trail_back[i, place] == state.node_id[i]:
         return
@@ -193,7 +200,7 @@ def send_answer(state, i, message, subscriber, number, event, publisher, epoch, 
 
 @inlined
 def on_answer(state, i, message, out):
-    """Forward a rumor routing answer; at its subscriber it ends, and its event is the first one."""
+    """Forward a rumor routing answer; at the subscriber it ends, and delivers its event."""
     if message.target != state.node_id[i]:
         send_answer(
             state, i, message, message.target, message.args[messages.NUMBER], message.event,
@@ -222,9 +229,7 @@ def forward_event(state, i, message, out):
 
 @inlined
 def due_attempt(state, rules, i, message, out):
-    """Return the number of the rumor routing query that is due at a QUERY_TIMEOUT, or -1 if
-    none.
-    """
+    """Return the number of the rumor routing query whose QUERY_TIMEOUT is due, or -1."""
     topic, attempt = message.topic, message.args[messages.ATTEMPT] + 1
     if state.querying[i, topic] == 0 or message.args[messages.STARTS] != state.starts[i]:
         return -1  # answered, or repeated since the node came back

@@ -1,4 +1,6 @@
-"""Message kinds of rumor routing, and what the places of their records hold."""
+"""The message kinds of rumor routing: agents, queries and answers, and the fields of their
+records.
+"""
 
 from halfway.core.kinds import Kinds, MapRole, Meets, Step
 from halfway.core.values.ranges import COUNT, NODE, NODE_OR_NONE, below

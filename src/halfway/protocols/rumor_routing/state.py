@@ -46,8 +46,7 @@ def blank_state(
     node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int,
     trails: int = 32, branches: int = 32,
 ) -> RumorState:  # fmt: skip
-    """Return the state of rumor routing nodes without paths; `trails`
-    and `branches` are table capacities.
+    """Return the initial state of rumor routing nodes, with table sizes `trails` and `branches`.
 
     publishers: whose newest events a node distinguishes; an older event is not forwarded any more.
     When a full table replaces its oldest entry, an answer or the events on a branch get lost; then
@@ -79,8 +78,9 @@ def blank_state(
 
 @inlined
 def learn_path(state, i, topic, distance, next_hop):
-    """Keep the shorter of a rumor routing node's path to a topic and the agent's
-    [Braginsky & Estrin 2002]."""
+    """Keep the shorter of two paths to a topic: a rumor routing node's, and an agent's [Braginsky &
+    Estrin 2002].
+    """
     # Paths only get shorter, so each next hop is closer than the node: paths have no cycles.
     if state.distance[i, topic] == NONE or distance < state.distance[i, topic]:
         state.distance[i, topic] = distance
@@ -89,8 +89,9 @@ def learn_path(state, i, topic, distance, next_hop):
 
 @inlined
 def nearest_but(state, i, topic):
-    """Return the topic, but not `topic`, of the shortest path in a
-    rumor routing node's state; or NONE."""
+    """Return the topic with the shortest path in a rumor routing node's state, except `topic`; or
+    NONE.
+    """
     best = np.int64(NONE)
     for other in range(state.distance.shape[1]):
         if (
@@ -104,9 +105,7 @@ def nearest_but(state, i, topic):
 
 @inlined
 def place_of_trail(state, i, subscriber, number):
-    """Return the place of a query's trail in a rumor routing node's state, or NO_PLACE if it has
-    none.
-    """
+    """Return the place of a query's trail in a rumor routing node's state, or NO_PLACE."""
     for place in range(min(state.trails[i], state.trail_of.shape[1])):
         if state.trail_of[i, place] == subscriber and state.trail_number[i, place] == number:
             return place
@@ -115,8 +114,9 @@ def place_of_trail(state, i, subscriber, number):
 
 @inlined
 def keep_trail(state, i, subscriber, number, back):
-    """Keep in a rumor routing node's state the neighbour that sent a query first: later visits are
-    loops of its walk."""
+    """Keep the neighbour from which a query first came as its trail; later visits are loops of the
+    walk.
+    """
     if place_of_trail(state, i, subscriber, number) == -1:
         place = state.trails[i] % state.trail_of.shape[1]
         state.trail_of[i, place] = subscriber
@@ -127,7 +127,7 @@ def keep_trail(state, i, subscriber, number, back):
 
 @inlined
 def add_branch(state, i, topic, to):
-    """Add a neighbour to the branches of a topic, which this rumor routing node sends events to."""
+    """Add a neighbour as a branch of a topic, to which this rumor routing node forwards events."""
     capacity = state.branch_topic.shape[1]
     for place in range(min(state.branches[i], capacity)):
         if state.branch_topic[i, place] == topic and state.branch_to[i, place] == to:

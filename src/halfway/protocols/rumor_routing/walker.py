@@ -1,4 +1,4 @@
-"""The random walk of an agent or a query of rumor routing, which avoids recently visited nodes.
+"""The random walk of a rumor routing agent or query, which avoids nodes that it visited lately.
 
 [Braginsky & Estrin 2002] the list of recently seen nodes straightens the path of an agent.
 """
@@ -14,15 +14,15 @@ from halfway.protocols.rumor_routing.messages import AGENT, QUERY, STEPS_LEFT, V
 
 @inlined
 def visited(message, place):
-    """Return a node that a rumor routing walker remembers, or NONE if it starts with this
-    message.
+    """Return a node that a rumor routing walker has visited, by place in its memory; NONE before
+    its first step.
     """
     return message.args[place] if message.kind in (AGENT, QUERY) else NONE
 
 
 @inlined
 def was_visited(message, node_id):
-    """Return whether a rumor routing walker remembers that node."""
+    """Return whether a node is in a rumor routing walker's memory."""
     found = node_id == message.source
     for place in range(VISITED, VISITED_END):
         found = found or node_id == visited(message, place)
@@ -31,14 +31,15 @@ def was_visited(message, node_id):
 
 @inlined
 def has_no_neighbour(neighbourhood, i):
-    """Return whether a rumor routing walker cannot leave row i at the moment."""
+    """Return whether row i has no neighbour to which a rumor routing walker can go."""
     return neighbourhood.first[i] == neighbourhood.last[i]
 
 
 @inlined
 def random_step(state, neighbourhood, i, message):
-    """Return a random neighbour that a rumor routing walker does not
-    remember; any if it remembers all."""
+    """Return a random neighbour that is not in a rumor routing walker's memory; any neighbour if
+    all are.
+    """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     fresh = np.int64(0)
     for e in range(first, last):
@@ -57,7 +58,9 @@ def random_step(state, neighbourhood, i, message):
 
 @inlined
 def emit_walker(message, kind, steps_left, next_hop, out):
-    """Emit a rumor routing walker that remembers the sender of `message` and those before it."""
+    """Emit the next step of a rumor routing walker, with the sender of `message` added to its
+    memory.
+    """
     o = emit(out, kind, 0.0, next_hop)
     o.topic = message.topic
     o.args[STEPS_LEFT] = steps_left

@@ -1,4 +1,5 @@
-"""The group of all members: each member publishes and subscribes, and walks make the paths.
+"""The group of all members in walk detectors: each publishes and subscribes, and walks make the
+paths.
 
 [drw §2] "all the nodes that are designed to be part of the group send a publication or a
 subscription message". We let each member send both, because each member is monitored and is a
@@ -50,7 +51,7 @@ OPTIONS: dict[str, Option] = {
 def group_of(
     node_ids: npt.NDArray[np.int32], members: int, degree: int, seed: int, places: int
 ) -> DirectionalState:
-    """Return nodes that no walk of the group has passed; members: for which each has room.
+    """Return the initial state of the group's walks, with room for `members` at each node.
 
     places: hops in flight that a node tracks.
     """
@@ -61,18 +62,18 @@ def group_of(
 
 
 def walk_rules(values: Mapping[str, Value]) -> messages.Rules:
-    """Return the rules of the group's walks with these values of a detector's options."""
+    """Return the rules of the group's walks from the values of a detector's options."""
     return messages.rules_of(values)
 
 
 def most_walk_emissions(walks: DirectionalState, rules: messages.Rules) -> int:
-    """Return the most records that one call emits for the group's walks."""
+    """Return the most records that one call emits for the walks of the group."""
     return rendezvous.most_emissions(walks.trails, rules)
 
 
 @apart
 def join(walks, rules, neighbourhood, i, message, out):
-    """Let row i be a member of the group: begin the next role that it does not hold."""
+    """Let row i join the group: begin the next role that it does not have yet."""
     # One role a call, because each launch may bring paths to all members.
     side = PUBLISHES if walks.trails.roles[i, PUBLISHES].held == 0 else SUBSCRIBES
     begin_role_on(walks.trails, rules, neighbourhood, i, GROUP, side, message, out)

@@ -1,4 +1,5 @@
-"""Gossip on the paths of a group: counters ride on the paths of walks, and gossip bridges breaks.
+"""Gossip on paths: counters travel on the paths between members, and gossip to all bridges broken
+paths.
 
 [drw §2] "investigation for merging the strategies", [drw §5] "merging the Directional Random walk
 with gossip mechanisms in order to manage node failures": the paper's further work, so the rules are
@@ -95,7 +96,7 @@ class Rules(NamedTuple):
 
 
 class PathGossipState(NamedTuple):
-    """What a node of gossip on paths remembers."""
+    """The state of a node of gossip on paths."""
 
     periods: Periods
     rounds: npt.NDArray[np.int32]  # [n] of gossip left, to bridge a path
@@ -112,7 +113,7 @@ def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
     degree: int, places: int = 8,
 ) -> PathGossipState:  # fmt: skip
-    """Return nodes of gossip on paths that know no member; members: for which each has room.
+    """Return the initial state of gossip on paths, with room for `members` at each node.
 
     intervals: times between counters that a node keeps of each member, for φ. degree: the largest
     of a node. places: hops in flight that a node tracks.
@@ -128,7 +129,7 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of gossip on paths with these values of its options."""
+    """Return the rules of gossip on paths from the values of its options."""
     return Rules(
         float(values["period_s"]), float(values["bridge_after_s"]), int(values["bridge_rounds"]),
         silence.silence_of(values), group.walk_rules(values),
@@ -143,13 +144,15 @@ def most_emissions(state: PathGossipState, rules: Rules) -> int:
 
 
 def limits(state: PathGossipState, rules: Rules) -> Mapping[str, int]:
-    """Return the limits of the ranges in records of gossip on paths: one topic, the group."""
+    """Return the limits that ranges in records of gossip on paths refer to: one topic, the
+    group.
+    """
     return limits_of_walks(state.walks, rules.walks)
 
 
 @inlined
 def emit_gossip(towards, rounds, out):
-    """Emit gossip without counters, to a neighbour or to all."""
+    """Emit an empty gossip record to a neighbour or to all."""
     o = emit_counters(GOSSIP, towards, out)
     o.args[ROUNDS] = rounds
     return o
@@ -157,15 +160,18 @@ def emit_gossip(towards, rounds, out):
 
 @inlined
 def grew_for(state, i, place, towards):
-    """Return whether the counter at a place of row i grew since the last gossip, and is news for a
-    next node: it did not come from there."""
+    """Return whether to gossip a counter at row i to a next node: it grew since the last gossip,
+    and came from elsewhere.
+    """
     contact = state.contact[i, place]
     return contact.is_due == 1 and contact.came_from != towards
 
 
 @apart
 def send_grown(state, i, epoch, towards, counts_own, out):
-    """Gossip from row i to a next node the counters that grew; counts_own: its own one as well."""
+    """Gossip the counters that grew from row i to a next node; counts_own: the node's own counter
+    too.
+    """
     index, count = state.heard.members, 0
     for k in range(index.known[i]):
         count += grew_for(state, i, index.place[i, k], towards)
@@ -186,8 +192,9 @@ def send_grown(state, i, epoch, towards, counts_own, out):
 
 @apart
 def send_all(state, i, epoch, out):
-    """Gossip from row i to all neighbours, to bridge a path: its counter, and those of all members
-    that it trusts."""
+    """Gossip from row i to all neighbours, to bridge a broken path: the counters of itself and of
+    all trusted members.
+    """
     o = emit_gossip(EVERYONE, state.rounds[i], out)
     write_counter(o, 0, state.periods.node_id[i], epoch, state.periods.counter[i])
     append_trusted(state.heard, i, o, out)
@@ -195,8 +202,9 @@ def send_all(state, i, epoch, out):
 
 @inlined
 def begin_rounds(state, i, rounds):
-    """Begin rounds of gossip at row i, unless it has more left. The first one is at its next tick,
-    and the others follow in its periods."""
+    """Begin rounds of bridging gossip at row i, unless more rounds are left already. The first is
+    at the next tick, the others in the next periods.
+    """
     if rounds > state.rounds[i]:
         if state.rounds[i] == 0:
             state.is_reached[i] = 1
@@ -205,8 +213,9 @@ def begin_rounds(state, i, rounds):
 
 @apart
 def find_break(state, rules, i, towards, since, now):
-    """Begin a bridge at row i if its next node has been silent for too long, on a path that began
-    at a time."""
+    """Begin to bridge a path at row i if the next node on it has been silent for too long; began:
+    when the path began.
+    """
     place = find_member(state.heard.members, state.heard.entry, i, towards)
     if place == NO_PLACE or state.contact[i, place].node_id != towards:
         return
@@ -231,7 +240,7 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
 
 @apart
 def contact_of(state, i, member):
-    """Return the place of row i's contacts with a member, or NO_PLACE for one it does not know."""
+    """Return the place of a member in row i's contacts, or NO_PLACE if it is unknown."""
     place = find_member(state.heard.members, state.heard.entry, i, member)
     if place != NO_PLACE:
         contact = state.contact[i, place]
@@ -245,7 +254,9 @@ def contact_of(state, i, member):
 
 @apart
 def receive_gossip(state, i, message, out):
-    """Receive counters: what grew is due to go on, and the sender is in contact."""
+    """Receive gossip on a path: mark grown counters to be passed on, and the sender as in
+    contact.
+    """
     now, own_id, source = message.at, state.periods.node_id[i], message.source
     for k in range(ENTRIES):
         member = member_in(message, k, own_id)
@@ -262,8 +273,9 @@ def receive_gossip(state, i, message, out):
 
 @apart
 def tick(state, rules, neighbourhood, i, message, out):
-    """Look for silent members at row i, and gossip: on paths what grew, and each period its own
-    counter and the round of a bridge."""
+    """Look for silent members at row i and gossip: grown counters on the paths; once a period, the
+    own counter and a bridging round.
+    """
     now, epoch = message.at, message.incarnation
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)
     begins = begins_period(state.periods, i)
@@ -278,7 +290,7 @@ def tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def start(state, rules, i, now, out):
-    """Begin the silence of all members and next nodes now: row i was down, and heard none."""
+    """Reset the silence of all members and next nodes in gossip on paths, as row i was down."""
     for k in range(state.heard.members.known[i]):
         state.contact[i, state.heard.members.place[i, k]].at = now
     start_periods(TICK, state.periods, state.heard, rules.period_s, i, now, out)

@@ -1,4 +1,4 @@
-"""Heartbeats on the paths of a group: each member publishes a heartbeat each period.
+"""Heartbeats on paths: each member publishes a heartbeat once a period to the group.
 
 [drw §2] "the algorithm also provides the routing paths towards the nodes": a heartbeat goes once to
 each neighbour that is next on a path to a member. The periods and the time-out are ours, because
@@ -66,7 +66,7 @@ class Rules(NamedTuple):
 
 
 class PathHeartbeatState(NamedTuple):
-    """What a node of heartbeats on paths remembers."""
+    """The state of a node of heartbeats on paths."""
 
     periods: Periods
     heard: HeardMembers
@@ -80,7 +80,7 @@ def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
     degree: int, places: int = 8,
 ) -> PathHeartbeatState:  # fmt: skip
-    """Return nodes of heartbeats on paths that know no member; members: for which each has room.
+    """Return the initial state of heartbeats on paths, with room for `members` at each node.
 
     intervals: times between heartbeats that a node keeps of each member, for φ. degree: the
     largest of a node. places: hops in flight that a node tracks.
@@ -91,7 +91,7 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> Rules:
-    """Return the rules of heartbeats on paths with these values of its options."""
+    """Return the rules of heartbeats on paths from the values of its options."""
     waits = silence.silence_of(values)
     return Rules(float(values["period_s"]), waits, group.walk_rules(values))
 
@@ -103,14 +103,17 @@ def most_emissions(state: PathHeartbeatState, rules: Rules) -> int:
 
 
 def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
-    """Return the limits of the ranges in records of heartbeats on paths: one topic, the group."""
+    """Return the limits that ranges in records of heartbeats on paths refer to: one topic, the
+    group.
+    """
     return limits_of_walks(state.walks, rules.walks)
 
 
 @apart
 def send_beat(walks, rules, i, member, epoch, counter, source, now, out):
-    """Send a heartbeat from row i once to each next node of the paths to members, except the node
-    that it came from."""
+    """Send a heartbeat from row i to each next node on the paths once, except back to its
+    sender.
+    """
     trails = walks.trails
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules, i, GROUP, k, source, now):
@@ -123,7 +126,7 @@ def send_beat(walks, rules, i, member, epoch, counter, source, now, out):
 
 @apart
 def receive_beat(state, rules, i, message, out):
-    """Receive a heartbeat on a path: note it, and send it on, once."""
+    """Receive a heartbeat on a path: enter it, and pass it on once."""
     trails, member = state.walks.trails, message.publisher
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
         return

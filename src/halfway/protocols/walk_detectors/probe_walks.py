@@ -1,4 +1,4 @@
-"""The walks of probes: their records, the state of a node, trails, and what a walk looks for."""
+"""The walks of the walk-probe detector: records, trails, and the members that a walk looks for."""
 
 from typing import NamedTuple
 
@@ -58,7 +58,7 @@ TRAIL = np.dtype(
 
 
 class Rules(NamedTuple):
-    """The scalars of probes by walks, equal on every node."""
+    """The scalars of the walk-probe detector, equal on every node."""
 
     period_s: float
     walk_steps: int
@@ -67,7 +67,7 @@ class Rules(NamedTuple):
 
 
 class WalkProbeState(NamedTuple):
-    """What a node of probes by walks remembers."""
+    """The state of a node of the walk-probe detector."""
 
     periods: Periods
     epoch: npt.NDArray[np.uint32]  # [n] own incarnation
@@ -78,13 +78,13 @@ class WalkProbeState(NamedTuple):
 
 @inlined
 def is_fresh(rules, at, now):
-    """Return whether what happened at a time is recent enough for a meeting, or for an answer."""
+    """Return whether a time is recent enough for a probe walk's meeting or answer."""
     return now - at <= FRESH_PERIODS * rules.period_s
 
 
 @inlined
 def emit_step(rules, member, epoch, counter, random, steps, towards, out):
-    """Emit a step of a member's walk to a neighbour; the caller fills in its wanted members."""
+    """Emit a step of a probe walk to a neighbour; the caller fills in the wanted members."""
     o = emit(out, STEP, rules.step_delay_s, towards)
     o.publisher = member
     o.epoch = epoch
@@ -97,8 +97,9 @@ def emit_step(rules, member, epoch, counter, random, steps, towards, out):
 
 @apart
 def want_silent(heard, i, o):
-    """Write into a step which members its walk looks for: those that row i trusts, and has not
-    heard of for the longest time."""
+    """Write into a probe walk's step the wanted members: trusted ones of which row i has heard
+    nothing for the longest time.
+    """
     after_at, after_k = -np.inf, -1
     for wanted in range(SOUGHT):
         least_at, least_k = np.inf, -1
@@ -115,7 +116,7 @@ def want_silent(heard, i, o):
 
 @apart
 def leave_trail(state, i, message):
-    """Leave the trail of a member's walk at its first visit of row i.
+    """Leave the trail of a probe walk at its first visit to row i.
 
     Return its place; NO_PLACE if the row has no room for the member.
     """
@@ -138,7 +139,9 @@ def leave_trail(state, i, message):
 
 @apart
 def is_met(state, rules, i, member, now):
-    """Return whether a walk that looks for a member meets it, or its fresh trail, on row i."""
+    """Return whether a probe walk meets a wanted member on row i: the member itself, or its fresh
+    trail.
+    """
     if member == state.periods.node_id[i]:
         return True
     place = find_member(state.heard.members, state.heard.entry, i, member)

@@ -1,4 +1,5 @@
-"""Probes by walks: each period, a fresh directional walk of each member looks for other members.
+"""The walk-probe detector: once a period, each member launches a directional walk to look for
+others.
 
 [drw §2] the content based routing algorithm "can be used instead of the gossip algorithm". A walk
 carries its member's counter, and leaves a trail on the nodes that it visits. It looks for the
@@ -83,7 +84,7 @@ Rules, State = probe_walks.Rules, WalkProbeState
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *, degree: int
 ) -> WalkProbeState:
-    """Return nodes of probes by walks that know no member; members: for which each has room.
+    """Return the initial state of the walk-probe detector, with room for `members` at each node.
 
     intervals: times between counters that a node keeps of each member, for φ. degree: the largest
     of a node.
@@ -99,20 +100,20 @@ def state(
 
 
 def rules(values: Mapping[str, Value]) -> probe_walks.Rules:
-    """Return the rules of probes by walks with these values of its options."""
+    """Return the rules of the walk-probe detector from the values of its options."""
     waits = silence.silence_of(values)
     period_s, delay_s = float(values["period_s"]), float(values["step_delay_s"])
     return Rules(period_s, int(values["walk_steps"]), delay_s, waits)
 
 
 def most_emissions(state: WalkProbeState, rules: probe_walks.Rules) -> int:
-    """Return the most records that one call of the `handle` of probes by walks emits."""
+    """Return the most records that one call of the walk-probe detector's `handle` emits."""
     return int(state.heard.entry.shape[1]) + ENTRIES + 2
 
 
 @apart
 def launch(state, rules, neighbourhood, i, out):
-    """Launch a fresh walk of row i: [drw Fig. 3, line 1] to a neighbour, each equally likely."""
+    """Launch a probe walk of row i: [drw Fig. 3, line 1] to a neighbour, each equally likely."""
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
         return
@@ -125,8 +126,9 @@ def launch(state, rules, neighbourhood, i, out):
 
 @apart
 def answer(state, rules, i, step, towards, out):
-    """Answer a walk at row i: with the members that it wants and meets here, the row itself, and
-    then any members that the row heard of lately."""
+    """Answer a probe walk at row i: first the wanted members that it meets, then row i itself and
+    other members heard lately.
+    """
     heard, now, used = state.heard, step.at, 1
     o = emit_counters(ANSWER, towards, out)
     o.target = step.publisher
@@ -152,8 +154,9 @@ def answer(state, rules, i, step, towards, out):
 
 @apart
 def receive_step(state, rules, neighbourhood, i, step, out):
-    """Receive a member's walk: leave its trail, answer if it meets what it wants, and let it go on
-    if it wants more."""
+    """Receive a probe walk: leave its trail, answer if it meets a wanted member, and let it
+    continue if more are wanted.
+    """
     now, member = step.at, step.publisher
     wanted, met = 0, 0
     if member != state.periods.node_id[i]:
@@ -175,7 +178,7 @@ def receive_step(state, rules, neighbourhood, i, step, out):
 
 @apart
 def step_on(state, rules, neighbourhood, i, step, out):
-    """Let a member's walk step from row i to the next node, and look for what it did not meet."""
+    """Let a probe walk step from row i to the next node, in search of the members not met yet."""
     random = joined(step.args[RANDOM_LOW], step.args[RANDOM_HIGH])
     mark = low_half(seeded(np.uint64(step.publisher), np.int64(step.event)))
     towards = away(state.weights, neighbourhood, i, step.source, mark, mixed(random), NONE)
@@ -189,7 +192,7 @@ def step_on(state, rules, neighbourhood, i, step, out):
 
 @apart
 def receive_answer(state, rules, i, message, out):
-    """Receive an answer: note its counters, and pass it on along the walk's trail."""
+    """Receive the answer to a probe walk: enter its counters, and pass it back along the trail."""
     now, own_id, target = message.at, state.periods.node_id[i], message.target
     for k in range(ENTRIES):
         if member_in(message, k, own_id) != NONE:
@@ -215,7 +218,7 @@ def tick(state, rules, neighbourhood, i, message, out):
 
 @handles(WalkProbeState)
 def handle(state, rules, neighbourhood, i, message, out):
-    """Handle one message at a node of probes by walks."""
+    """Handle one message at a node of the walk-probe detector."""
     if message.kind == STEP:
         receive_step(state, rules, neighbourhood, i, message, out)
     elif message.kind == ANSWER:

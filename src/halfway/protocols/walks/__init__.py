@@ -1,1 +1,1 @@
-"""Protocols of paper 1: directional and pure random walks, and what they share."""
+"""The walk systems of paper 1: directional and pure random walks, and what they share."""

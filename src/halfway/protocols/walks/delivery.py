@@ -1,4 +1,4 @@
-"""Events of the walks on the paths of their topic, and the buffer of a publisher.
+"""Delivery of events in the walk systems: along the paths of a topic, from a publisher's buffer.
 
 [drw §3] the nodes of the trails route the data. A node sends an event once to each neighbour that
 is next on a path to a subscriber. We buffer events, because the paper does not say what happens to
@@ -35,8 +35,9 @@ def publish(trails, rules, i, message, out):
 
 @apart
 def forward(trails, rules, i, topic, event, source, hops, now, out):
-    """Send an event of the walks once to each next node of the paths to subscribers, except the
-    node that it came from. Return whether there was one. hops as for `emit`."""
+    """Send an event of the walks to each next node on the paths to subscribers once, except back to
+    its sender. Return whether there was one. hops as for `emit`.
+    """
     sent = False
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules, i, topic, k, source, now):
@@ -48,8 +49,9 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
 
 @inlined
 def leads_on(trails, rules, i, topic, k, source, now):
-    """Return whether row i sends what is for all subscribers to the next node of the path at
-    place k: not back to the source, and once to each next node."""
+    """Return whether row i sends events to the next node of the path at place k: once to each node,
+    and never back to the sender.
+    """
     path = trails.paths[i, topic, k]
     if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
         return False
@@ -102,7 +104,7 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
 
 @apart
 def next_to(trails, rules, i, topic, subscriber, now):
-    """Return the next node on the path from row i to a subscriber; NONE: there is no path."""
+    """Return the next node on the path from row i to a subscriber, or NONE if row i has no path."""
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         if path.member == subscriber and path.side == SUBSCRIBES and is_open(rules, path, now):
@@ -112,8 +114,9 @@ def next_to(trails, rules, i, topic, subscriber, now):
 
 @apart
 def receive_catch_up(trails, rules, i, message, out):
-    """Receive a buffered event of the walks for one subscriber. The subscriber delivers it if it
-    was published since it subscribed."""
+    """Receive a buffered event of the walks for one subscriber, which delivers it if it was
+    subscribed at the time.
+    """
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]
     if message.target != trails.node_id[i]:
@@ -166,7 +169,7 @@ def copy_buffered(kept, to):
 
 @inlined
 def report_unmatched(topic, event, out):
-    """Report to the application that an event will not be delivered on the paths."""
+    """Report to the application that the walks have no path for an event."""
     o = emit(out, UNMATCHED, 0.0, APP)
     o.topic = topic
     copy_event_id(event, o)
@@ -174,8 +177,9 @@ def report_unmatched(topic, event, out):
 
 @apart
 def send_buffered(trails, rules, i, topic, place, now, out):
-    """Send the buffered events, the oldest first, to the new subscriber
-    at the end of the path at a place."""
+    """Send the buffered events, oldest first, to a new subscriber, given the place of the path to
+    it.
+    """
     path = trails.paths[i, topic, place]
     for k in range(trails.buffer.shape[2]):
         kept = trails.buffer[i, topic, k]

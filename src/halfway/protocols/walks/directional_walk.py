@@ -1,4 +1,4 @@
-"""Directional random walks (Leone & Muñoz 2013): away from the node that the walk came from."""
+"""Directional random walks (Leone & Muñoz 2013): each step leads away from the previous node."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,9 @@ _EXCLUDED = np.float32(np.inf)
 
 
 class Weights(NamedTuple):
-    """The weights that own passages of directional walks raised [drw Fig. 3, line 4]."""
+    """The raised weights of directional walks: a walk avoids links that it took before [drw Fig. 3,
+    line 4].
+    """
 
     weight: npt.NDArray[np.float32]  # [n, degree] the weights of the decision at hand
     marked_walk: npt.NDArray[np.int32]  # [n, marks] whose passage raised a weight; -1 free
@@ -44,13 +46,15 @@ State = DirectionalState
 
 
 def marks_for(walks: int) -> int:
-    """Return the raised weights that a node has room for, where so many
-    directional walks pass it."""
+    """Return how many raised weights a node has room for, given the number of directional walks
+    through it.
+    """
     return min(max(64, walks), 1024)
 
 
 def unmarked(n: int, degree: int, marks: int) -> Weights:
-    """Return the weights of n nodes that no directional walk has passed; `degree` is the largest.
+    """Return the raised weights of n nodes before the first directional walk; `degree` is the
+    largest.
 
     marks: raised weights of a node. We replace the oldest mark of a full memory, because a mote has
     no heap; `marks[i]` is then above the capacity.
@@ -68,7 +72,7 @@ def unmarked(n: int, degree: int, marks: int) -> Weights:
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> DirectionalState:
-    """Return the state of nodes that no directional walk has passed; `degree` is the largest.
+    """Return the initial state of directional walks; `degree` is the largest.
 
     sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
     """
@@ -84,8 +88,9 @@ def most_emissions(state: DirectionalState, rules: messages.Rules) -> int:
 
 @inlined
 def least(weights, degree):
-    """Return the least of a directional walk's first `degree` weights,
-    and how many neighbours tie."""
+    """Return the least of the first `degree` weights of a directional walk, and how many neighbours
+    have it.
+    """
     minimum = weights[0]
     for p in range(1, degree):
         minimum = min(minimum, weights[p])
@@ -116,7 +121,9 @@ def penalty(value, degree_behind):
 
 @inlined
 def neighbours_of(neighbourhood, e):
-    """First and last place of the neighbour list that a directional walk's neighbour at e sent."""
+    """Return the first and last index of the list that neighbour e reported, for a directional
+    walk's weights.
+    """
     row = neighbourhood.place[e]
     if row < 0:
         return np.int64(0), np.int64(0)
@@ -125,7 +132,9 @@ def neighbours_of(neighbourhood, e):
 
 @inlined
 def shared(who, a, a_end, b, b_end):
-    """Return |N(x) ∩ N(z)| for a directional walk's weights, of two ascending lists of node ids."""
+    """Return |N(x) ∩ N(z)| for a directional walk's weights, from two ascending lists of
+    node ids.
+    """
     count = 0
     while a < a_end and b < b_end:
         if who[a] == who[b]:
@@ -141,8 +150,9 @@ def shared(who, a, a_end, b, b_end):
 
 @inlined
 def commonality(neighbourhood, x, z):
-    """Return a directional walk's weight [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)]; x,
-    z are places of neighbours."""
+    """Return a directional walk's weight [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)] of
+    two neighbours.
+    """
     first, last = neighbours_of(neighbourhood, x)
     z_first, z_last = neighbours_of(neighbourhood, z)
     common = shared(neighbourhood.who, first, last, z_first, z_last)
@@ -154,7 +164,7 @@ def commonality(neighbourhood, x, z):
 
 @inlined
 def weigh(weights, neighbourhood, i, x, degree, walk):
-    """Fill row i's weights for a directional walk that came from its neighbour at place x."""
+    """Compute row i's weights for a directional walk that came from the neighbour at index x."""
     first = np.int64(neighbourhood.first[i])
     for z in range(degree):
         weights.weight[i, z] = commonality(neighbourhood, x, first + z)
@@ -169,8 +179,9 @@ def weigh(weights, neighbourhood, i, x, degree, walk):
 
 @inlined
 def mark(weights, i, walk, came_from, towards, weight):
-    """Remember a weight that a directional walk raised: in place of its earlier value, a free mark,
-    or the oldest."""
+    """Keep a weight that a directional walk raised, over its earlier value, in a free place, or
+    over the oldest.
+    """
     capacity = weights.marked_walk.shape[1]
     place = weights.marks[i] % capacity
     for known in range(min(weights.marks[i], capacity)):

@@ -1,4 +1,4 @@
-"""Launches of a walk, the trail that it leaves on the nodes, and its next step.
+"""The launch of a walk, its trail on the nodes, and its steps.
 
 A later launch of a walk has a higher generation, and its trail replaces the earlier one.
 """
@@ -62,7 +62,7 @@ def send_step(trails, rules, i, step, random, steps, after, towards, came_from, 
 
 @apart
 def fresh_nodes(trails, rules, i, step):
-    """Return the nodes that a walk that searches visited for the first time, up to its STEP."""
+    """Return how many nodes a search walk has visited for the first time, up to its STEP."""
     at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
     fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
     return step.args[messages.FRESH] + np.int32(fresh)
@@ -70,10 +70,11 @@ def fresh_nodes(trails, rules, i, step):
 
 @inlined
 def is_over(trails, rules, i, step):
-    """Return whether a walk ends at its STEP: after the most steps, or
-    a search that finds few nodes.
+    """Return whether a walk ends at its STEP: after the most steps, or when a search finds too few
+    new nodes.
 
-    A walk that goes on after meetings ends like a search."""
+    A walk that goes on after meetings ends like a search.
+    """
     steps = step.args[messages.STEPS]
     if step.args[messages.SEARCHES] == 0 and rules.reading != messages.GO_ON:
         return steps >= rules.most_steps
@@ -102,15 +103,18 @@ def step_input(trails, i, message, place):
 
 @inlined
 def mark_of(step):
-    """Return the number by which a directional walk's raised weights
-    are known: of topic, member, side."""
+    """Return the key of a directional walk's raised weights: topic, member and side in one
+    number.
+    """
     side = 2 * np.int64(step.topic) + step.args[messages.SIDE]
     return low_half(seeded(np.uint64(step.publisher), side))
 
 
 @inlined
 def make_step(trails, rules, i, message, place, random, towards, out):
-    """Make a launched walk's chosen step after its delay; at once if it replaces a failed one."""
+    """Send a launched walk's chosen step after its delay, or at once if it replaces a
+    failed step.
+    """
     if place < 0:
         after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
         source = message.source
@@ -126,7 +130,7 @@ def make_step(trails, rules, i, message, place, random, towards, out):
 
 @inlined
 def is_of(known, walker):
-    """Return whether a place of a table has a trail of a launched walk's member."""
+    """Return whether the trail at a place of a table belongs to a launched walk's member."""
     same = known.member == walker.member and known.side == walker.side
     return known.status != FREE and same
 
@@ -154,7 +158,8 @@ def leave_trail(trails, rules, i, walker, towards_start, advertise, now, out):
 
 @apart
 def hear_trail(trails, rules, i, message):
-    """Remember the neighbour that advertised a launched walk's trail, if row i has not that trail.
+    """Remember a neighbour that advertised a launched walk's trail, unless row i has the trail
+    itself.
 
     The paper does not choose among several. We keep the last advertiser, because the loads then
     fit best.
@@ -174,8 +179,8 @@ def hear_trail(trails, rules, i, message):
 
 @apart
 def meetable(trails, rules, i, topic, member, status, now):
-    """Return the place of the latest trail of another member on row i that a launched walk meets,
-    or NO_PLACE if there is none. status: HEARD or PASSED.
+    """Return the place of the latest trail on row i that a launched walk can meet, or NO_PLACE.
+    status: HEARD or PASSED.
     """
     found, age = NO_PLACE, np.inf
     for k in range(trails.trails.shape[2]):
@@ -189,7 +194,7 @@ def meetable(trails, rules, i, topic, member, status, now):
 
 @apart
 def new_launch(trails, i, topic, side, unanswered):
-    """Number a new launch of row i's walk. The walker."""
+    """Number a new launch of row i's walk, and return its walker."""
     role = trails.roles[i, 2 * topic + side]
     walker = Walker(
         topic, np.int32(side), trails.node_id[i], role.incarnation, np.int32(role.launches)
@@ -215,7 +220,8 @@ def start_timer(trails, rules, i, kind, after, walker, now, out):
 @apart
 def first_step(trails, rules, neighbourhood, i, walker, searches, now, out):
     """Make a launched walk's first step: [drw Fig. 3, line 1] the initiator selects a neighbour
-    uniformly. searches: whether it is the walk of a search."""
+    uniformly. searches: for a search walk.
+    """
     first, last = neighbourhood.first[i], neighbourhood.last[i]
     if first == last:
         trails.counts[i, DIED] += 1
@@ -252,7 +258,9 @@ def send_first(trails, rules, i, walker, random, towards, searches, now, out):
 
 @inlined
 def is_current(trails, i, walker):
-    """Return whether a walker is the latest launch of a role that row i holds, or its search."""
+    """Return whether a walker is the latest launch of one of row i's roles, or the latest
+    search.
+    """
     role = trails.roles[i, 2 * walker.topic + walker.side]
     return (
         role.held == 1
@@ -264,7 +272,9 @@ def is_current(trails, i, walker):
 
 @kernel
 def plan_resume(trails, rules, i, first, out):
-    """Plan a launch after a crash, which ended all timers: RESUME for the node's next own role."""
+    """Set the timer RESUME after a crash, which ended all timers: it launches the walk of the
+    node's next role.
+    """
     # One timer after the other, because the walks may be more than the records of one call.
     if rules.relaunch_s == math.inf and rules.refresh_s == math.inf:
         return

@@ -1,4 +1,4 @@
-"""Lists of the members of a topic: what a walk system reports to a member with both roles.
+"""Lists of a topic's members: what a walk system reports to a member that publishes and subscribes.
 
 [drw §2] "each node gets the list of all the members of the group", with "the routing paths towards
 the nodes". A member with both roles lists the subscribers of its topic. In the reading MERGE, it
@@ -32,15 +32,14 @@ from halfway.protocols.walks.state import (
 
 @inlined
 def lists_members(trails, i, topic):
-    """Return whether row i is a member of the walks' topic with both
-    roles, so that it lists others."""
+    """Return whether row i lists the members of a topic of the walks: it has both roles there."""
     roles = trails.roles
     return roles[i, 2 * topic + PUBLISHES].held == 1 and roles[i, 2 * topic + SUBSCRIBES].held == 1
 
 
 @inlined
 def report_member(trails, i, walker, hops, listed, out):
-    """Report to the application of row i that it lists a member of the walks, or does not."""
+    """Report to row i's application that a member of the walks is now listed, or no longer."""
     topic = walker.topic
     if walker.member != trails.node_id[i] and lists_members(trails, i, topic):
         o = emit(out, messages.VIEW, 0.0, APP)
@@ -51,7 +50,7 @@ def report_member(trails, i, walker, hops, listed, out):
 
 @apart
 def report_known(trails, rules, i, topic, now, out):
-    """Report the members to which row i has paths of the walks, when it becomes a member."""
+    """Report the members to which row i has paths, when it begins to list members of the walks."""
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         counts = rules.reading != messages.MERGE or path.side == SUBSCRIBES
@@ -61,8 +60,9 @@ def report_known(trails, rules, i, topic, now, out):
 
 @apart
 def share_members(trails, rules, i, topic, at, now, out):
-    """Let the initiator of the walk whose trail on row i is at a place, and the initiators of the
-    other trails here, learn of each other. Return whether there is another trail."""
+    """Introduce the initiators of the trails on row i to each other: that of the trail at a place,
+    and all others. Return whether there is another trail.
+    """
     known, met = trails.trails[i, topic, at], False
     for k in range(trails.trails.shape[2]):
         other = trails.trails[i, topic, k]
@@ -77,7 +77,7 @@ def share_members(trails, rules, i, topic, at, now, out):
 
 @apart
 def send_member(trails, rules, i, at, other, towards, hops, now, out):
-    """Send a member of the walks towards the initiator of the trail on row i at a place.
+    """Send a member of the walks towards the initiator whose trail on row i is at a place.
 
     towards: the next node from row i on a path to that member.
     """

@@ -1,4 +1,4 @@
-"""The arrival of a walk at a node, the meeting of two walks, and the news of it [drw §3].
+"""The meeting of two walks at a node, and the news of it to their initiators [drw §3].
 
 Shared by both walk systems: everything but a walk's choice of its next node.
 """
@@ -38,8 +38,9 @@ from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
 @kernel
 def step_arrived(trails, rules, neighbourhood, i, message, out):
-    """Receive a walk's STEP: True if it ends at a meeting here, or goes to a neighbour that
-    advertised another walk's trail."""
+    """Receive a walk's STEP; return True if the walk ends here by a meeting, or turns to a
+    neighbour with a trail to meet.
+    """
     walker, now, topic = walker_of(message), message.at, message.topic
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
         trails, rules, i, message
@@ -77,7 +78,9 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def sweep_arrived(trails, rules, neighbourhood, i, message, out):
-    """Receive a sweep's STEP: it ends at a tree with another root, and goes on elsewhere."""
+    """Receive a sweep's STEP: the sweep ends at a tree with another root; otherwise it
+    continues.
+    """
     walker, now, topic = walker_of(message), message.at, message.topic
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out) or is_outrun(
         trails, rules, i, message
@@ -96,8 +99,9 @@ def sweep_arrived(trails, rules, neighbourhood, i, message, out):
 
 @inlined
 def is_outrun(trails, rules, i, message):
-    """Return whether a walk's STEP is outrun: a later launch passed, or
-    this one with as many steps."""
+    """Return whether a walk's STEP is void: a later launch has passed here, or a fork of this
+    launch that has made as many steps.
+    """
     # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
     # where it reaches the other's trail with fewer steps behind it.
     walker = walker_of(message)
@@ -112,8 +116,7 @@ def is_outrun(trails, rules, i, message):
 
 @kernel
 def can_redraw(trails, rules, neighbourhood, i, place, now):
-    """Return whether a walk's failed hop is a STEP with another
-    neighbour to choose; else release it."""
+    """Return whether a walk's failed STEP can take another neighbour; if not, release the hop."""
     failed = trails.hops.record[i, place]
     if failed.kind == messages.STEP:
         walker = walker_of(failed)
@@ -137,7 +140,7 @@ def can_redraw(trails, rules, neighbourhood, i, place, now):
 
 @apart
 def forget_heard(trails, i, topic, neighbour):
-    """Forget the trails of walks that a neighbour advertised which is gone."""
+    """Forget the trails of walks that a neighbour advertised, since it is gone."""
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
         if known.status == HEARD and known.back == neighbour:
@@ -146,8 +149,9 @@ def forget_heard(trails, i, topic, neighbour):
 
 @apart
 def meet_here(trails, rules, i, topic, at, root, searches, now, out):
-    """Let a walk, whose trail on row i is at a place, meet another trail here, or a tree with
-    another root than its member's. Return whether it does. A search meets trees only."""
+    """Let a walk meet another trail on row i, or a tree with another root; its own trail is at a
+    place. Return whether it does. A search meets trees only.
+    """
     known, tree = trails.trails[i, topic, at], trails.trees[i, topic]
     if rules.reading != messages.MERGE:
         return share_members(trails, rules, i, topic, at, now, out)
@@ -194,7 +198,7 @@ def write_meeting(o, walker, other, side, hops):
 
 @apart
 def receive_match(trails, rules, i, message, out):
-    """Receive the news that a walk has met another one, on its way to the walk's initiator."""
+    """Receive the news of a meeting of walks on its way to the initiator."""
     walker, now, topic = walker_of(message), message.at, message.topic
     keep_branch(trails, rules, i, topic, message.source, now, out)
     at = trail_of(trails, rules, i, topic, walker.side, walker.member, now)
@@ -207,7 +211,7 @@ def receive_match(trails, rules, i, message, out):
 
 @apart
 def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
-    """Note at row i that its walk and another walk have met; report each launch once."""
+    """Note at the initiator, row i, that its walk has met another; report each launch once."""
     role = trails.roles[i, 2 * walker.topic + walker.side]
     if not is_current(trails, i, walker):
         return

@@ -1,4 +1,4 @@
-"""Message kinds, options and rules of the walk systems.
+"""The message kinds, options and rules of the walk systems.
 
 A member of a topic is a node whose application publishes (side 0) or subscribes (side 1). A member
 launches one walk at a time, whatever the number of other members. The number of a launch, from 0,
@@ -229,7 +229,7 @@ class Rules(NamedTuple):
 
 
 def rules_of(values: Mapping[str, Any]) -> Rules:
-    """Return the rules of a walk system with these values of its options; 0 s means never."""
+    """Return the rules of a walk system from the values of its options; 0 s means never."""
     given = {name: value for name, value in values.items() if name in Rules._fields}
     given["step_delay_s"] = (given["step_delay_s"],) * 2
     for name in ("relaunch_s", "refresh_s"):

@@ -1,4 +1,4 @@
-"""Pure random walks [drw §4.1]: the next node is any neighbour. The papers' baseline."""
+"""Pure random walks [drw §4.1], the papers' baseline: the next node is any neighbour."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ NEIGHBOUR_HOPS = 1  # a node reads its own neighbour list
 
 
 class RandomState(NamedTuple):
-    """The state of pure random walks: the trails alone."""
+    """The state of pure random walks: trails only."""
 
     trails: Trails
 
@@ -35,7 +35,7 @@ State = RandomState
 def state(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, **sizes: int
 ) -> RandomState:
-    """Return the state of nodes that no random walk has passed; `degree` is the largest.
+    """Return the initial state of pure random walks; `degree` is the largest.
 
     sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
     """
@@ -49,8 +49,9 @@ def most_emissions(state: RandomState, rules: messages.Rules) -> int:
 
 @inlined
 def any_neighbour(neighbourhood, i, value, excluded):
-    """Return a random walk's next node: any neighbour, equally likely;
-    the excluded one only if there is no other."""
+    """Return a random walk's next node, a uniform neighbour; the excluded one only if it is the
+    only one.
+    """
     first, last = np.int64(neighbourhood.first[i]), np.int64(neighbourhood.last[i])
     if excluded == NONE or last - first == 1:
         return neighbourhood.who[first + pick(value, last - first)]

@@ -1,4 +1,4 @@
-"""The handler of both walk systems, but for a walk's choice of its next node."""
+"""The handler of both walk systems; each supplies its own choice of a walk's next node."""
 
 from typing import Any
 
@@ -40,14 +40,14 @@ def most_emissions(trails: Trails, rules: messages.Rules) -> int:
 
 
 def limits(state: Any, rules: messages.Rules) -> dict[str, int]:
-    """Return the limits of the ranges in records of either walk system: topics."""
+    """Return the limits that ranges in records of either walk system refer to: topics."""
     del rules
     return {"topics": state.trails.trails.shape[1]}
 
 
 @inlined
 def receive(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of either walk system, up to a rendezvous, but for the choice of a step.
+    """Receive a message of either walk system, except the choice of a step, which the caller makes.
 
     Returns whether a step must be chosen now, and the place of the hop that
     it replaces; NO_PLACE if it is the next step of a walk that just arrived.
@@ -77,7 +77,7 @@ def receive(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_other(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of the walk systems that belongs to events or paths, or any other one."""
+    """Receive a message of either walk system about events or paths, or of any other kind."""
     kind = message.kind
     if kind == messages.DATA:
         receive_data(trails, rules, i, message, out)
@@ -99,7 +99,9 @@ def receive_other(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_own(trails, rules, neighbourhood, i, message, out):
-    """Receive a timer of a node, a command of its application, or its start event."""
+    """Receive a timer, a command of the application, or the start event at a node of either walk
+    system.
+    """
     kind = message.kind
     if kind in (messages.RELAUNCH, messages.REFRESH):
         launch_again(trails, rules, neighbourhood, i, message, out)
@@ -116,7 +118,7 @@ def receive_own(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_command(trails, rules, neighbourhood, i, message, out):
-    """Receive a command of the application of a node."""
+    """Receive an application's command at a node of either walk system."""
     kind = message.kind
     if kind == messages.PUBLISH:
         begin_role(trails, rules, neighbourhood, i, message, PUBLISHES, out)

@@ -1,4 +1,4 @@
-"""A member's role on a topic of the walks: it begins, launches walks, is renewed, and ends."""
+"""The role of a member on a topic of the walks: it begins, launches walks, is renewed, and ends."""
 
 import math
 
@@ -24,13 +24,13 @@ from halfway.protocols.walks.trees import is_root, plant, root_of
 
 @apart
 def begin_role(trails, rules, neighbourhood, i, message, side, out):
-    """Begin a role of row i's application on the topic of its command."""
+    """Begin the role that a command of row i's application names, on the command's topic."""
     begin_role_on(trails, rules, neighbourhood, i, message.topic, side, message, out)
 
 
 @apart
 def begin_role_on(trails, rules, neighbourhood, i, topic, side, message, out):
-    """Begin a role of row i on a topic, unless it holds that role: launch a walk.
+    """Begin a role of row i on a topic and launch its walk; no effect if it has the role.
 
     message: the record that makes the node begin, for the time and the incarnation.
     """
@@ -60,7 +60,7 @@ def end_role(trails, rules, i, message, side, out):
 
 @apart
 def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
-    """Launch a walk of row i's member, and renew its path and the tree that it is the root of."""
+    """Launch a walk for row i's role, and renew its path and the tree of which it is the root."""
     role = trails.roles[i, 2 * topic + side]
     role.matched = 0
     role.searches = 0
@@ -76,7 +76,7 @@ def launch(trails, rules, neighbourhood, i, topic, side, unanswered, now, out):
 
 @apart
 def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
-    """Begin the walk of a launch, at a node that another member's trail may have passed."""
+    """Begin the walk of a launch at its own node, where another member's trail may lie already."""
     topic, own, advertise = walker.topic, trails.node_id[i], rules.advertise and not searches
     root = root_of(trails, rules, i, topic, now)
     at = leave_trail(trails, rules, i, walker, own, advertise, now, out)
@@ -91,7 +91,9 @@ def walk(trails, rules, neighbourhood, i, walker, searches, now, out):
 
 @apart
 def search(trails, rules, neighbourhood, i, message, out):
-    """Launch a walk to members that met each other elsewhere, if row i is the root of its tree."""
+    """Launch a search walk to members that met each other elsewhere, if row i is the root of its
+    tree.
+    """
     topic, side, now = message.topic, message.args[messages.SIDE], message.at
     role = trails.roles[i, 2 * topic + side]
     if role.held == 1 and is_root(trails, rules, i, topic, now):
@@ -102,7 +104,9 @@ def search(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def launch_again(trails, rules, neighbourhood, i, message, out):
-    """Launch a walk again at its RELAUNCH or REFRESH timer, unless the launch is outdated."""
+    """Launch a role's walk again at a RELAUNCH or REFRESH timer, unless a later launch made it
+    void.
+    """
     topic, side = message.topic, message.args[messages.SIDE]
     role, unanswered = trails.roles[i, 2 * topic + side], np.int32(0)
     if role.held == 0 or message.args[messages.GENERATION] != role.latest:
@@ -117,7 +121,7 @@ def launch_again(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def resume(trails, rules, neighbourhood, i, message, out):
-    """Launch a walk again as if its timer had ended; without refreshes, only an unanswered one."""
+    """Launch a role's walk again after a crash; without refreshes, only if it was not answered."""
     topic, side = message.topic, message.args[messages.SIDE]
     role = trails.roles[i, 2 * topic + side]
     due = role.held == 1 and (rules.refresh_s < math.inf or role.matched == 0)

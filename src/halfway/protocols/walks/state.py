@@ -1,4 +1,4 @@
-"""State of a node of a walk system: trails, branches of trees, paths to members, hops in flight.
+"""The state of a walk system's node: trails, branches of trees, paths to members, hops in flight.
 
 [drw §3] a visited node keeps the description of the information, and the node that transmitted it
 first: a trail. Where walks met, the nodes between their initiators keep branches to each other, and
@@ -99,7 +99,7 @@ COUNTS = 7
 
 
 class Trails(NamedTuple):
-    """The trails, trees and paths of all topics in a node's state.
+    """The trails, trees and paths of all topics at each node.
 
     `back` of trails and of paths has no loops, over any number of launches. A node's back pointer
     only ever changes to a later launch, and the node that sent it that launch's record already had
@@ -137,7 +137,7 @@ def trails_of(
     node_ids: npt.NDArray[np.int32], degree: int, topics: int, seed: int, *, members: int = 2,
     places: int = 8, publishers: int = 1, buffer_size: int = 8,
 ) -> Trails:  # fmt: skip
-    """Return the trails in the state of nodes that no walk has passed.
+    """Return the initial trails of a walk system.
 
     degree: the largest of a node. members: of a topic, whose trails and paths a node has room for.
     places: hops in flight that a node tracks; further hops are unacknowledged, and counted.
@@ -165,8 +165,9 @@ def trails_of(
 
 @inlined
 def track_hop(trails, rules, i, record, out):
-    """Track a walk's record just emitted, if hops are acknowledged.
-    Return its place here, or NO_PLACE."""
+    """Track a walk's record just emitted if hops are acknowledged; return its place, or
+    NO_PLACE.
+    """
     return track(trails.hops, rules, i, record, out) if rules.retries > 0 else NO_PLACE
 
 
@@ -180,14 +181,15 @@ def is_later(one, other):
 
 @inlined
 def is_same(one, other):
-    """Return whether two walkers of one member are one launch."""
+    """Return whether two walkers of one member have the same launch."""
     return one.incarnation == other.incarnation and one.generation == other.generation
 
 
 @apart
 def trail_of(trails, rules, i, topic, side, member, now):
-    """Return the place of a member's trail on row i, heard or passed; NO_PLACE: none.
-    News follows a trail for twice as long as walks meet it, so that it arrives."""
+    """Return the place of a member's trail on row i, heard or passed, or NO_PLACE. News follows a
+    trail for twice as long as walks meet it, so that it arrives.
+    """
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
         if known.status != FREE and known.member == member and known.side == side:
@@ -197,7 +199,7 @@ def trail_of(trails, rules, i, topic, side, member, now):
 
 @inlined
 def has_expired(rules, since, now):
-    """Return whether a tree, a branch or a path of walks of that time has expired."""
+    """Return whether a tree, branch or path of walks that was renewed at a time has expired."""
     # Twice the refresh time: the next launch begins after one, and its news takes time as well.
     return now - since > 2.0 * rules.refresh_s
 
@@ -210,8 +212,9 @@ def is_open(rules, path, now):
 
 @apart
 def is_first_next(trails, rules, i, topic, place, now):
-    """Return whether no path before this place, to a member of
-    its side, has the same next node."""
+    """Return whether the path at a place is the first with its next node, among paths to members of
+    one side.
+    """
     path = trails.paths[i, topic, place]
     for k in range(place):
         other = trails.paths[i, topic, k]
@@ -223,7 +226,7 @@ def is_first_next(trails, rules, i, topic, place, now):
 
 @inlined
 def write_walker(known, status, walker, back, now):
-    """Write a launch into a place of a table."""
+    """Write a launch into a place of a trail or path table."""
     known.status = status
     known.side = walker.side
     known.member = walker.member
@@ -235,9 +238,8 @@ def write_walker(known, status, walker, back, now):
 
 @apart
 def claim_trail(trails, rules, i, topic, side, member, now):
-    """Return a place for a member's trail on row i: its earlier one, a free one, or that of the
-    oldest trail, of those only heard first. Return NO_PLACE if there is none. A member's own trail
-    stays.
+    """Return a place for a member's trail on row i: its earlier one, a free one, or the oldest,
+    first among trails only heard. NO_PLACE if only own trails are left.
     """
     found, rank, age = NO_PLACE, 0, -1.0
     for k in range(trails.trails.shape[2]):
@@ -260,8 +262,8 @@ def claim_trail(trails, rules, i, topic, side, member, now):
 
 @apart
 def claim_path(trails, rules, i, topic, side, member, now):
-    """Return a place for a path from row i to a member: its earlier one, a free one, or one that is
-    not in use. Return NO_PLACE if there is none. A place that another member had is emptied.
+    """Return a place for a path from row i to a member: its earlier one, a free one, or an unused
+    one; NO_PLACE without one. Another member's entry is emptied.
     """
     found, unused = NO_PLACE, NO_PLACE
     for k in range(trails.paths.shape[2]):
@@ -281,13 +283,13 @@ def claim_path(trails, rules, i, topic, side, member, now):
 
 @inlined
 def walker_of(message):
-    """Return the walker that a record of the walks is about."""
+    """Return the walker that a record of the walks names."""
     return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
 
 
 @inlined
 def write_member(o, walker):
-    """Write a walker into a record."""
+    """Write a walker into a record of the walks."""
     o.topic = walker.topic
     o.publisher = walker.member
     o.epoch = walker.incarnation
@@ -297,5 +299,5 @@ def write_member(o, walker):
 
 @inlined
 def walker_at(topic, known):
-    """Return the walker of a place of a table."""
+    """Return the walker at a place of a trail or path table."""
     return Walker(topic, known.side, known.member, known.incarnation, known.generation)

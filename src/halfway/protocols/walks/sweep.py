@@ -1,4 +1,5 @@
-"""Sweeps: searches of a root that visit all nodes, depth first, and so find every other tree.
+"""Sweeps of the walk systems: a root's search that visits all nodes, depth first, to find other
+trees.
 
 [drw §5] leaves open when walks may stop. A random search leaves parts of a chain, or of two cliques
 with a bridge, unvisited. A sweep steps onto a neighbour that it has not visited, and back where
@@ -30,20 +31,20 @@ from halfway.protocols.walks.state import (
 
 @inlined
 def is_sweep(rules, step):
-    """Return whether a STEP of a walk is one of a sweep."""
+    """Return whether a walk's STEP belongs to a sweep."""
     return rules.sweep_steps > 0 and step.args[messages.SEARCHES] == 1
 
 
 @inlined
 def is_sweep_hop(trails, rules, i, place):
-    """Return whether the hop in flight at a place of row i is a STEP of a sweep."""
+    """Return whether the hop in flight at a place of row i is the STEP of a sweep."""
     record = trails.hops.record[i, place]
     return record.kind == messages.STEP and is_sweep(rules, record)
 
 
 @inlined
 def key_of(walker, node_id):
-    """Return the mark by which a node remembers that a sweep's launch visited its neighbour."""
+    """Return the key under which a node remembers that a sweep's launch has visited a neighbour."""
     # The id is in the mark, because the places of neighbours shift when the list changes.
     key = seeded(np.uint64(walker.member), 2 * np.int64(walker.topic) + walker.side)
     key = seeded(seeded(key, walker.incarnation), walker.generation)
@@ -62,8 +63,9 @@ def hear_swept(trails, neighbourhood, i, message):
 
 @apart
 def next_of_sweep(trails, neighbourhood, i, known, walker, random):
-    """Return the next neighbour that a sweep is to visit from row i, in an order drawn for each
-    launch and node; the one that it came from where there is no other."""
+    """Return the next neighbour that a sweep visits from row i, in a random order for each launch
+    and node; after all of them, the one that it came from.
+    """
     found, least, after = np.int32(NONE), np.uint64(0), seeded(random, known.tried)
     first = np.int64(neighbourhood.first[i])
     for e in range(first, np.int64(neighbourhood.last[i])):
@@ -81,7 +83,7 @@ def next_of_sweep(trails, neighbourhood, i, known, walker, random):
 
 @apart
 def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
-    """Enter the first visit of a sweep to row i, on its trail at a place, and report it.
+    """Enter a sweep's first visit to row i on its trail at a place, and report the visit.
 
     The news of a meeting goes back by the neighbour with the fewest hops to the sweep's initiator,
     because the way of the sweep itself is long. hops: by way of the source.
@@ -101,8 +103,9 @@ def visit(trails, neighbourhood, i, topic, at, walker, source, hops, out):
 
 @apart
 def go_on(trails, rules, neighbourhood, i, topic, at, step, steps, after, out):
-    """Make the next step of a sweep from row i, unless it is back at its initiator for good or has
-    made its most steps."""
+    """Make the next step of a sweep from row i, unless it is finished at its initiator or has made
+    its most steps.
+    """
     known, walker = trails.trails[i, topic, at], walker_of(step)
     if steps >= rules.sweep_steps:
         trails.counts[i, CUT_SHORT] += 1
@@ -130,8 +133,9 @@ def begin_sweep(trails, rules, neighbourhood, i, walker, at, now, out):
 
 @apart
 def sweep_on(trails, rules, neighbourhood, i, message, at, out):
-    """Let a sweep go on from row i, where its STEP came: from a node that it visits for the first
-    time, from the neighbour that it visited last, or back at once from any other one."""
+    """Let a sweep continue from row i after a STEP: forward at a first visit or on its return, else
+    back at once.
+    """
     after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
     topic = message.topic
     if at != NO_PLACE:
@@ -147,7 +151,7 @@ def sweep_on(trails, rules, neighbourhood, i, message, at, out):
 
 @apart
 def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
-    """Repeat the failed STEP of a sweep once; then leave out the neighbour that does not answer.
+    """Repeat a sweep's failed STEP once, then skip the neighbour that does not answer.
 
     A sweep whose way back fails ends.
     """

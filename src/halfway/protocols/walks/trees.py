@@ -1,4 +1,4 @@
-"""Branches between the members of a topic whose walks met, and the tree over these branches.
+"""Trees of the walk systems: branches between members whose walks met, and a root for each tree.
 
 [drw §1] "the system offers the possibility to build groups" and leaves open how more than two walks
 form paths. The loop-erased paths between the members that met are the branches of a topic. The
@@ -38,14 +38,14 @@ def is_root(trails, rules, i, topic, now):
 
 @inlined
 def root_of(trails, rules, i, topic, now):
-    """Return the root of row i's tree of a topic; the own id outside a tree."""
+    """Return the root of row i's tree of a topic; outside a tree, the own id."""
     inside = is_in_tree(trails, rules, i, topic, now)
     return trails.trees[i, topic].root if inside else trails.node_id[i]
 
 
 @apart
 def renew_branch(trails, rules, i, topic, to, now):
-    """Make or renew the branch of a topic from row i to a neighbour. Return whether it is new."""
+    """Create or renew the branch of a topic from row i to a neighbour; return whether it is new."""
     found, age = NO_PLACE, -1.0
     for k in range(trails.branches.shape[2]):
         branch = trails.branches[i, topic, k]
@@ -69,7 +69,7 @@ def renew_branch(trails, rules, i, topic, to, now):
 
 @apart
 def keep_branch(trails, rules, i, topic, to, now, out):
-    """Make or renew a branch of a topic. A new one brings the neighbour this node's root."""
+    """Create or renew a branch of a topic; over a new one, send this node's root."""
     if renew_branch(trails, rules, i, topic, to, now) and is_in_tree(trails, rules, i, topic, now):
         send_root(trails, rules, i, topic, to, now, out)
 
@@ -89,8 +89,7 @@ def send_root(trails, rules, i, topic, to, now, out):
 
 @apart
 def spread_root(trails, rules, i, topic, source, now, out):
-    """Send the root of row i's tree along all branches of a topic except the one it came
-    from."""
+    """Send the root of row i's tree along all branches of a topic, except back to its sender."""
     for k in range(trails.branches.shape[2]):
         branch = trails.branches[i, topic, k]
         if branch.to != source and is_open(rules, branch, now):
@@ -99,7 +98,9 @@ def spread_root(trails, rules, i, topic, source, now, out):
 
 @apart
 def plant(trails, rules, i, topic, incarnation, now, out):
-    """Make row i, which is a member, the root of its tree, unless that has a lesser root."""
+    """Make the member at row i the root of its tree, unless the tree has a root with a
+    lesser id.
+    """
     tree, own = trails.trees[i, topic], trails.node_id[i]
     if is_in_tree(trails, rules, i, topic, now) and tree.root < own:
         return
@@ -115,8 +116,8 @@ def plant(trails, rules, i, topic, incarnation, now, out):
 
 @apart
 def take_root(trails, rules, i, message, out):
-    """Take the root of a ROOT if it is better than that of row i's
-    tree, and pass it on. Return whether the parent has changed.
+    """Take a better root for row i's tree from a ROOT, and pass it on; return whether the parent
+    changed.
 
     A lesser root is better, and of the same root a later generation. The sender of a worse one
     learns the better one.

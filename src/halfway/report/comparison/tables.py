@@ -76,8 +76,9 @@ def _sweep_table(results: Results, metric: Metric, systems: Sequence[str], capti
 
 
 def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> str:
-    """Return a table of a comparison in a frame that scrolls where it
-    is too wide; heads, rows: HTML."""
+    """Return a comparison's table in a frame that scrolls if the table is too wide; heads, rows:
+    HTML.
+    """
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(plain(caption))}">'
         f'<table class="comparison {kind}"><caption>{prose(caption)}</caption>'
@@ -87,9 +88,7 @@ def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> s
 
 
 def unsupported(results: Results) -> str:
-    """Return the systems that a comparison's tables do not have, with the reasons, or "" for
-    none.
-    """
+    """Return the text on systems missing from a comparison's tables, with reasons, or ""."""
     items = "".join(
         f"<li><b>{escape(system)}</b> cannot run here: {escape(why)}</li>"
         for system, why in results.unsupported.items()
@@ -172,8 +171,7 @@ def _difference(results: Results, cell: ResultCell, metric: Metric) -> str:
 
 
 def _delivers(results: Results, cell: ResultCell) -> bool:
-    """Return whether a cost may be called better or worse: system and
-    baseline deliver what is needed."""
+    """Return whether costs can be compared: system and baseline both deliver what is needed."""
     base = cell_of(results, cell.point, results.baseline, cell.metric)
     failing = {
         one.system

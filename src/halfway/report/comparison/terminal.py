@@ -150,7 +150,7 @@ def _print_sweep(out: Console, results: Results) -> None:
 def print_fitting(
     out: Console, title: str, keys: Sequence[Column], columns: Sequence[Column]
 ) -> None:
-    """Print a table on the terminal, split into several where it is too wide.
+    """Print a table on the terminal, split into several if it is too wide.
 
     Each part repeats the key columns. No number and no name is cut: where even one column does not
     fit beside the keys, it becomes a list.

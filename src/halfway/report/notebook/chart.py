@@ -47,7 +47,7 @@ def metric_chart(results: Results, metric: Metric) -> Any:
 
 
 def _values(results: Results, metric: Metric, fields: list[str]) -> list[dict[str, object]]:
-    """Return the rows of a chart of a comparison: a mean, its ends, and where it belongs."""
+    """Return the rows of a comparison's chart: a mean, the ends of its interval, and its place."""
     rows: list[dict[str, object]] = []
     for number, point in enumerate(results.points):
         others = {field: point[field] for field in fields[1:]}

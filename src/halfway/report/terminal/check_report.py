@@ -1,4 +1,6 @@
-"""The report of `halfway check`: what a comparison would build and run, as text and JSON."""
+"""The report of `halfway check` as text and JSON: networks, systems, runs and time of a
+comparison.
+"""
 
 from collections.abc import Iterator, Sequence
 

@@ -19,8 +19,8 @@ _LONGEST = 60
 def study_of(
     figures: Sequence[tuple[Paper, Figure]], scale: Scale, seed: int | None, every: int
 ) -> str:
-    """Return the name of the study of `halfway reproduce` of these
-    figures, of `every` figures in all.
+    """Return the study name of `halfway reproduce` for these figures, given the number of all
+    figures.
 
     Another scale or another seed is another study.
     """

@@ -48,7 +48,7 @@ def verdict_text(opinion: Opinion) -> Text:
 
 
 def networks_behind(verdicts: Sequence[Verdict]) -> int | None:
-    """Return the number of networks per value of a verdict table, if it is the same for all."""
+    """Return the number of networks per value of a verdict table if it is constant, else None."""
     counts = {verdict.replicates for verdict in verdicts}
     return counts.pop() if len(counts) == 1 else None
 

@@ -1,1 +1,1 @@
-"""The event loop, its queue, the records in flight, and changes of the world."""
+"""The engine of a simulation: event loop, queue, records in flight, and changes of the world."""

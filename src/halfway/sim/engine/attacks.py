@@ -1,4 +1,4 @@
-"""Nodes of a run that attack: what the engine withholds and falsifies of the records they send.
+"""Attackers of a run: nodes whose records the engine withholds (black hole) or falsifies.
 
 A record that carries an event is withheld by a black hole. Every other record of a liar has random
 values, within the ranges that its kind declares. The addresses of a hop and its sequence number
@@ -30,7 +30,7 @@ _MOST = 2.0**31 - 1.0  # of a real number, whose range may have no end
 
 
 class Attackers(NamedTuple):
-    """The engine's nodes that attack, and the ranges of what they may lie about."""
+    """The attackers among the engine's nodes, and the ranges of the fields that they falsify."""
 
     conduct: npt.NDArray[np.uint8]  # [n] bits; [0] where no node ever attacks
     random_state: npt.NDArray[np.uint64]  # [n] of the lies; or [0]
@@ -39,7 +39,7 @@ class Attackers(NamedTuple):
 
 
 def no_attackers() -> Attackers:
-    """Return the attacks of an engine whose nodes are all honest for the whole run."""
+    """Return the attackers of a run without attacks."""
     return Attackers(
         np.zeros(0, np.uint8), np.zeros(0, np.uint64), no_checks(), np.zeros(0, np.uint8)
     )
@@ -48,7 +48,7 @@ def no_attackers() -> Attackers:
 def attackers_of(
     node_ids: npt.NDArray[np.int32], kinds: Kinds, limits: Mapping[str, int], seed: int
 ) -> Attackers:
-    """Return the attacks of an engine before any of them begins.
+    """Return the attackers of a run before the first attack begins.
 
     node_ids: [n]. limits: sizes of the state by name, see `record_checks`. seed: of the lies.
     """
@@ -62,7 +62,7 @@ def attackers_of(
 
 @inlined
 def change_attack(attacks, kind, row):
-    """Let a row of the engine begin an attack, or end it, by an event from NODE_ATTACKS on."""
+    """Begin or end an attack by a row of the engine, given an event number from NODE_ATTACKS on."""
     attack = np.uint8(1) << np.uint8((kind - NODE_ATTACKS) >> 1)
     if (kind - NODE_ATTACKS) & 1 == 0:
         attacks.conduct[row] |= attack
@@ -72,8 +72,9 @@ def change_attack(attacks, kind, row):
 
 @inlined
 def is_withheld(attacks, row, own_id, record):
-    """Return whether a row of the engine does not transmit a record: a black hole, and an event of
-    another publisher."""
+    """Return whether an attacking row withholds a record: a black hole, and another node's
+    event.
+    """
     if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & BLACK_HOLE == 0:
         return False
     return attacks.carried[record.kind] == 1 and record.publisher != own_id
@@ -81,7 +82,9 @@ def is_withheld(attacks, row, own_id, record):
 
 @inlined
 def lie(attacks, row, record):
-    """Falsify a record that a row of the engine transmits, if the row lies."""
+    """Falsify a record that an attacking row of the engine transmits; no effect for an
+    honest row.
+    """
     if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & LIAR == 0:
         return
     if attacks.carried[record.kind] == 0:
@@ -90,8 +93,7 @@ def lie(attacks, row, record):
 
 @apart
 def falsify(attacks, row, record):
-    """Write random values into all fields that a record's kind declares for the engine's attacks,
-    but for those of its hop."""
+    """Write random values into all fields of an attacker's record, except those of its hop."""
     kind, word = record.kind, attacks.random_state[row]
     for column in range(COLUMNS):
         if attacks.ranges.declared[kind, column] == 0 or column in OF_HOP:

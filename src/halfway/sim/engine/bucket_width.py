@@ -1,4 +1,6 @@
-"""The width of the buckets of the calendar queue, adapted to the load. It never affects order."""
+"""The bucket width of the calendar queue, adapted to the load; the order of entries never depends
+on it.
+"""
 
 import numpy as np
 
@@ -16,7 +18,9 @@ from halfway.sim.engine.calendar import (
 
 @inlined
 def rescale(queue, scale, now):
-    """Set the bucket width by the buckets per second, no finer than doubles around `now` differ."""
+    """Set the bucket width from a number of buckets per second, limited by the precision of
+    `now`.
+    """
     if now < np.inf:
         scale = min(scale, calendar.FINEST / max(abs(now), 1.0 / MAX_SCALE), MAX_SCALE)
         queue.scale[0] = max(scale, 1.0 / MAX_SCALE)
@@ -25,7 +29,9 @@ def rescale(queue, scale, now):
 
 @kernel
 def spread_if_worth_it(queue):
-    """Set a bucket width that spreads a large near heap over buckets, unless recently done."""
+    """Choose a bucket width that spreads a large near heap over buckets, unless this was done
+    recently.
+    """
     tally, near = queue.tally, queue.near
     if tally[calendar.BUCKET] != ALL_NEAR and tally[calendar.POPPED] < tally[calendar.ADAPT_AT]:
         return
@@ -39,7 +45,9 @@ def spread_if_worth_it(queue):
 
 @kernel
 def adapt(queue):
-    """Adapt the bucket width if the last entries spent too much in heaps or empty buckets."""
+    """Adapt the bucket width if the last entries spent too much time in heaps or in empty
+    buckets.
+    """
     tally = queue.tally
     taken, crowd = tally[calendar.POPPED], tally[calendar.AVOIDABLE]
     idle = tally[calendar.PUSHED_FAR] + tally[calendar.EMPTY_PASSED] // 8
@@ -51,7 +59,7 @@ def adapt(queue):
 
 @kernel
 def respread(queue, scale):
-    """Set the bucket width to that many buckets per second: insert all but far entries again."""
+    """Change the bucket width and insert all entries again, except far ones."""
     tally = queue.tally
     chain = gathered(queue)
     earliest = queue.far.at[0] if queue.far.size[0] > 0 else queue.at[chain]
@@ -73,7 +81,7 @@ def respread(queue, scale):
 
 @kernel
 def gathered(queue):
-    """Gather all but far entries before a new bucket width as one list; return its first slot."""
+    """Take all entries except far ones out of the buckets, as one list; return its first slot."""
     tally, near = queue.tally, queue.near
     chain = np.uint32(tally[calendar.RUN])
     tally[calendar.RUN] = NO_ENTRY

@@ -1,4 +1,4 @@
-"""The calendar queue of the engine: the current bucket, a ring of later buckets, and the rest.
+"""The calendar queue of the engine: the current bucket, a ring of later buckets, and a far heap.
 
 The current bucket is a sorted run and a small heap. Each later bucket is a linked list through the
 slots. Entries beyond the last bucket are in a heap.
@@ -30,7 +30,9 @@ LAST_BUCKET = 4e18  # the largest bucket number, within int64
 
 
 class Queue(NamedTuple):
-    """The arrays of the calendar queue: entries by time; the key breaks ties and has the slot."""
+    """The arrays of the calendar queue: entries ordered by time, then by a key that holds
+    the slot.
+    """
 
     tally: npt.NDArray[np.int64]  # [10] entries; next order; then places of this module
     scale: npt.NDArray[np.float64]  # [2] buckets a second; when the last bucket begins (seconds)
@@ -43,7 +45,7 @@ class Queue(NamedTuple):
 
 
 def queue(slots: int) -> Queue:
-    """Return an empty calendar queue for as many entries as the pool has slots."""
+    """Return an empty calendar queue with one entry for each slot of the pool."""
     buckets = min(1 << max(slots - 1, 63).bit_length(), MAX_BUCKETS)
     tally = np.zeros(10, np.int64)
     tally[BUCKET], tally[RUN] = ALL_NEAR, NO_ENTRY
@@ -55,7 +57,7 @@ def queue(slots: int) -> Queue:
 
 
 def enlarged(old: Queue, slots: int) -> Queue:
-    """Return a calendar queue for more slots, with the same entries."""
+    """Return a copy of a calendar queue with more slots and the same entries."""
     new = queue(slots)
     arrays: Any = zip(
         (*old.near, *old.far, old.tally, old.scale, old.at, old.key, old.after),
@@ -71,13 +73,15 @@ def enlarged(old: Queue, slots: int) -> Queue:
 
 @inlined
 def earlier(at, key, other_at, other_key):
-    """Return whether an entry of the calendar queue precedes another in the total order."""
+    """Return whether one entry of the calendar queue precedes another in the total order."""
     return at < other_at or (at == other_at and key < other_key)
 
 
 @inlined
 def bucket_of(queue, at):
-    """Return the calendar queue's bucket of a time: monotonic, and the last bucket has no end."""
+    """Return the calendar queue's bucket for a time: monotonic in time, and the last bucket is
+    open.
+    """
     return np.int64(at * queue.scale[0]) if at < queue.scale[1] else ALL_NEAR
 
 
@@ -112,13 +116,13 @@ def place(queue, at, key, slot):
 
 @kernel
 def put_far(far, at, key):
-    """Put into the calendar queue's far heap. Not inlined: rare, yet in each copy of `push`."""
+    """Put an entry into the calendar queue's far heap; kept out of line, as it is rare."""
     heap_push(far, at, key)
 
 
 @inlined
 def pull_from_far(queue):
-    """Move the calendar queue's entries that are no longer far into the near heap."""
+    """Move the entries that are now near from the calendar queue's far heap to the near heap."""
     far = queue.far
     while far.size[0] > 0 and bucket_of(queue, far.at[0]) <= queue.tally[BUCKET]:
         heap_push(queue.near, far.at[0], far.key[0])

@@ -1,4 +1,4 @@
-"""Changes of the world during a run, as the engine applies them: nodes and links come and go."""
+"""Changes of the world in the engine of a run: nodes and links fail and return at given times."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ LINK_GONE, LINK_NEAR, FORGOTTEN, KNOWN = 4, 5, 6, 7
 
 
 class Changes(NamedTuple):
-    """Changes of the world in order of time; changes of one time are in the given order."""
+    """The changes of a run's world in order of time; equal times keep the given order."""
 
     t: npt.NDArray[np.float64]  # [changes] seconds
     kind: npt.NDArray[np.uint8]  # [changes]
@@ -27,7 +27,7 @@ class Changes(NamedTuple):
 
 
 def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> Changes:
-    """Return changes of the world of which none was applied yet."""
+    """Return changes of the world, none of them applied yet."""
     return Changes(
         np.array(t, np.float64), np.array(kind, np.uint8),
         np.array(a, np.int32), np.array(b, np.int32), np.zeros(1, np.int64),
@@ -35,12 +35,12 @@ def changes(t: npt.ArrayLike, kind: npt.ArrayLike, a: npt.ArrayLike, b: npt.Arra
 
 
 def no_changes() -> Changes:
-    """Return no changes of the world: a world that does not change."""
+    """Return an empty list of changes, for a world that stays as it is."""
     return changes([], [], [], [])
 
 
 def merged(*parts: Changes | FaultEvents) -> Changes:
-    """Return all changes of the world in one order: by time, then as given."""
+    """Return several lists of changes as one, ordered by time; equal times keep the given order."""
     t, kind, a, b = (np.concatenate([part[column] for part in parts]) for column in range(4))
     order = np.argsort(t, kind="stable")
     return changes(t[order], kind[order], a[order], b[order])
@@ -48,7 +48,7 @@ def merged(*parts: Changes | FaultEvents) -> Changes:
 
 @inlined
 def set_link_broken(engine, reach, a, b, broken):
-    """Break or repair a link for the event loop; it stays in its lists, in both directions."""
+    """Break or repair a link in the engine in both directions; the neighbour lists keep it."""
     there, back = place_of(reach, a, b), place_of(reach, b, a)
     if there >= 0 and back >= 0:
         if engine.cut.shape[0] != reach.who.shape[0]:
@@ -59,13 +59,13 @@ def set_link_broken(engine, reach, a, b, broken):
 
 @inlined
 def loses_memory(changes, k):
-    """Return whether a node comes back in change k of the event loop without its memory."""
+    """Return whether change k brings a node back without its memory."""
     return changes.kind[k] == NODE_UP and changes.b[k] == LOST
 
 
 @inlined
 def next_change(engine, changes, until):
-    """Return the time of the event loop's next change (inf: none), and set the horizon.
+    """Return the time of the engine's next change, or inf, and make it the queue's horizon.
 
     Receptions of a transmission wait if they are later than that change or than `until`.
     """

@@ -1,4 +1,6 @@
-"""The clocks of nodes: each node reads its own, and no node knows the time of the run."""
+"""The clocks of simulated nodes: handlers read the clock of their node, never the time of
+the run.
+"""
 
 from typing import NamedTuple
 
@@ -10,14 +12,14 @@ from halfway.core.driver import TICKS
 
 
 class Clocks(NamedTuple):
-    """The clocks of all nodes; both arrays are [0] where every node reads the time of the run."""
+    """The clocks of all nodes; its arrays are empty where every clock shows the time of the run."""
 
     offset_s: npt.NDArray[np.float64]  # [n] whole ticks: what the clock shows at time 0 of the run
     rate: npt.NDArray[np.float64]  # [n] seconds of the clock in a second of the run
 
 
 def no_clocks() -> Clocks:
-    """Return the clocks of nodes that all read the time of the run."""
+    """Return clocks that all show the time of the run."""
     return Clocks(np.zeros(0), np.zeros(0))
 
 
@@ -31,7 +33,7 @@ def reading(clocks, row, at):
 
 @inlined
 def elapsed(clocks, row, delay):
-    """Return the seconds of the run in which the clock of a row advances by a delay (seconds)."""
+    """Return the seconds of the run during which the clock of a row advances by `delay` seconds."""
     if clocks.rate.shape[0] == 0:
         return delay
     return delay / clocks.rate[row]
@@ -39,8 +41,8 @@ def elapsed(clocks, row, delay):
 
 @inlined
 def add_age(engine, record, sign, now):
-    """Add the time of the run (sign 1) to the age of a record in the engine, or subtract it
-    (-1), if its kind has an age. In flight a record's age is relative to the time of the run.
+    """Add the time of the run to the age of a record (sign 1), or subtract it (-1), if its kind has
+    an age. So a record in flight holds an age relative to the time of the run.
 
     Nodes with clocks measure ages in whole ticks.
     """

@@ -17,7 +17,7 @@ class EntryHeap(NamedTuple):
 
 
 def heap(slots: int) -> EntryHeap:
-    """Return an empty binary heap with room for that many entries."""
+    """Return an empty binary heap with room for `size` entries."""
     return EntryHeap(np.empty(slots), np.empty(slots, np.int64), np.zeros(1, np.int64))
 
 
@@ -46,7 +46,7 @@ def heap_push(heap, at, key):
 
 @inlined
 def heap_pop(heap):
-    """Remove the binary heap's earliest entry: move the hole down, then sift the last entry up."""
+    """Remove and return the earliest entry of a binary heap, whose last entry fills the hole."""
     heap.size[0] -= 1
     last = heap.size[0]
     at, key = heap.at[last], heap.key[last]

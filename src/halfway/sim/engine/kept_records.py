@@ -1,4 +1,4 @@
-"""Records of a run kept in memory for its caller: received by nodes, and for applications."""
+"""Records that a run keeps in memory for its caller: the journal of receptions, and the reports."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,9 @@ Records = tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]  # MESSAGE; their r
 
 
 class KeptRecords:
-    """The kept records of a run: its journal, up to a limit, and its reports to applications."""
+    """The kept records of a run: a journal of receptions with a limit, and reports to
+    applications.
+    """
 
     def __init__(self, most: int) -> None:
         if most < 0:
@@ -30,11 +32,11 @@ class KeptRecords:
         self._received.append(received)
 
     def journal(self) -> Records:
-        """Return the kept records that nodes received, and the rows that received them."""
+        """Return the records that nodes received, and the row of each receiver."""
         return _joined(self._received)
 
     def reports(self) -> Records:
-        """Return the kept records to applications, and the rows that sent them."""
+        """Return the records that nodes reported to applications, and the row of each sender."""
         return _joined(self._reported)
 
 
@@ -43,7 +45,7 @@ def _none() -> Records:
 
 
 def _joined(pieces: list[Records]) -> Records:
-    """Join all pieces of kept records into one, which replaces them."""
+    """Replace the pieces of a list of kept records by one array, and return it."""
     records, rows = zip(*pieces, strict=True)
     pieces[:] = [(np.concatenate(records), np.concatenate(rows))]
     return pieces[0]

@@ -1,4 +1,4 @@
-"""The event loop of the simulator: it delivers records in a total order (time, then insertion).
+"""The event loop of the engine: it delivers records in a total order (time, then insertion).
 
 The loop is compiled once for each type of radio, and calls the handler of any protocol by its door.
 The pool of records is the outbox itself. A transmission is one entry of the queue, however many
@@ -29,6 +29,7 @@ from halfway.sim.engine.changes import (
     set_link_broken,
 )
 from halfway.sim.engine.clocks import add_age, elapsed, reading
+from halfway.sim.engine.node_ids import id_of
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
 from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
@@ -39,7 +40,6 @@ from halfway.sim.engine.state import (
     POSTED,
     Engine,
     append_record,
-    id_of,
     is_plain,
     is_up,
     origin_of,
@@ -61,7 +61,7 @@ UNLIMITED = 2**62  # a number of records that no run reaches
 
 @inlined
 def send_emissions(engine, radio, reach, row, now, hops, before, plain):
-    """Queue the records that a row emitted in the event loop, in the order of emission."""
+    """Queue the records that a row's handler emitted in the event loop, in the same order."""
     out = engine.out
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         slot = out.free[np.uint32(stacked)]
@@ -88,7 +88,9 @@ def send_emissions(engine, radio, reach, row, now, hops, before, plain):
 
 @inlined
 def deliver(door, engine, radio, reach, row, slot, plain):
-    """Deliver a slot's record to a row in the event loop, which handles it unless it is refused."""
+    """Deliver the record in a slot to a row, whose handler runs unless the row refuses the
+    record.
+    """
     message = engine.out.pool[slot]
     hops, now, before = message.hops, message.at, engine.out.tally[0]
     if plain:
@@ -105,7 +107,7 @@ def deliver(door, engine, radio, reach, row, slot, plain):
 
 @inlined
 def enter_checked(door, engine, row, message, origin, now):
-    """Let a row handle a record in the event loop by its clock, unless the record is refused."""
+    """Check a record, then let the row handle it at the time of the row's own clock."""
     travels = driver.destination(message) == driver.TO_NETWORK
     if travels:
         add_age(engine, message, 1.0, now)
@@ -122,7 +124,9 @@ def enter_checked(door, engine, row, message, origin, now):
 
 @inlined
 def handle_due(engine, radio, reach, slot):
-    """Return the row that the event loop delivers a due record to, DONE or QUEUED; the cursor."""
+    """Deliver a due record; return its row, or DONE or QUEUED, and the cursor for the next
+    receiver.
+    """
     phase = engine.flight.phase[slot]
     if phase > ARRIVED and phase != OVER:
         return arrive(engine, radio, reach, slot, FRESH)
@@ -149,7 +153,7 @@ def handle_due(engine, radio, reach, slot):
 
 @inlined
 def queue_command(engine, at, row, turns, kind, topic, arg, event):
-    """Queue a command for the event loop to a node, for one of its turns or for any."""
+    """Queue a command to a node in the event loop, for one incarnation of the node or for all."""
     node_id = id_of(engine, row)
     record = emit(engine.out, kind, at, node_id)
     record.source = node_id
@@ -167,7 +171,7 @@ def post(
     engine: Engine, at: float, row: int, kind: int | np.uint8, topic: int, arg: int, event: int,
     lend: Callable[[Any], Any] = lent,
 ) -> None:  # fmt: skip
-    """Queue a command for the event loop from an application to its node, due at a time (seconds).
+    """Queue an application's command to its node in the event loop, due at a time (seconds).
 
     It is lost if the node is down then. The pool must have a free slot.
     lend: a `Lender` of the caller, who posts often.
@@ -183,7 +187,7 @@ def _post(engine, at, row, kind, topic, arg, event):
 
 @kernel
 def post_all(engine, some):
-    """Queue commands for the event loop, of the columns of `Commands`; see `post`.
+    """Queue an application's commands in the event loop, given as columns of `Commands`.
 
     The pool must have a free slot for each. Both arguments are lent.
     """
@@ -196,7 +200,8 @@ def post_all(engine, some):
 
 @inlined
 def apply_change(engine, radio, neighbourhood, reach, starts, changes, k):
-    """Apply change k of the world in the event loop. False, and no effect, if a list is full.
+    """Apply change k of the world in the event loop; return False, without effect, if a list is
+    full.
 
     starts: whether a node that comes up receives the start event.
     """
@@ -237,7 +242,7 @@ def run(
     starts: bool, changes: Changes, until: float, limit: int, free_slots: int,
     lend: Callable[[Any], Any] = lent,
 ) -> int:  # fmt: skip
-    """Run the event loop: deliver records and apply changes up to a time. Return why it stopped.
+    """Run the event loop up to a time: deliver records, apply changes; return why it stopped.
 
     neighbourhood: what nodes know; reach: which nodes receive which; both may be one object.
     starts: whether a node that comes up receives the start event. until: seconds, inclusive.

@@ -11,7 +11,7 @@ _ROOM = 8  # free places of a new row, beyond 50 % more than it needs
 
 
 def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
-    """Return a copy of the neighbour lists with room to grow in every row."""
+    """Return a copy of neighbour lists with spare room in every row."""
     first, last = neighbourhood.first.astype(np.int64), neighbourhood.last.astype(np.int64)
     count = last - first
     room = count + count // 2 + _ROOM
@@ -29,7 +29,7 @@ def roomy(neighbourhood: Neighbourhood) -> Neighbourhood:
 
 
 def with_ids(neighbourhood: Neighbourhood, ids: NodeIds) -> Neighbourhood:
-    """Return neighbour lists without room, whose nodes are rows, with the nodes' ids instead."""
+    """Return neighbour lists of node ids, without spare room, from lists of rows."""
     if ids.are_rows:
         return neighbourhood
     degree = neighbourhood.last.astype(np.int64) - neighbourhood.first
@@ -41,7 +41,8 @@ def with_ids(neighbourhood: Neighbourhood, ids: NodeIds) -> Neighbourhood:
 def compact(
     neighbourhood: Neighbourhood, up: npt.NDArray[np.bool_], cut: npt.NDArray[np.uint8]
 ) -> Network:
-    """Return neighbour lists as the network of working links: ends up [n], not cut [m] ([0]: none).
+    """Return the network of working links in neighbour lists: nodes that are up, links that are not
+    cut.
 
     Only for lists of the simulator, whose node ids are rows.
     """
@@ -57,6 +58,8 @@ def compact(
 
 
 def _places(first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return all places of neighbour lists whose rows begin at `first` with so many entries."""
+    """Return the indices of all used entries in neighbour lists, given the start and size of each
+    row.
+    """
     shift = first - np.concatenate(([0], np.cumsum(count)[:-1]))
     return np.arange(count.sum()) + np.repeat(shift, count)

@@ -1,4 +1,4 @@
-"""Nodes of a run that pause. The records of a node that pauses wait until it goes on.
+"""Pauses of nodes in a run: the records of a paused node wait until it resumes.
 
 When a node goes on, the timers that were due come before the records that arrived, each in their
 order: a process that wakes up looks at its timers first.
@@ -17,13 +17,13 @@ _NONE = np.int64(-1)
 
 @inlined
 def is_paused(engine, row):
-    """Return whether a row's node pauses now, by the engine's state."""
+    """Return whether the node of an engine's row is paused."""
     return engine.pauses.is_paused.shape[0] > 0 and engine.pauses.is_paused[row] == 1
 
 
 @inlined
 def keep_waiting(engine, row, slot):
-    """Let a record in a slot of the engine wait until a row that pauses goes on."""
+    """Keep the record in a slot of the engine until its paused row resumes."""
     pauses = engine.pauses
     pauses.following[slot] = _NONE
     if pauses.first[row] == _NONE:
@@ -35,7 +35,9 @@ def keep_waiting(engine, row, slot):
 
 @inlined
 def keep_arrived(engine, row, slot):
-    """Let a record that reached a row wait there, in a slot of its own: it has other receivers."""
+    """Keep a copy of an arrived record for a paused row, in a new slot, as others receive
+    it too.
+    """
     engine.out.tally[0] -= 1
     own = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.out.pool[own] = engine.out.pool[slot]
@@ -47,7 +49,7 @@ def keep_arrived(engine, row, slot):
 
 @inlined
 def change_pause(engine, kind, row, at):
-    """Pause a row of the engine, or let it go on: what waits there is then due at once."""
+    """Pause a row of the engine, or resume it: its waiting records are then due at once."""
     pauses = engine.pauses
     if kind == NODE_PAUSED:
         pauses.is_paused[row] = 1

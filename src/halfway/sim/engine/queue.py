@@ -1,4 +1,4 @@
-"""The event queue of the engine: entries in the total order (time, then insertion).
+"""The operations of the event queue: push, peek and pop in the total order (time, then insertion).
 
 An entry is a transmission, not a reception: its receivers are looked up when it is due.
 """
@@ -14,7 +14,7 @@ from halfway.sim.engine.heap import heap_pop, heap_push
 
 @inlined
 def reserved(queue, count):
-    """Reserve `count` order numbers of the event queue, one per receiver. Return the first."""
+    """Reserve `count` order numbers of the event queue, one for each receiver; return the first."""
     order = queue.tally[calendar.ORDER]
     queue.tally[calendar.ORDER] += count
     return order
@@ -22,14 +22,14 @@ def reserved(queue, count):
 
 @inlined
 def push(queue, at, order, slot):
-    """Push an entry into the event queue; entries of the same time keep their order."""
+    """Push an entry into the event queue; entries of equal times keep their order."""
     queue.tally[calendar.ENTRIES] += 1
     place(queue, at, (np.int64(order) << calendar.SLOT_BITS) | np.int64(slot), np.uint32(slot))
 
 
 @inlined
 def peek_time(queue):
-    """Find the earliest entry of the event queue, not empty, and return its time (seconds)."""
+    """Return the time (seconds) of the earliest entry in an event queue that is not empty."""
     if queue.tally[RUN] == NO_ENTRY and queue.near.size[0] == 0:
         advance(queue)
     elif queue.near.size[0] > calendar.MANY_ENTRIES:
@@ -39,7 +39,7 @@ def peek_time(queue):
 
 @inlined
 def peek_slot(queue):
-    """Return the slot of the event queue's earliest entry, after `peek_time`."""
+    """Return the slot of the event queue's earliest entry; call `peek_time` before."""
     if run_is_first(queue):
         return np.uint32(queue.tally[RUN])
     return np.uint32(queue.near.key[0] & calendar.SLOT)
@@ -47,7 +47,7 @@ def peek_slot(queue):
 
 @inlined
 def pop(queue):
-    """Pop the event queue's earliest entry, after `peek_time`."""
+    """Remove the event queue's earliest entry; call `peek_time` before."""
     queue.tally[calendar.ENTRIES] -= 1
     queue.tally[calendar.POPPED] += 1
     if run_is_first(queue):
@@ -58,7 +58,7 @@ def pop(queue):
 
 @inlined
 def comes_first(queue, at, order):
-    """Return whether an entry of that time and order would certainly come first in the event queue.
+    """Return whether an entry with this time and order is certain to be the event queue's first.
 
     False means "not certain": the later buckets are not searched, because entries that are due
     earlier may still be pushed.
@@ -76,8 +76,9 @@ def comes_first(queue, at, order):
 
 @inlined
 def run_is_first(queue):
-    """Return whether the event queue's earliest entry is in the sorted
-    run, not in the near heap."""
+    """Return whether the earliest entry of the event queue is in the sorted run, not in the near
+    heap.
+    """
     run = queue.tally[RUN]
     if run == NO_ENTRY or queue.near.size[0] == 0:
         return run != NO_ENTRY
@@ -112,7 +113,9 @@ def advance(queue):
 
 @inlined
 def load_bucket(queue, spot):
-    """Load a bucket of the event queue as sorted run; entries out of order go to the near heap."""
+    """Load a bucket of the event queue as the sorted run; entries out of order go to the
+    near heap.
+    """
     last = queue.ring[spot]
     if last == NO_ENTRY:
         return

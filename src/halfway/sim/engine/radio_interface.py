@@ -1,4 +1,4 @@
-"""The interface between engine and radio: three functions of a radio, chosen by its type.
+"""The interface between engine and radio: three functions that the type of the radio selects.
 
 A radio is a NamedTuple; the module that defines it declares its functions here. Compiled code calls
 them directly:
@@ -35,24 +35,24 @@ def declare(
     arrive: Callable[..., Any],
     changed: Callable[..., None],
 ) -> None:
-    """Declare a type of radio to the engine by its three interface functions, all compiled."""
+    """Declare a radio type to the engine with its three compiled functions."""
     _DEPART[radio], _ARRIVE[radio], _CHANGED[radio] = depart, arrive, changed
     for function in (depart, arrive, changed):
         reach.extend(radio.__module__, function.__module__)
 
 
 def depart(engine: Any, radio: Any, reach: Any, slot: int) -> None:
-    """Call the radio's `depart`, by its type: transmit the record in that slot."""
+    """Transmit the record in a slot by the radio's `depart`."""
     _DEPART[type(radio)](engine, radio, reach, slot)
 
 
 def arrive(engine: Any, radio: Any, reach: Any, slot: int, cursor: Any) -> Any:
-    """Call the radio's `arrive`, by its type: the next receiving row, DONE or QUEUED; cursor."""
+    """Return the next receiving row by the radio's `arrive`, or DONE or QUEUED, and the cursor."""
     return _ARRIVE[type(radio)](engine, radio, reach, slot, cursor)
 
 
 def changed(engine: Any, radio: Any, reach: Any, kind: int, a: int, b: int, at: float) -> None:
-    """Call the radio's `changed`, by its type: notify it of a change of the world."""
+    """Notify the radio of a change of the world by its `changed`."""
     _CHANGED[type(radio)](engine, radio, reach, kind, a, b, at)
 
 

@@ -1,5 +1,6 @@
-"""The state of the engine: records in flight, turns of nodes, counters and logs."""
+"""The state of the engine: records in flight, incarnations of nodes, counters and logs."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ SENT, RECEIVED = 0, 1  # columns of a node's traffic
 
 
 class Log(NamedTuple):
-    """The engine's log of records for the caller, each with the row that it reached."""
+    """A log of the engine: records for the caller, each with the row that it reached."""
 
     record: npt.NDArray[np.void]  # [capacity] MESSAGE
     row: npt.NDArray[np.int64]  # [capacity]
@@ -38,7 +39,7 @@ class Log(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """The engine's records in flight: what it knows of the record in each slot."""
+    """The engine's records in flight: one entry of each array for each slot."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD, or POSTED, until its delay is over; OVER if done
     row: npt.NDArray[np.uint32]  # [slots] of its sender
@@ -49,7 +50,7 @@ class Flight(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The engine's counters of records, because nothing outside could count as cheaply."""
+    """The engine's counters of records and bytes."""
 
     traffic: npt.NDArray[np.int64]  # [n, 2] transmissions, receptions
     volume: npt.NDArray[np.int64]  # [n, 2] their bytes; [0, 2] where all records have one size
@@ -61,7 +62,7 @@ class Counters(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """The payload of events in the engine: bytes on the air beyond the size of the record."""
+    """The payloads of events in the engine: bytes on the air beyond the records."""
 
     carried: npt.NDArray[np.uint8]  # [256] 1 for kinds whose records carry an event
     event: npt.NDArray[np.int64]  # [places] publisher and event, packed, ascending; see `key_of`
@@ -69,7 +70,7 @@ class Payload(NamedTuple):
 
 
 class Pauses(NamedTuple):
-    """The engine's nodes that pause, and the records that wait there, as a list for each node."""
+    """The paused nodes of the engine, and a list of waiting records for each."""
 
     is_paused: npt.NDArray[np.uint8]  # [n]; [0] where no node ever pauses
     first: npt.NDArray[np.int64]  # [n] slot of the record that waits longest; -1: none; or [0]
@@ -78,7 +79,7 @@ class Pauses(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """The state of the engine that outlives a call of `run`, so that a full pool can grow."""
+    """The state of the engine between two calls of `run`; the caller may enlarge it there."""
 
     out: Outbox
     queue: Queue
@@ -101,44 +102,68 @@ class Engine(NamedTuple):
     attacks: Attackers
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordTraits:
+    """The traits of a run's records that the engine reads.
+
+    sizes: on the air, or one size for all. payload: the bytes that the events in records add.
+    age_place: see `core.kinds.Kinds.ages`. checks: of records before a handler; None: no checks.
+    """
+
+    sizes: RecordSizes | int = MESSAGE.itemsize
+    payload: Payload | None = None
+    age_place: npt.NDArray[np.int8] | None = None
+    checks: RecordChecks | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeTraits:
+    """The traits of a run's nodes that the engine reads.
+
+    ids: None: the rows. clocks: None: all read the time of the run. pauses: whether nodes may
+    pause. attacks: None: no node ever attacks.
+    """
+
+    ids: NodeIds | None = None
+    clocks: Clocks | None = None
+    pauses: bool = False
+    attacks: Attackers | None = None
+
+
 def new_engine(
-    n: int, slots: int, applications: int, journal: int = 0, *,
-    cuts: int = 0, sizes: RecordSizes | int = MESSAGE.itemsize, payload: Payload | None = None,
-    ids: NodeIds | None = None, clocks: Clocks | None = None,
-    age_place: npt.NDArray[np.int8] | None = None, checks: RecordChecks | None = None,
-    pauses: bool = False, attacks: Attackers | None = None,
+    n: int, slots: int, applications: int, journal: int = 0, *, cuts: int = 0,
+    records: RecordTraits | None = None, nodes: NodeTraits | None = None,
 ) -> Engine:  # fmt: skip
     """Return the state of an idle engine for n nodes, all up.
 
     slots: records in flight. applications, journal: capacity of the logs.
     cuts: directed links that may break while they keep their places; 0 if none does.
-    sizes: of records on the air, or one size for all; payload: what the records that carry an
-    event add. ids: of the nodes; None: their rows. clocks: of the nodes; None: all read the time of
-    the run. age_place: see `core.kinds.Kinds.ages`. checks: which records reach a handler; all, if
-    there are none. pauses: whether nodes may pause. attacks: of nodes; None: no node ever attacks.
     """
+    records, nodes = records or RecordTraits(), nodes or NodeTraits()
+    sizes, ids, age_place = records.sizes, nodes.ids, records.age_place
     each, rows = fixed_sizes(sizes) if isinstance(sizes, int) else sizes, np.zeros(0, np.int32)
     known = (rows, rows) if ids is None or ids.are_rows else (ids.of, ids.by_id)
-    varies = payload is not None or not each.common
+    varies = records.payload is not None or not each.common
+    pausing = n * nodes.pauses
     shapes = (n, 2), (n * varies, 2), 256, 256, 256 * varies, 1
     return Engine(
         outbox(slots), queue(slots), _flight(slots),
         *known, np.zeros(n, np.uint32), np.zeros(n, np.uint32),
         np.zeros(cuts, np.uint8), each,
-        payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
+        records.payload or Payload(np.zeros(256, np.uint8), *np.zeros((2, 0), np.int64)),
         Counters(*(np.zeros(shape, np.int64) for shape in shapes)),
-        new_log(applications), new_log(journal), np.zeros(1), clocks or no_clocks(),
-        np.zeros(0, np.int8) if age_place is None else age_place, checks or no_checks(),
+        new_log(applications), new_log(journal), np.zeros(1), nodes.clocks or no_clocks(),
+        np.zeros(0, np.int8) if age_place is None else age_place, records.checks or no_checks(),
         Pauses(
-            np.zeros(n * pauses, np.uint8), np.full(n * pauses, -1), np.full(n * pauses, -1),
-            np.full(slots * pauses, -1),
+            np.zeros(pausing, np.uint8), np.full(pausing, -1), np.full(pausing, -1),
+            np.full(slots * nodes.pauses, -1),
         ),
-        attacks or no_attackers(),
+        nodes.attacks or no_attackers(),
     )  # fmt: skip
 
 
 def grown(old: Engine) -> Engine:
-    """Return the state of the engine with twice the room for records in flight."""
+    """Return the state of the engine with room for twice as many records in flight."""
     slots = len(old.out.free)
     out, flight = outbox(2 * slots), _flight(2 * slots)
     free = int(old.out.tally[0])
@@ -164,7 +189,7 @@ def _flight(slots: int) -> Flight:
 
 
 def new_log(capacity: int) -> Log:
-    """Return an empty log of the engine for so many records."""
+    """Return an empty log of the engine with room for `size` records."""
     record = np.zeros(capacity, MESSAGE).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 
@@ -190,7 +215,7 @@ def drain(log: Log) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 @inlined
 def append_record(log, record, row):
-    """Append a copy of a record to a log of the engine that has room."""
+    """Append a copy of a record to an engine's log, which must have room."""
     place = log.tally[0]
     log.record[place] = record
     log.row[place] = row
@@ -199,14 +224,15 @@ def append_record(log, record, row):
 
 @inlined
 def is_up(engine, row):
-    """Return whether a node can send and receive, by its turns in the engine's state."""
+    """Return whether a node is up, from its count of turns in the engine's state."""
     return is_running(engine.turns[row])
 
 
 @inlined
 def is_plain(engine):
-    """Return whether the engine has nothing to ask at a delivery: no node pauses, attacks or
-    has a clock or an id of its own, no record has an age, and none is checked or logged."""
+    """Return whether a delivery needs no special step in the engine. Then no node pauses, attacks,
+    or has its own clock or id, and records have no age, check or log.
+    """
     return (
         engine.pauses.is_paused.shape[0] + engine.attacks.conduct.shape[0]
         + engine.clocks.rate.shape[0] + engine.node_id.shape[0] + engine.age_place.shape[0]
@@ -216,7 +242,7 @@ def is_plain(engine):
 
 @inlined
 def origin_of(engine, slot):
-    """Return where a record that the engine delivers comes from, for the check at the door."""
+    """Return the origin of a record that the engine delivers, which its check at the door needs."""
     phase = engine.flight.phase[slot]
     if phase == HELD:
         return FROM_SELF
@@ -224,39 +250,14 @@ def origin_of(engine, slot):
 
 
 @inlined
-def id_of(engine, row):
-    """Return the id of a row's node in the engine's state."""
-    return np.int32(row) if engine.node_id.shape[0] == 0 else engine.node_id[row]
-
-
-@inlined
-def row_of(engine, node_id):
-    """Return the row of a node by its id in the engine's state, or -1 if there is no such node."""
-    n = engine.node_id.shape[0]
-    if n == 0:
-        known = 0 <= node_id < engine.incarnation.shape[0]
-        return np.int64(node_id) if known else np.int64(-1)
-    first, last = 0, n
-    while first < last:
-        middle = (first + last) >> 1
-        if engine.node_id[engine.by_id[middle]] < node_id:
-            first = middle + 1
-        else:
-            last = middle
-    if first < n and engine.node_id[engine.by_id[first]] == node_id:
-        return np.int64(engine.by_id[first])
-    return np.int64(-1)
-
-
-@inlined
 def key_of(publisher, event):
-    """Return an event's key in the engine's table of payloads."""
+    """Return the key of an event in the engine's table of payloads."""
     return np.int64(publisher) << 32 | np.int64(event)
 
 
 @inlined
 def payload_size(payload, publisher, event):
-    """Return the bytes of an event's payload in the engine, or 0 if the event is too old."""
+    """Return the bytes of an event's payload in the engine, or 0 if the table has forgotten it."""
     key, first, last = key_of(publisher, event), 0, payload.event.shape[0]
     while first < last:
         middle = (first + last) >> 1
@@ -271,7 +272,7 @@ def payload_size(payload, publisher, event):
 
 @inlined
 def size_of(engine, message):
-    """Return the bytes of a record on the air, with the payload of its event, if it carries one."""
+    """Return the bytes of a record on the air, with the payload of the event that it carries."""
     size = record_bytes(engine.sizes, message)
     if engine.payload.size.shape[0] > 0 and engine.payload.carried[message.kind] == 1:
         size += payload_size(engine.payload, message.publisher, message.event)

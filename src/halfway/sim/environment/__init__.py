@@ -1,1 +1,1 @@
-"""The environment of a run: reach, mobility, faults and neighbour discovery."""
+"""The environment of a run: links, mobility, faults, clock errors and neighbour discovery."""

@@ -1,4 +1,4 @@
-"""Clock errors, an option of the environment: the clock of each node has an offset and a drift."""
+"""Clock errors of a run: an offset and a drift for the clock of each node."""
 
 from typing import Annotated
 
@@ -15,7 +15,8 @@ _MOST_OFFSET_S, _MOST_DRIFT_PPM = 1e9, 1e5
 
 
 class ClockErrors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The clock errors of a run: the seed draws an offset and a drift for each node, uniformly.
+    """The clock errors of a run, bounds between which an offset and a drift are drawn for each
+    node.
 
     offset_s: the greatest offset in seconds; drift_ppm: the greatest drift, ahead or behind, in
     microseconds per second. By default every node reads the time of the run.
@@ -26,7 +27,8 @@ class ClockErrors(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def clocks_of(errors: ClockErrors | None, n: int, seed: int) -> Clocks:
-    """Return the clocks of n nodes with such clock errors; None: all read the time of the run.
+    """Return the clocks of n nodes under clock errors; without errors, all show the time of the
+    run.
 
     Raises Problem for a value out of range.
     """

@@ -1,4 +1,4 @@
-"""The environment of a run: nodes in reach of each other, what they know of it, and its changes.
+"""The environment of a run: which nodes are in reach of each other, and how this changes.
 
 `docs/decisions/0008` says which changes nodes learn late.
 """
@@ -25,7 +25,7 @@ _MORTAL_WINDOWS = 1000  # the most windows of a static run whose nodes may be ta
 
 
 class Environment:
-    """The environment of a run: a static network, or moving nodes, with faults, window by window.
+    """The environment of a run: a static network or moving nodes, and faults, in windows of time.
 
     `reach`: which nodes receive which. `neighbourhood`: what nodes know of it. They learn of new
     and lost neighbours `discovery_delay_s` late. They know positions as these were at the last
@@ -92,26 +92,30 @@ class Environment:
         return len(self.neighbourhood.x) > 0
 
     def names(self) -> list[str]:
-        """Return the user's names of the environment's nodes: the ids in their file, or rows."""
+        """Return the names of the environment's nodes: the ids in the user's file, or row
+        numbers.
+        """
         if self._moving_names is not None:
             return list(self._moving_names)
         known = self.start if self.is_static else None
         return [str(row) if known is None else known.label(row) for row in range(self.n)]
 
     def window_end(self, until: float) -> float:
-        """Return the end of the environment's window that begins now, `until` at most."""
+        """Return the end of the environment's window that begins now, at most `until`."""
         until = min(until, self._faults.end if self._faults.end > self.at else until)
         if self._moving is None:
             return min(until, self.at + self._mortal_window_s)
         return min(until, self._moving.window_end(self.at))
 
     def take_down(self, rows: npt.NDArray[np.int64]) -> None:
-        """Take nodes of the environment down for good when the next window begins."""
+        """Take nodes of the environment down for good, from the next window on."""
         self._dead[rows] = True
         self._dying = rows[self.up[rows]].astype(np.int32)
 
     def advance(self, end: float) -> Changes:
-        """Advance the environment to `end`; return changes in [at, end), with what nodes learn."""
+        """Advance the environment to `end`; return its changes in [at, end), discoveries
+        included.
+        """
         faults = self._with_deaths(self._faults.take(end))
         if self.fault_times is not None:
             down = np.isin(faults.kind, (NODE_DOWN, LINK_DOWN)) & (faults.t > 0.0)
@@ -135,7 +139,7 @@ class Environment:
         return merged(changes, self._discovery.advance(changes, end))
 
     def _with_deaths(self, faults: FaultEvents) -> FaultEvents:
-        """Return the faults of the environment's window without those of dead nodes."""
+        """Return the faults of the environment's window, without faults of nodes that are dead."""
         if not self._dead.any():
             return faults
         kept = part(faults, (faults.kind > NODE_UP) | ~self._dead[faults.a])
@@ -149,19 +153,19 @@ class Environment:
         return FaultEvents(*map(np.concatenate, columns))
 
     def max_degree(self) -> int:
-        """Return the largest degree in the environment; an estimate where links change."""
+        """Return the largest degree in the environment, an estimate where links change."""
         largest = max(int(self.start.degree.max(initial=1)), 1)
         return min(self.n, 3 * largest + 16) if self.varies else largest
 
     def make_room(self) -> None:
-        """Make room in every row of the environment's neighbour lists, by a copy."""
+        """Copy the environment's neighbour lists to arrays with more room in every row."""
         shared = self.neighbourhood is self.reach
         if self._moving is not None:
             self.reach = roomy(self.reach)
         self.neighbourhood = self.reach if shared else roomy(self.neighbourhood)
 
     def down_s(self, at: float) -> npt.NDArray[np.float64]:
-        """Return the downtime (s) [n] of the environment's nodes until a time within the window."""
+        """Return for how long each of the environment's nodes was down before a time (s), [n]."""
         down, up = self._down_before.copy(), self._up_before.copy()
         since = np.full(self.n, self._begin)
         for t, row, comes_up in self._turns:
@@ -174,7 +178,7 @@ class Environment:
         return down
 
     def _record_downtime(self, changes: Changes) -> None:
-        """Record the environment's nodes that go down and come up in the window that begins."""
+        """Record when the environment's nodes go down and come up in the next window."""
         self._down_before = self.down_s(self.at)
         self._up_before, self._begin = self.up.copy(), self.at
         nodes = np.flatnonzero(changes.kind <= NODE_UP)

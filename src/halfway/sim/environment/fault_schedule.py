@@ -1,4 +1,6 @@
-"""The faults of a run, drawn one span of time after another, with the absences of its nodes."""
+"""The fault schedule of a run: faults and absences of nodes, drawn one span of time after
+another.
+"""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +17,7 @@ _MAX_TURNS = 200_000  # expected changes by churn within a span
 
 
 class FaultSchedule:
-    """The fault schedule of a run, span by span: memory does not grow with the run's length.
+    """The fault schedule of a run; only the current span of time is in memory.
 
     A span is a whole number of `window_s`, in which churn makes about 200,000 changes.
     """
@@ -49,7 +51,9 @@ class FaultSchedule:
         self._drawn, self._next = self._nested(drawn, begin), 0
 
     def take(self, end: float) -> FaultEvents:
-        """Take the fault schedule's next faults before a time, at most the end of the span."""
+        """Take the next faults from the schedule, those before a time and within the
+        current span.
+        """
         last = int(np.searchsorted(self._drawn.t, end, side="left"))
         taken = part(self._drawn, slice(self._next, last))
         self._next = last
@@ -58,7 +62,7 @@ class FaultSchedule:
         return taken
 
     def _nested(self, drawn: FaultEvents, begin: float) -> FaultEvents:
-        """Merge the fault schedule's faults and absences: one cause is enough to be down."""
+        """Merge overlapping faults and absences of a node: it is down while any cause holds."""
         if self._absent is None:
             return drawn
         now = (self._absent.t >= begin) & (self._absent.t < self.end)
@@ -81,7 +85,7 @@ class FaultSchedule:
 
 
 def _absences(presence: Presence) -> FaultEvents:
-    """Return the absences of nodes as faults for the fault schedule, those at time 0 included."""
+    """Return the absences of nodes as faults for the fault schedule, from time 0 on."""
     n = len(presence.first) - 1
     rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(presence.first))
     present = np.zeros(n, bool)

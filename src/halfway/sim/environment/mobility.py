@@ -1,4 +1,6 @@
-"""Mobility during a run: the links of moving nodes, window by window, less those that are cut."""
+"""Mobility during a run: links between moving nodes, window by window, except links that faults
+cut.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,19 +19,21 @@ from halfway.world.outages import LINK_DOWN, FaultEvents
 
 
 class MotionSource(Protocol):
-    """A source of motion, window by window, so that no run holds all of its motion."""
+    """A source of motion that computes one window at a time, so memory does not grow with
+    the run.
+    """
 
     @property
     def n(self) -> int:
-        """The number of moving nodes of a course."""
+        """The number of nodes that move."""
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return mobility legs that give the position of every node in [t0, t1]."""
+        """Return mobility legs that cover [t0, t1] for every node."""
 
 
 @dataclass(frozen=True)
 class Motion:
-    """The mobility of nodes in a run: their motion, and the reach of their radios."""
+    """The mobility of a run's nodes: the source of their motion, and the reach of their radios."""
 
     course: Legs | MotionSource
     radius: float  # in the units of the legs
@@ -39,7 +43,7 @@ class Motion:
 
     @property
     def n(self) -> int:
-        """The number of moving nodes of the motion."""
+        """The number of nodes that move."""
         return self.course.n
 
     def course_of(self, seconds: float) -> Callable[[], Legs]:
@@ -47,12 +51,12 @@ class Motion:
         return partial(self.legs, 0.0, seconds)
 
     def legs(self, t0: float, t1: float) -> Legs:
-        """Return mobility legs that cover at least [t0, t1]."""
+        """Return mobility legs of the nodes that cover at least [t0, t1]."""
         return self.course if isinstance(self.course, Legs) else self.course.legs(t0, t1)
 
 
 class MovingLinks:
-    """The links of moving nodes as changes, a mobility window at a time.
+    """The links between moving nodes, as changes in windows of time.
 
     cuts: when faults cut and repair pairs (LINK_DOWN, LINK_UP). A pair that is cut has no link,
     whatever its distance.
@@ -66,7 +70,7 @@ class MovingLinks:
         self._pairs = _Pairs(self.start, cuts)
 
     def window_end(self, at: float) -> float:
-        """Return the next multiple of the mobility window after a time."""
+        """Return the first multiple of the mobility window after a time."""
         return float((np.floor(at / self.window_s + 1e-9) + 1.0) * self.window_s)
 
     def positions(self) -> npt.NDArray[np.float64]:
@@ -74,7 +78,9 @@ class MovingLinks:
         return positions(self._grid.legs, self._grid.at)
 
     def advance(self, end: float, cuts: FaultEvents) -> Changes:
-        """Return moving links' LINK_NEAR, LINK_GONE in [now, end), given its cuts and repairs."""
+        """Return the changes LINK_NEAR and LINK_GONE of moving links in [now, end), given cuts and
+        repairs.
+        """
         links = self._grid.advance(end)
         if not isinstance(self._motion.course, Legs):
             links = self._next_window(links, end)
@@ -86,7 +92,7 @@ class MovingLinks:
         return MovingGrid(legs, self._motion.radius, at, self._motion.presence)
 
     def _next_window(self, links: LinkChanges, end: float) -> LinkChanges:
-        """Continue with the legs of the next mobility window, and add changes due to rounding.
+        """Load the legs of the next mobility window; rounding may add changes at its start.
 
         Such a change happens just before the window ends, so that it belongs to this window.
         """
@@ -102,14 +108,16 @@ class MovingLinks:
 
 
 def _codes(network: Network) -> npt.NDArray[np.int64]:
-    """Return the codes a * n + b of all links a < b of moving nodes, ascending."""
+    """Return the codes a * n + b of all links with a < b between moving nodes, ascending."""
     a = np.repeat(np.arange(network.n, dtype=np.int64), network.degree)
     one_way = a < network.who
     return a[one_way] * network.n + network.who[one_way]
 
 
 class _Pairs:
-    """The pairs of moving nodes that faults cut: whether each is in reach and is cut now."""
+    """The pairs of moving nodes that faults cut: for each, whether it is in reach and whether it is
+    cut.
+    """
 
     def __init__(self, start: Network, cuts: FaultEvents) -> None:
         which = cuts.kind >= LINK_DOWN
@@ -118,7 +126,9 @@ class _Pairs:
         self._cut = dict.fromkeys(pairs, False)
 
     def advance(self, links: Changes, cuts: FaultEvents) -> Changes:
-        """Return changes of moving nodes' links, which exist while in reach and not cut."""
+        """Return the changes of links between moving nodes: a link exists while in reach and not
+        cut.
+        """
         if not self._cut:
             return links
         events = merged(cuts, links)

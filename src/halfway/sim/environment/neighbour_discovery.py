@@ -1,4 +1,4 @@
-"""Neighbour discovery during a run: nodes learn of links that begin or end after a delay.
+"""Neighbour discovery during a run: nodes learn of new and lost links after a delay.
 
 A link works while its ends are in reach, it is not cut, and both ends are up. Both ends learn of
 the beginning and of the end of that a fixed time later, as if every node sent hellos that often.
@@ -24,7 +24,7 @@ _LISTS_FULL, _BUFFER_FULL = -1, -2
 
 
 class NeighbourDiscovery:
-    """The neighbour discovery of a run, delayed; it follows the changes window by window."""
+    """The neighbour discovery of a run: it delays the changes of links by a constant time."""
 
     def __init__(self, links: Neighbourhood, delay_s: float) -> None:
         self._links, self._delay_s = roomy(links), delay_s
@@ -34,7 +34,7 @@ class NeighbourDiscovery:
         self._waiting = changes([], [], [], [])
 
     def advance(self, world: Changes, end: float) -> Changes:
-        """Return discovery's KNOWN and FORGOTTEN before `end`, of this and earlier windows."""
+        """Return the changes KNOWN and FORGOTTEN before `end` that neighbour discovery reports."""
         learnt = self._learnt(world)
         delayed = changes(learnt.t + self._delay_s, learnt.kind, learnt.a, learnt.b)
         pending = merged(self._waiting, delayed)
@@ -67,7 +67,9 @@ class NeighbourDiscovery:
 
 @inlined
 def _append(learnt, count, at, works, a, b, up):
-    """Append to what neighbour discovery learns that a link works or fails, if both ends are up."""
+    """Append a link that works or fails to the changes of neighbour discovery, if both ends
+    are up.
+    """
     if up[a] == 0 or up[b] == 0:
         return count
     learnt.t[count], learnt.a[count], learnt.b[count] = at, a, b
@@ -77,7 +79,7 @@ def _append(learnt, count, at, works, a, b, up):
 
 @inlined
 def _link(links, a, b, near):
-    """Insert or remove a link in neighbour discovery's lists of both ends."""
+    """Add or remove a link in the lists that neighbour discovery keeps for both ends."""
     if near:
         include(links, a, b, b)
         include(links, b, a, a)
@@ -88,7 +90,9 @@ def _link(links, a, b, near):
 
 @kernel
 def _follow(links, up, cut, world, begin, learnt):
-    """Follow the changes for neighbour discovery. Return the count, where to continue, and why."""
+    """Follow changes in neighbour discovery; return the count of reports, where to continue, and
+    why.
+    """
     count = 0
     for k in range(begin, world.t.shape[0]):
         at, kind, a, b = world.t[k], world.kind[k], world.a[k], world.b[k]

@@ -1,1 +1,1 @@
-"""Delivery accounting and the outcome of a run."""
+"""The metrics of a run: delivery accounting, observers of groups and detectors, and the outcome."""

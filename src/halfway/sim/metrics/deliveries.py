@@ -19,7 +19,8 @@ COUNTS = ("published", "unpublished", "expected", "delivered", "duplicates", "un
 
 
 class DeliveryAccounting:
-    """The delivery accounting of a run; an event is open until `window` newer ones are published.
+    """The delivery accounting of a run; an event stays open until `window` newer ones are
+    published.
 
     An event is expected at every subscriber of its topic that is up when it is published, except
     its own publisher. An event whose publisher is down is not published. A delivery counts once for
@@ -92,7 +93,7 @@ class DeliveryAccounting:
         return True
 
     def settle(self, now: float) -> None:
-        """Count the publications up to a time (seconds, inclusive) in the delivery accounting."""
+        """Count the expected notifications of publications up to a time (seconds, inclusive)."""
         while self._ahead and self._ahead[0][0] <= now:
             _, expected = self._ahead.popleft()
             self.published += expected >= 0
@@ -100,8 +101,9 @@ class DeliveryAccounting:
             self.expected += max(expected, 0)
 
     def deliver(self, event: Longs, row: Longs, at: Reals, hops: Longs) -> None:
-        """Enter deliveries into the accounting: events (-1: unknown, or no longer open), rows,
-        times and hops, by time."""
+        """Enter notifications in order of time: events (-1: unknown, or closed), rows, times and
+        hops.
+        """
         if not len(event):
             return
         place = event % len(self._event)
@@ -135,7 +137,7 @@ class DeliveryAccounting:
             self._add_stretch(event[new], row[new], hops[new])
 
     def _record(self, code: Longs) -> None:
-        """Record delivered (event, row) pairs in the accounting; drop those of closed events."""
+        """Record each notification (event, row) once; skip events that are closed."""
         oldest = (self._newest - len(self._event) + 1) * self._n
         kept = self._recorded[self._recorded >= oldest]
         self._recorded = np.sort(np.concatenate((kept, code)))
@@ -150,5 +152,5 @@ class DeliveryAccounting:
 
     @property
     def delivery_ratio(self) -> float:
-        """The delivery ratio: delivered over expected, or nan where nothing was expected."""
+        """The delivery ratio: delivered over expected notifications; nan if none was expected."""
         return self.delivered / self.expected if self.expected else float("nan")

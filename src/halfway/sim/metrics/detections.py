@@ -1,4 +1,4 @@
-"""Detection accounting: how fast and how accurately the failure detectors of a run work.
+"""Detection accounting of a run: how fast and how accurate its failure detectors are.
 
 The terms are those of Chen, Toueg & Aguilera 2002, "On the quality of service of failure
 detectors", §II. Every member is a monitor of every other member that it knows. A member that a
@@ -30,7 +30,7 @@ _ALL_S, _KNOWN_S, _RIGHT_S, _MISTAKEN_S, _MISTAKES, _MONITORS, _DETECTED = range
 
 @dataclass(frozen=True)
 class Detection:
-    """The quality of a failure detector in one run. Numbers are nan where there is no value.
+    """The quality of a failure detector in one run; a quantity without a value is nan.
 
     A crash counts for the monitors that were up and knew the member, and stay up until it is back.
     """
@@ -47,7 +47,7 @@ class Detection:
 
 
 class DetectionAccounting:
-    """The detection accounting of a run: suspicions and crashes in order of time.
+    """The detection accounting of a run, which collects suspicions and crashes in order of time.
 
     kinds: of the system, with the kinds REPORTS. ids: of the nodes, by which reports name members.
     start_s: before it, nothing counts.
@@ -60,13 +60,15 @@ class DetectionAccounting:
         self._turns = Turns()
 
     def follow(self, changes: Changes) -> None:
-        """Enter the nodes that went down or came up, of the changes that the engine applied."""
+        """Enter crashes and returns into the detection accounting, from the changes that the engine
+        applied.
+        """
         t, kind, row, memory = self._turns.of_nodes(changes)
         code = np.where(kind == NODE_DOWN, _DOWN, np.where(memory == LOST, _UP_EMPTY, _UP))
         self._enter(t, row, np.full(len(row), -1), code)
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports (MESSAGE) of monitors (rows) that suspect members, or trust them."""
+        """Enter monitors' reports (MESSAGE) that suspect a member, or trust it again."""
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
         members = self._ids.rows(reports["target"])
@@ -79,7 +81,7 @@ class DetectionAccounting:
             self._log.append(tuple(column.astype(np.float64) for column in columns))
 
     def detection(self, at: float) -> Detection:
-        """Return the quality of detection up to a time (seconds)."""
+        """Return the quality of failure detection up to a time (seconds)."""
         t, row, other, code = (
             np.concatenate([np.zeros(0), *(part[column] for part in self._log)])
             for column in range(4)
@@ -106,8 +108,8 @@ class DetectionAccounting:
 
 
 def detections_of(kinds: Kinds, ids: NodeIds, demand: Demand) -> DetectionAccounting | None:
-    """Return the detection accounting of a system with those kinds, or None where it is no failure
-    detector.
+    """Return the detection accounting for a failure detector; None if the message kinds are not a
+    detector's.
     """
     if not set(REPORTS) <= set(kinds.names.values()):
         return None
@@ -126,7 +128,7 @@ def _ratio(amount: float, of: float) -> float:
 
 @kernel
 def _count_time(m, x, up, says, since, mistaken, start, now, sums):
-    """Count the time of monitor m and member x since they were last looked at."""
+    """Add the time since the last change to the sums of monitor m and member x."""
     begin = max(since[m, x], start)
     if m != x and up[m] and up[x] and now > begin:
         passed = now - begin
@@ -142,7 +144,7 @@ def _count_time(m, x, up, says, since, mistaken, start, now, sums):
 
 @kernel
 def _end_crash(x, at, says, counts, begun, suspected_at, sums, each, place):
-    """Count what the monitors of a crashed member found out when it is back, or the run ends."""
+    """Enter which monitors detected a crash, when the member returns or the run ends."""
     first, last, missed, monitors = np.inf, 0.0, False, 0
     for m in range(says.shape[0]):
         if not counts[m, x]:
@@ -165,7 +167,9 @@ def _end_crash(x, at, says, counts, begun, suspected_at, sums, each, place):
 
 @kernel
 def _replay(n, t, row, other, code, start, end, sums, each):
-    """Replay the log of a run into the sums and the times of each crash; return how many count."""
+    """Replay the log of suspicions and crashes into sums and detection times; return how many
+    crashes count.
+    """
     up, says = np.ones(n, np.bool_), np.zeros((n, n), np.uint8)
     since, suspected_at, begun = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
     mistaken, counts = np.zeros((n, n), np.bool_), np.zeros((n, n), np.bool_)

@@ -1,4 +1,4 @@
-"""The tally of what happens to group members, into sums: kernels of the group accounting.
+"""The tally of group membership in a run: compiled sums over who is present and who is listed.
 
 A viewer lists members, and a member is listed. Both are stays of the workload, by number. A pair is
 a viewer and another member of its group, both in the group and up.
@@ -31,7 +31,7 @@ PAIRS, RIGHT, ENTRIES, MEMBERS = range(4)
 
 
 class GroupTally(NamedTuple):
-    """The state of a tally of groups. Stays by number; `peer` has those of each group together."""
+    """The state of the tally of groups; `peer` lists the stays of each group side by side."""
 
     peer: npt.NDArray[np.int32]  # [stays] numbers of stays, group by group
     first: npt.NDArray[np.int32]  # [stays] where the peers of the stay's group begin, …
@@ -59,7 +59,7 @@ class GroupTally(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Entries of a tally of groups in order of time."""
+    """Entries of the tally of groups, in order of time."""
 
     t: npt.NDArray[np.float64]
     code: npt.NDArray[np.int8]
@@ -70,7 +70,7 @@ class Entries(NamedTuple):
 
 
 class ViewChanges(NamedTuple):
-    """Changes of group views in order of time: what VIEW says to the applications."""
+    """The changes of group views in order of time, as VIEW reports them to applications."""
 
     t: npt.NDArray[np.float64]
     viewer: npt.NDArray[np.int32]  # the number of its stay
@@ -81,7 +81,7 @@ class ViewChanges(NamedTuple):
 
 
 def room_for(count: int) -> ViewChanges:
-    """Return room for so many changes of group views."""
+    """Return empty columns for `size` changes of group views."""
     whole = (np.zeros(count, np.int32) for _ in range(4))
     viewer, member, number, hops = whole
     joined = np.zeros(count, np.bool_)
@@ -90,20 +90,19 @@ def room_for(count: int) -> ViewChanges:
 
 @inlined
 def is_present(tally, s):
-    """Return whether a stay of the tally has begun, and its node is up."""
+    """Return whether a stay in the tally has begun while its node is up."""
     return tally.inside[s] and tally.up[s]
 
 
 @inlined
 def is_pair(tally, viewer, member):
-    """Return whether two stays of one group in the tally are a viewer
-    and a member that it may list."""
+    """Return whether two stays in the tally are a viewer and a member of one group."""
     return viewer != member and tally.subscribes[viewer] and tally.publishes[member]
 
 
 @kernel
 def pass_time(tally, now, start, seconds):
-    """Let the tally's time pass up to `now`, and integrate what is counted."""
+    """Advance the tally to `now`, and add the elapsed time to its sums."""
     begin, bins = tally.at[0], tally.bins.shape[0]
     if now <= begin:
         return
@@ -121,8 +120,7 @@ def pass_time(tally, now, start, seconds):
 
 @kernel
 def count_pairs(tally, s, sign):
-    """Count the pairs of a stay that is present in the tally: sign 1 when it comes, -1 when it
-    goes."""
+    """Count the tally's pairs with a stay that begins (sign 1) or ends (-1)."""
     tally.now[MEMBERS] += sign
     for k in range(tally.first[s], tally.last[s]):
         p = tally.peer[k]
@@ -139,7 +137,9 @@ def count_pairs(tally, s, sign):
 
 @inlined
 def finish(tally, kind, seconds):
-    """Count a change of the tally that all viewers have followed, after so many seconds."""
+    """Count a membership change in the tally that all viewers have followed, and the seconds it
+    took.
+    """
     if kind >= 0:
         tally.sums[kind, CONVERGED] += 1
         tally.sums[kind, SECONDS] += seconds
@@ -147,7 +147,9 @@ def finish(tally, kind, seconds):
 
 @inlined
 def follow(tally, viewer, member, now):
-    """Note in the tally that a viewer need not follow the member's change any more."""
+    """Note in the tally that a viewer has followed a member's change, or need not follow it any
+    more.
+    """
     if tally.pending[viewer, tally.place[member]]:
         tally.pending[viewer, tally.place[member]] = False
         tally.waiting[member] -= 1
@@ -157,7 +159,7 @@ def follow(tally, viewer, member, now):
 
 @kernel
 def check_newcomer(tally, v, now):
-    """Count in the tally a newcomer that lists all members of its group for the first time."""
+    """Count a newcomer in the tally when it lists all members of its group for the first time."""
     if np.isnan(tally.learns_since[v]) or not is_present(tally, v):
         return
     for k in range(tally.first[v], tally.last[v]):
@@ -170,7 +172,7 @@ def check_newcomer(tally, v, now):
 
 @kernel
 def list_member(tally, viewer, member, listed, now):
-    """Enter in the tally that a viewer lists a member now, or does not."""
+    """Enter into the tally whether a viewer lists a member now."""
     m = tally.place[member]
     if tally.says[viewer, m] == listed:
         return
@@ -186,7 +188,7 @@ def list_member(tally, viewer, member, listed, now):
 
 @kernel
 def begin_change(tally, m, kind, start, now):
-    """Begin a change of a member in the tally, which all viewers of now must follow."""
+    """Begin a membership change in the tally; all present viewers must follow it."""
     m_place, viewers = tally.place[m], 0
     tally.waiting[m] = 0
     for k in range(tally.first[m], tally.last[m]):
@@ -207,7 +209,7 @@ def begin_change(tally, m, kind, start, now):
 
 @kernel
 def turn(tally, views, s, code, start, now):
-    """Enter that a stay of the tally begins or ends, or that its node goes down or comes up."""
+    """Enter into the tally that a stay begins or ends, or that its node goes down or comes up."""
     was = is_present(tally, s)
     if was:
         count_pairs(tally, s, -1)
@@ -241,7 +243,7 @@ def turn(tally, views, s, code, start, now):
 
 @kernel
 def hear(tally, views, entries, k, lifetime_s, changes, changed):
-    """Enter an announcement that a viewer of the tally hears; return the changes of views."""
+    """Enter an announcement that a viewer of the tally hears; return the resulting view changes."""
     v, m, now = entries.stay[k], entries.other[k], entries.t[k]
     if not tally.inside[v]:
         return changed
@@ -258,7 +260,7 @@ def hear(tally, views, entries, k, lifetime_s, changes, changed):
 
 @inlined
 def note_change(tally, views, v, m, what, hops, now, changes, changed):
-    """Note what happened to a member in a view of the tally; return the changes of views."""
+    """Enter a member's change in one view of the tally; return the resulting view changes."""
     if what == SAME:
         return changed
     list_member(tally, v, m, what == JOINED, now)
@@ -273,7 +275,7 @@ def note_change(tally, views, v, m, what, hops, now, changes, changed):
 
 @kernel
 def advance(tally, views, entries, until, start, seconds, lifetime_s, changes):
-    """Enter the entries into the tally, and the announcements that expire up to a time.
+    """Enter entries into the tally, and expire old announcements up to a time.
 
     Return the number of changes of views. The tuples are lent.
     """

@@ -1,4 +1,4 @@
-"""Group accounting: how complete and how accurate the views of the group members of a run are."""
+"""Group accounting of a run: how complete and how accurate the views of group members are."""
 
 import math
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ _COLUMNS = (np.float64, np.int8, np.int32, np.int32, np.int32, np.int32)
 
 @dataclass(frozen=True)
 class GroupQuality:
-    """The quality of the views of group members in one run.
+    """The quality of group members' views in one run.
 
     Numbers are nan where there is no value.
 
@@ -76,7 +76,8 @@ class GroupQuality:
 
 
 class GroupAccounting:
-    """The group accounting of a run: announcements that were heard, and nodes that go and come.
+    """The group accounting of a run, which collects heard announcements and nodes' crashes and
+    returns.
 
     seconds: the length of the run. kinds: of the system. If members announce nothing, its reports
     VIEW count instead, by which it lists members itself; ids: of the nodes, to name them there.
@@ -102,7 +103,9 @@ class GroupAccounting:
         self.view_changes: list[ViewChanges] = []
 
     def follow(self, changes: Changes) -> None:
-        """Enter the nodes that went down or came up, of the changes that the engine applied."""
+        """Enter crashes and returns into the group accounting, from the changes that the engine
+        applied.
+        """
         t, kind, row, memory = self._turns.of_nodes(changes)
         for k in range(len(t)):
             up = UP_EMPTY if memory[k] == LOST else UP
@@ -114,7 +117,9 @@ class GroupAccounting:
         self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter announcements that members heard: events (-1: unknown), rows, times and hops."""
+        """Enter announcements that group members heard: events (-1: unknown), rows, times
+        and hops.
+        """
         heard = zip(*(some.tolist() for some in (event, row, at, hops)), strict=True)
         for one, viewer, t, distance in heard:
             if one < 0:
@@ -129,7 +134,9 @@ class GroupAccounting:
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter reports (MESSAGE) of members (rows) that the system lists a member, or does not."""
+        """Enter members' reports (MESSAGE) that the system lists a group member, or no
+        longer does.
+        """
         if self._view is None:
             return
         chosen = reports["kind"] == self._view.number
@@ -149,12 +156,12 @@ class GroupAccounting:
         self._settle_many()
 
     def _settle_many(self) -> None:
-        """Let the views follow what was entered, if it is much, so that it takes little memory."""
+        """Settle the group accounting early if much was entered, to save memory."""
         if len(self._entries) >= _MANY:
             self.settle(max(entry[0] for entry in self._entries))
 
     def settle(self, until: float) -> None:
-        """Let the views follow what was entered so far, up to a time (seconds)."""
+        """Update the group views by all entries up to a time (seconds)."""
         while self._scheduled and self._scheduled[0][0] <= until:
             t, code, stay = self._scheduled.pop(0)
             self._entries.append((t, code, stay, -1, 0, 0))
@@ -175,7 +182,7 @@ class GroupAccounting:
             self.view_changes.append(ViewChanges._make(column[:changed] for column in changes))
 
     def _with_room(self, more: int) -> int:
-        """Make room in the queue for more announcements; return how many wait in it."""
+        """Make room in the group accounting's queue; return how many announcements wait there."""
         begin, end = self._tally.queue.tolist()
         waiting = end - begin
         names = ("due_at", "due_viewer", "due_member")
@@ -188,13 +195,13 @@ class GroupAccounting:
         return int(waiting)
 
     def view(self, row: int, group: int) -> list[int]:
-        """Return the rows of the members that a member lists now, in ascending order (LIST)."""
+        """Return the rows that a group member lists now (LIST), in ascending order."""
         stay = self._stay_of[row, group]
         listed = self.views.member[stay][self.views.listed[stay]].tolist()
         return sorted(self._groups.stays[member].row for member in listed)
 
     def quality(self, at: float) -> GroupQuality:
-        """Return the quality of the views up to a time (seconds)."""
+        """Return the quality of the group views up to a time (seconds)."""
         self.settle(at)
         total, bins, sums = self._tally.total, self._tally.bins, self._tally.sums
         counts = [int(count) for count in sums[:, COUNT]]
@@ -216,7 +223,7 @@ class GroupAccounting:
 
 
 def groups_of(demand: Demand, ids: NodeIds, seconds: float, kinds: Kinds) -> GroupAccounting | None:
-    """Return the group accounting of a run, or None where its workload has no groups."""
+    """Return the group accounting of a run, or None if its workload has no groups."""
     return GroupAccounting(demand, ids, seconds, kinds) if isinstance(demand, Groups) else None
 
 

@@ -1,4 +1,4 @@
-"""The histogram of a metric in bounded memory: exact count, sum and maximum; quantiles in 0.8 %."""
+"""Histograms of metrics in bounded memory: exact count, sum and maximum; quantiles within 0.8 %."""
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +36,12 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """The exact mean of the histogram's numbers, or nan without values."""
+        """The exact mean of the histogram's numbers; nan if it is empty."""
         return self.sum / self.count if self.count else float("nan")
 
     def quantile(self, share: float) -> float:
-        """Return the histogram's least value with at least that share at or below, within 0.8 %.
+        """Return a quantile of the histogram within 0.8 %: the least value at or above the share
+        `q`.
 
         It is the mean of its bin, so whole numbers up to 128 are exact.
         """

@@ -13,7 +13,7 @@ COLUMNS = ("node", "x", "y", "sent", "received", "bytes_sent", "bytes_received",
 
 
 class NodeTable(NamedTuple):
-    """The nodes of a run, one value a row: messages, bytes, joules, seconds, notifications."""
+    """The table of a run's nodes, one row each: messages, bytes, joules, seconds, notifications."""
 
     name: Sequence[str]
     position: Reals | None  # [n, 2]; None where unknown, or where nodes move
@@ -28,20 +28,20 @@ class NodeTable(NamedTuple):
 
     @property
     def load(self) -> Longs:
-        """The load of each node: the messages that it sent and received."""
+        """The load of each node: messages sent and received."""
         return self.sent + self.received
 
     @property
     def lost(self) -> Longs:
-        """The expected notifications that did not reach the application of each node."""
+        """The expected notifications that each node did not get."""
         return self.expected - self.delivered
 
     def by_load(self) -> list[int]:
-        """Return the rows of the nodes, the largest load first."""
+        """Return the row numbers of the node table, the largest load first."""
         return [int(row) for row in np.argsort(-self.load, kind="stable")]
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield the nodes as rows with the keys COLUMNS, in the order of the network."""
+        """Yield the rows of the node table with the keys COLUMNS, in the network's order."""
         for row, name in enumerate(self.name):
             x, y = (None, None) if self.position is None else self.position[row].tolist()
             values = (

@@ -12,7 +12,7 @@ from halfway.world.workload.requests import ReplicatedResources
 
 
 class Observers(NamedTuple):
-    """The observers of a run, or None where there is nothing to observe."""
+    """The observers of a run; None stands for one that the system or workload does not need."""
 
     detections: DetectionAccounting | None  # where the system is a failure detector
     groups: GroupAccounting | None  # where the workload has groups
@@ -20,7 +20,9 @@ class Observers(NamedTuple):
 
 
 def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:
-    """Return the observers of a run of that length, of a system with those kinds."""
+    """Return the observers of a run, given its length, its system's message kinds and its
+    workload.
+    """
     found = detections_of(kinds, ids, demand)
     requests = RequestTally() if isinstance(demand, ReplicatedResources) else None
     return Observers(found, groups_of(demand, ids, seconds, kinds), requests)

@@ -16,7 +16,7 @@ from halfway.sim.radio.energy import Lifetime
 
 
 class RunId(NamedTuple):
-    """The id of a run in its outcome: what identifies it under a given configuration."""
+    """The id of a run in its outcome; with the configuration it identifies the run."""
 
     system: str
     seed: int
@@ -25,7 +25,7 @@ class RunId(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A distribution of an outcome in five numbers. Numbers are nan where there are no values."""
+    """A distribution in an outcome as five numbers, nan if it is empty."""
 
     mean: float
     median: float
@@ -35,7 +35,7 @@ class Spread(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The load of an outcome: how records sent and received are distributed over the nodes."""
+    """The load in an outcome: how messages are distributed over the nodes."""
 
     mean: float
     median: float
@@ -45,7 +45,7 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run: its metrics. Times in seconds, sizes in bytes, energy in joules.
+    """The outcome of one run, its metrics. Times are in seconds, sizes in bytes, energy in joules.
 
     A notification is an event that a system delivers to an application.
     """
@@ -95,11 +95,13 @@ class Outcome:
 
     @property
     def energy_j(self) -> float:
-        """The energy of all nodes together in an outcome (joules)."""
+        """The energy of all nodes of an outcome (joules)."""
         return self.energy_tx_j + self.energy_rx_j + self.energy_idle_j
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain numbers, strings, dictionaries for JSON; None: not finite."""
+        """Return the outcome as plain numbers, strings and dictionaries for JSON; None replaces nan
+        and inf.
+        """
         found = asdict(self) | {"energy_j": self.energy_j}
         for part in ("lifetime", "detection", "groups", "requests"):
             if found[part] is None:
@@ -121,13 +123,13 @@ def _plain(value: Any) -> Any:
 
 
 def spread(values: Histogram) -> Spread:
-    """Return the five numbers of a histogram for an outcome."""
+    """Return the five numbers by which an outcome describes a histogram."""
     median, p95, p99 = (values.quantile(share) for share in (0.5, 0.95, 0.99))
     return Spread(values.mean, median, p95, p99, values.max if values.count else math.nan)
 
 
 def load(traffic: npt.NDArray[np.int64]) -> Load:
-    """Return the load of an outcome: distribution of records [n, 2], sent and received."""
+    """Return the load in an outcome from the messages that each node sent and received, [n, 2]."""
     each = np.sort(traffic.sum(axis=1)).astype(np.float64)
     n, total = len(each), each.sum()
     if total == 0.0:
@@ -137,5 +139,5 @@ def load(traffic: npt.NDArray[np.int64]) -> Load:
 
 
 def by_kind(counts: npt.NDArray[np.int64], kinds: Mapping[int, str]) -> dict[str, int]:
-    """Return an outcome's counts above 0 by name of message kind."""
+    """Return an outcome's positive counts by name of message kind."""
     return {kinds.get(k, f"kind {k}"): int(counts[k]) for k in np.flatnonzero(counts).tolist()}

@@ -1,4 +1,6 @@
-"""Request accounting: how many requests of a replicated resource are served, and how stale."""
+"""Request accounting of a run: how many requests of a replicated resource are served, and how
+stale.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RequestQuality:
-    """The quality of a replicated resource in one run. Numbers are nan where there is no value.
+    """The quality of a replicated resource in one run; a quantity without a value is nan.
 
     A request is served if a reply arrives before the last time-out. A request is unfinished if its
     client leaves, or its node goes down, or the run ends before.
@@ -25,7 +27,9 @@ class RequestQuality:
 
     @property
     def unfinished(self) -> int:
-        """The requests that had neither a reply nor all of their time in the run."""
+        """The requests that the end of the run cut off, without a reply and before their
+        time-out.
+        """
         return self.requested - self.served - self.unserved
 
 
@@ -45,7 +49,7 @@ class RequestTally:
     stale_replicas: int = 0
 
     def quality(self) -> RequestQuality:
-        """Return the quality of the replicated resource, as far as it was tallied."""
+        """Return the quality of the replicated resource from the tally so far."""
         finished = self.served + self.unserved
         return RequestQuality(
             requested=self.requested, served=self.served, unserved=self.unserved,

@@ -30,7 +30,7 @@ def outcome(
     energy: Energy, up_s: npt.NDArray[np.float64], batteries: Batteries | None,
     observers: Observers,
 ) -> Outcome:  # fmt: skip
-    """Summarize the counters of a run as its outcome up to a time (seconds).
+    """Return the outcome of a run up to a time (seconds), from its counters.
 
     airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
     """
@@ -85,7 +85,7 @@ def refusals(engine: Engine) -> dict[str, int]:
 
 
 def digest(state: Any, counters: Counters) -> str:
-    """Return the digest in a run's summary: hex, of the state of all nodes and the counters."""
+    """Return a hex digest of the state of all nodes and the run's counters."""
     whole = hashlib.sha256()
     for part in (counters.traffic, counters.sent_kind, counters.received_kind, counters.events):
         whole.update(part.tobytes())

@@ -1,4 +1,4 @@
-"""The nodes that went down or came up in a run, each once, for the accountings that follow them."""
+"""Crashes and returns of nodes in a run, each handed once to the accountings that need them."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ from halfway.world.outages import NODE_UP
 
 
 class Turns:
-    """What an accounting has followed of the nodes that go down and come up."""
+    """The position of an accounting in the run's crashes and returns of nodes."""
 
     def __init__(self) -> None:
         self._changes: Changes | None = None
@@ -19,7 +19,8 @@ class Turns:
     ) -> tuple[
         npt.NDArray[np.float64], npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.int32]
     ]:
-        """Return time, kind, row and memory of each turn that the engine applied since last time.
+        """Return the new crashes and returns since the last call: time, kind, row and memory of
+        each.
 
         kind: NODE_DOWN or NODE_UP; memory: KEPT or LOST, of a node that comes up.
         """

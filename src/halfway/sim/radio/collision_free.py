@@ -1,4 +1,4 @@
-"""Transmission without collisions: what the ideal, distance and lossy radios share.
+"""Transmission without collisions, shared by the ideal, the distance and the lossy radio.
 
 Each neighbour receives a transmission after the delay of its link, unless the reception fails. A
 broadcast is one entry of the queue. If all neighbours receive it at the same time, its receivers
@@ -15,6 +15,7 @@ from halfway.core.compiled import inlined
 from halfway.core.compiler.by_type import chosen_by_type
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
+from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare
 from halfway.sim.engine.state import (
@@ -24,14 +25,13 @@ from halfway.sim.engine.state import (
     count_received,
     count_sent,
     is_up,
-    row_of,
 )
 
 _PLACE_BITS = np.int64(32)  # of a cursor of a broadcast that all receive at the same time
 
 
 class LinkModel(NamedTuple):
-    """The link model of a collision-free radio: four compiled functions, one a question below."""
+    """The link model of a collision-free radio, four compiled functions."""
 
     delay_of: Callable[..., Any]
     next_turn: Callable[..., Any]
@@ -47,29 +47,31 @@ _RECEIVED: dict[type, Callable[..., Any]] = {}
 
 
 def declare_links(radio: type, model: LinkModel) -> None:
-    """Declare a type of collision-free radio by its link model."""
+    """Declare a type of collision-free radio with its link model."""
     _DELAY_OF[radio], _NEXT_TURN[radio] = model.delay_of, model.next_turn
     _ALL_AT_ONCE[radio], _RECEIVED[radio] = model.all_at_once, model.received
     declare(radio, depart, arrive, changed)
 
 
 def delay_of(radio: Any, place: Any) -> Any:
-    """Return the collision-free radio's delay (seconds) over the link at that place."""
+    """Return the delay (seconds) of a collision-free radio over the link at an index."""
     return _DELAY_OF[type(radio)](radio, place)
 
 
 def next_turn(radio: Any, first: Any, cursor: Any) -> Any:
-    """Return the place of collision-free receiver number `cursor`, in a row from `first`."""
+    """Return the index of collision-free receiver number `cursor` in a row that starts at
+    `first`.
+    """
     return _NEXT_TURN[type(radio)](radio, first, cursor)
 
 
 def all_at_once(radio: Any) -> Any:
-    """Return whether a collision-free transmission reaches every neighbour at the same time."""
+    """Return whether a broadcast without collisions reaches all neighbours at the same time."""
     return _ALL_AT_ONCE[type(radio)](radio)
 
 
 def received(radio: Any, place: Any) -> Any:
-    """Draw whether a collision-free reception over the link at that place succeeds."""
+    """Draw whether a collision-free reception over the link at an index succeeds."""
     return _RECEIVED[type(radio)](radio, place)
 
 
@@ -109,8 +111,9 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def receives(engine, radio, place, row, message):
-    """Return whether a row receives over the link at that place without
-    collisions; counted if so."""
+    """Return whether a row receives over the link at an index without collisions; count it
+    if so.
+    """
     if not is_up(engine, row):
         return False
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
@@ -123,7 +126,7 @@ def receives(engine, radio, place, row, message):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor):
-    """Return the next neighbour that receives the record now, without collisions."""
+    """Return the next neighbour to receive the record without collisions."""
     message = engine.out.pool[slot]
     sender = engine.flight.row[slot]
     if cursor == FRESH:
@@ -143,8 +146,8 @@ def arrive(engine, radio, reach, slot, cursor):
 
 @inlined
 def at_once(engine, radio, reach, message, cursor):
-    """Return the next neighbour that receives a broadcast at the same time as all others, without
-    collisions.
+    """Return the next neighbour to receive a broadcast without collisions, where all receive at one
+    time.
 
     cursor: the next place, and above its bits the number of receivers that are left. So the lists,
     which do not change meanwhile, are not read again after each call of a handler.
@@ -162,8 +165,9 @@ def at_once(engine, radio, reach, message, cursor):
 
 @inlined
 def in_turn(engine, radio, reach, slot, cursor):
-    """Return the next neighbour that receives a broadcast after the delay of its own link, without
-    collisions."""
+    """Return the next neighbour to receive a broadcast without collisions, each after its link's
+    delay.
+    """
     message, sender = engine.out.pool[slot], engine.flight.row[slot]
     first = reach.first[sender]
     receivers = np.int64(reach.last[sender] - first)
@@ -187,4 +191,4 @@ def in_turn(engine, radio, reach, slot, cursor):
 
 @inlined
 def changed(engine, radio, reach, kind, a, b, at):
-    """Ignore a change of the world: a collision-free radio looks receivers up at arrival."""
+    """Ignore a change of the world: a collision-free radio looks up receivers at arrival."""

@@ -17,7 +17,7 @@ from halfway.sim.radio.csma_sensing import changed
 
 
 class Timing(NamedTuple):
-    """The timing of the CSMA radio: parameters of the medium, the same at every node."""
+    """The timing of the CSMA radio, the same at every node."""
 
     bit_rate: float  # bit/s, of every frame
     slot_s: float  # one step of the countdown

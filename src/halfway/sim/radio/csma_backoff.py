@@ -30,34 +30,33 @@ _GUARD = 1e-3
 
 @inlined
 def schedule(engine, slot, at):
-    """Queue an entry for the slot of a CSMA frame at a time, for its backoff or its exchange."""
+    """Queue an entry for the slot of a CSMA frame, for the next step of its backoff or exchange."""
     engine.out.pool[slot].at = at
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
 
 @inlined
 def is_flagged(engine, slot, flag):
-    """Return whether a frame's record has a flag of the CSMA backoff."""
+    """Return whether the record of a CSMA frame has a flag of the backoff."""
     return engine.flight.cursor[slot] & flag != 0
 
 
 @inlined
 def is_silent(station, i):
-    """Return whether a node neither transmits nor senses a
-    transmission, so that backoff may run."""
+    """Return whether a node senses no transmission and sends none, so that CSMA backoff may run."""
     return station[i].busy == 0 and station[i].on_air < 0
 
 
 @inlined
 def draw_backoff(station, i):
-    """Draw the CSMA backoff of the head, in slots: uniform in 0 … cw."""
+    """Draw the CSMA backoff of the queue's head, in slots: uniform in 0 … cw."""
     station[i].random_state = advanced(station[i].random_state)
     station[i].remaining = pick(mixed(station[i].random_state), station[i].cw + 1)
 
 
 @apart
 def resume(engine, radio, i, since, now):
-    """Resume a CSMA backoff if there is a frame and silence; the node has listened `since`."""
+    """Resume the CSMA backoff of a node that has a frame and has heard silence since `since`."""
     station = radio.station
     head = station[i].head
     if head < 0 or station[i].counting == 1 or not is_silent(station, i) or not is_up(engine, i):
@@ -76,7 +75,7 @@ def resume(engine, radio, i, since, now):
 
 @inlined
 def on_silence(engine, radio, i, now):
-    """Resume the CSMA backoff of a node if all in its reach are silent after a transmission."""
+    """Resume a node's CSMA backoff if all nodes in its reach are silent after a transmission."""
     if is_silent(radio.station, i):
         radio.station[i].silent_since = now
         resume(engine, radio, i, now, now)
@@ -84,7 +83,9 @@ def on_silence(engine, radio, i, now):
 
 @inlined
 def freeze(radio, i, now):
-    """Freeze a CSMA backoff when a node in reach begins to transmit. Whole slots stay counted."""
+    """Freeze the CSMA backoff of a node in whose reach a transmission begins; whole slots stay
+    counted.
+    """
     station, timing = radio.station, radio.timing
     # A node whose countdown ends within the sensing time does not notice, and transmits too.
     if station[i].counting == 0 or station[i].access_at <= now + timing.sense_s:
@@ -97,7 +98,7 @@ def freeze(radio, i, now):
 
 @apart
 def contend(engine, radio, i, now):
-    """Begin the CSMA backoff for the frame that has become the head of the queue."""
+    """Begin the CSMA backoff of a frame that has reached the head of the queue."""
     radio.station[i].cw = radio.timing.cw_min
     radio.station[i].attempts = 0
     draw_backoff(radio.station, i)
@@ -106,7 +107,7 @@ def contend(engine, radio, i, now):
 
 @apart
 def enqueue(engine, radio, slot):
-    """Append a frame to its sender's CSMA queue for backoff, or drop it if the queue is full."""
+    """Append a frame to its sender's CSMA queue; drop the frame if the queue is full."""
     message = engine.out.pool[slot]
     i, now = np.int64(engine.flight.row[slot]), message.at
     station = radio.station
@@ -131,7 +132,7 @@ def enqueue(engine, radio, slot):
 
 @apart
 def dequeue(engine, radio, i, now):
-    """Remove the head of a CSMA queue; backoff begins for the next. The slot is not freed."""
+    """Remove the head of a CSMA queue and begin the next frame's backoff. The slot stays in use."""
     station = radio.station
     station[i].head = engine.flight.order[station[i].head]
     station[i].length -= 1
@@ -141,7 +142,7 @@ def dequeue(engine, radio, i, now):
 
 @apart
 def clear_queue(engine, radio, i):
-    """Drop a node's CSMA backoff queue. A slot with an entry is freed when the entry is due."""
+    """Empty a node's CSMA queue. A slot with a scheduled entry is freed when the entry is due."""
     station = radio.station
     slot = station[i].head
     radio.station[i].lost_in_crashes += station[i].length

@@ -9,9 +9,10 @@ import numpy as np
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
+from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED
-from halfway.sim.engine.state import count_received, count_sent, is_up, row_of, size_of
+from halfway.sim.engine.state import count_received, count_sent, is_up, size_of
 from halfway.sim.radio import csma_backoff as backoff
 from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end
@@ -19,19 +20,19 @@ from halfway.sim.radio.csma_sensing import begin, end
 
 @inlined
 def airtime(radio, size):
-    """Return the seconds that so many bytes of a CSMA frame exchange take."""
+    """Return the airtime (seconds) of a CSMA frame with `size` bytes."""
     return size * 8.0 / radio.timing.bit_rate
 
 
 @inlined
 def depart(engine, radio, reach, slot):
-    """Begin the CSMA frame exchange of a record: queue it at its sender."""
+    """Begin the CSMA frame exchange of a record: append the record to its sender's queue."""
     backoff.enqueue(engine, radio, slot)
 
 
 @inlined
 def yields_once(engine, slot, now):
-    """Let all else that is due at this instant precede a CSMA frame exchange's step, once.
+    """Delay a step of a CSMA frame exchange once, behind everything else due at the same instant.
 
     A frame that ends at the instant at which another begins does not overlap with it.
     """
@@ -47,7 +48,7 @@ def yields_once(engine, slot, now):
 
 @inlined
 def on_access(engine, radio, reach, i, slot, now):
-    """Access the CSMA medium for the frame exchange of a queue's head: transmit, or postpone."""
+    """Transmit the head of a CSMA queue if the medium is free; postpone it otherwise."""
     station, cursor = radio.station, engine.flight.cursor
     if is_flagged(engine, slot, backoff.DEAD):
         return DONE, LAST
@@ -73,7 +74,9 @@ def on_access(engine, radio, reach, i, slot, now):
 
 @inlined
 def on_frame_end(engine, radio, reach, i, slot, now):
-    """End the frame of a CSMA exchange: deliver it and schedule its acknowledgement, if any."""
+    """End a CSMA frame: deliver it to its receivers, and schedule its acknowledgement if it has
+    one.
+    """
     if is_flagged(engine, slot, backoff.ABORTED):
         return DONE, LAST
     end(engine, radio, reach, i, slot, now, True)
@@ -96,7 +99,7 @@ def on_frame_end(engine, radio, reach, i, slot, now):
 
 @inlined
 def next_receiver(engine, radio, slot, k):
-    """Return receiver k of a broadcast in the CSMA frame exchange."""
+    """Return receiver k of a broadcast CSMA frame."""
     count = radio.tally[0]
     if k >= count:
         return DONE, LAST
@@ -107,7 +110,7 @@ def next_receiver(engine, radio, slot, k):
 
 @inlined
 def schedule_ack(engine, radio, slot, now):
-    """Schedule the acknowledgement of a received frame in the CSMA frame exchange."""
+    """Schedule the acknowledgement of a received CSMA frame."""
     engine.flight.phase[slot] = backoff.ACK_DUE
     schedule(engine, slot, now + radio.timing.sifs_s)
     return QUEUED, LAST
@@ -115,7 +118,9 @@ def schedule_ack(engine, radio, slot, now):
 
 @inlined
 def send_ack(engine, radio, reach, slot, now):
-    """Begin a CSMA exchange's acknowledgement without carrier sense, if the receiver still can."""
+    """Begin the acknowledgement of a CSMA frame, without carrier sense, if the receiver is still
+    able.
+    """
     j = row_of(engine, engine.out.pool[slot].next)
     if yields_once(engine, slot, now):
         return QUEUED, LAST
@@ -132,7 +137,9 @@ def send_ack(engine, radio, reach, slot, now):
 
 @inlined
 def on_ack_end(engine, radio, reach, i, slot, now):
-    """End a CSMA exchange's acknowledgement: the frame is complete if its sender received it."""
+    """End the acknowledgement of a CSMA frame: the exchange is complete if the sender
+    received it.
+    """
     received = False
     if is_flagged(engine, slot, backoff.ABORTED):
         engine.flight.cursor[slot] &= ~backoff.ABORTED
@@ -151,7 +158,7 @@ def on_ack_end(engine, radio, reach, i, slot, now):
 
 @inlined
 def retry(engine, radio, i, slot, now):
-    """Retry a CSMA frame exchange without acknowledgement in a wider window, or give up."""
+    """Retry an unacknowledged CSMA frame in a wider contention window, or give up."""
     station = radio.station
     if is_flagged(engine, slot, backoff.DEAD):
         return DONE, LAST
@@ -169,7 +176,9 @@ def retry(engine, radio, i, slot, now):
 
 @inlined
 def continue_delivery(engine, radio, slot, cursor):
-    """Continue a CSMA frame exchange after a delivery: next receiver, or acknowledgement."""
+    """Continue a CSMA frame exchange after a delivery: to the next receiver, or the
+    acknowledgement.
+    """
     message = engine.out.pool[slot]
     if message.next == EVERYONE:
         return next_receiver(engine, radio, slot, cursor)
@@ -178,7 +187,7 @@ def continue_delivery(engine, radio, slot, cursor):
 
 @inlined
 def on_ack_step(engine, radio, reach, i, slot, now):
-    """Take a CSMA exchange's step after the frame: acknowledgement begins, ends, or is missing."""
+    """Take the next step of a CSMA acknowledgement: it begins, ends, or is found missing."""
     phase = engine.flight.phase[slot]
     if phase == backoff.ACK_DUE:
         return send_ack(engine, radio, reach, slot, now)

@@ -1,4 +1,5 @@
-"""Carrier sensing of the CSMA radio: what each node senses, and which frames it can receive.
+"""Carrier sensing of the CSMA radio: which transmissions each node senses, and which it can
+receive.
 
 A node receives a frame if it sensed silence when the frame began, no other node in reach transmits
 before its end, and it transmits nothing itself. There is no capture: of two frames that overlap at
@@ -17,13 +18,13 @@ from halfway.world.outages import NODE_DOWN, NODE_UP
 
 @inlined
 def is_cut(engine, place):
-    """Return whether a static link is broken now, so that CSMA sensing ignores it."""
+    """Return whether a static link is broken, so that no carrier is sensed over it."""
     return engine.cut.shape[0] > 0 and engine.cut[place] == 1
 
 
 @inlined
 def account(radio, i, now, up):
-    """Account for the time that a node sent or sensed on the CSMA medium since its last change."""
+    """Add the time since a CSMA node's last change to its seconds of sending and of sensing."""
     station = radio.station
     if up:
         if station[i].on_air >= 0:
@@ -35,7 +36,9 @@ def account(radio, i, now, up):
 
 @apart
 def begin(engine, radio, reach, i, slot, now):
-    """Let neighbours sense the beginning of a CSMA transmission: a frame or an acknowledgement."""
+    """Begin a CSMA transmission, a frame or an acknowledgement: the sender's neighbours
+    sense it.
+    """
     station = radio.station
     account(radio, i, now, True)
     station[i].on_air = slot
@@ -58,7 +61,7 @@ def begin(engine, radio, reach, i, slot, now):
 
 @inlined
 def succeeds(radio, place):
-    """Draw whether a CSMA frame without collision is received over the link at that place."""
+    """Draw whether a CSMA frame without collision is received over the link at an index."""
     links = radio.success.shape[0]
     if links == 0:
         return True
@@ -69,8 +72,8 @@ def succeeds(radio, place):
 
 @apart
 def end(engine, radio, reach, i, slot, now, whole):
-    """Let nodes sense a CSMA transmission's end; `radio.receivers` has the receivers of a whole
-    frame.
+    """End a CSMA transmission for all that sense it; a whole frame's receivers go to
+    `radio.receivers`.
     """
     station = radio.station
     count = 0
@@ -99,7 +102,7 @@ def end(engine, radio, reach, i, slot, now, whole):
 
 @inlined
 def went_down(engine, radio, reach, i, now):
-    """Break off the CSMA transmission that others sense of a crashed node; its queue is lost."""
+    """Break off a crashed node's CSMA transmission, and lose its queue."""
     station = radio.station
     account(radio, i, now, True)
     slot = station[i].on_air
@@ -112,7 +115,9 @@ def went_down(engine, radio, reach, i, now):
 
 @apart
 def recount_senders(engine, radio, reach, i, other, now):
-    """Recount the CSMA transmissions that a node senses: its link from `other` may have changed."""
+    """Recount the CSMA transmissions that a node senses after its link from `other` may have
+    changed.
+    """
     station = radio.station
     if station[other].on_air < 0:
         return
@@ -135,7 +140,7 @@ def recount_senders(engine, radio, reach, i, other, now):
 
 @apart
 def changed(engine, radio, reach, kind, a, b, at):
-    """Apply a change of the world to what CSMA nodes sense of the transmissions on the air."""
+    """Update CSMA sensing after a change of the world, while transmissions are on the air."""
     if kind == NODE_DOWN:
         went_down(engine, radio, reach, np.int64(a), at)
     elif kind == NODE_UP:

@@ -1,4 +1,4 @@
-"""The radios of a scenario file: one declaration each, from which a run makes its radio."""
+"""The radio declarations of a scenario file, one class each; a run makes its radio from one."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -28,31 +28,35 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The interface of a radio's declaration in a scenario file."""
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the declared radio of one run; course: None, the nodes do not move.
+        """Return the declared radio for one run; `course` is None if the nodes do not move.
 
         Raises Problem for values that do not fit.
         """
         raise NotImplementedError
 
     def copies(self, max_degree: int) -> int:
-        """Return the slots that an emission on the declared radio may need, at most that degree."""
+        """Return how many slots one emission on the declared radio may need, given the largest
+        degree.
+        """
         del max_degree
         return 1
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
-        """Return the declared radio's airtime of counted records; overhearing does not count."""
+        """Return the declared radio's airtime, computed from counted records, without
+        overhearing.
+        """
         del radio
         volume, rate = volume_of(engine), power.bit_rate
         return Airtime(air_seconds(volume[:, SENT], rate), air_seconds(volume[:, RECEIVED], rate))
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the counters that a declared radio has of its own, by name."""
+        """Return the declared radio's own counters by name."""
         del radio
         return {}
 
 
 class _WithLosses(_Declared, frozen=True, kw_only=True):
-    """The declared radios whose receptions may fail independently, over every link."""
+    """A declared radio with independent losses over every link."""
 
     success: float = 1.0  # probability of a reception, over every link
     ratios: str | None = None  # or a table of links with measured ratios, …
@@ -62,8 +66,8 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
     def success_of(
         self, network: Network, course: MotionOfRun | None
     ) -> npt.NDArray[np.float32] | float:
-        """Return the probability of a reception on a declared radio, one for all links, or one per
-        link [m].
+        """Return the declared radio's probability of reception: one for all links, or one per link
+        [m].
         """
         if not 0.0 <= self.success <= 1.0:
             raise Problem(f"radio.success = {self.success:g}: expected a number from 0 to 1")
@@ -80,7 +84,7 @@ class _WithLosses(_Declared, frozen=True, kw_only=True):
     def with_losses(
         self, radio: Any, network: Network, course: MotionOfRun | None, seed: int
     ) -> Any:
-        """Return the radio without collisions, lossy where the declaration has losses."""
+        """Return a collision-free radio with the declared losses, if there are any."""
         success = self.success_of(network, course)
         if isinstance(success, float | int) and success == 1.0:
             return radio
@@ -100,7 +104,9 @@ def _checked_speed(value: float) -> float:
 
 
 def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
-    """Return seconds [m] at a declared speed. Raises Problem for unknown positions or no speed."""
+    """Return the travel times [m] in seconds at a declared speed. Raises Problem for unknown
+    positions.
+    """
     if network.position is None:
         raise Problem("delays by distance need a network with positions", where=network.name)
     rows = np.repeat(np.arange(network.n), network.degree)
@@ -109,12 +115,14 @@ def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
 
 
 class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
-    """The declared ideal radio, a unit disk: all in reach receive after one delay, or lose it."""
+    """The declared ideal radio, a unit disk: all nodes in reach receive after one delay, or lose
+    the record.
+    """
 
     delay_s: float = 0.004  # the longest frame of 802.15.4, 127 bytes, is 4.1 ms on the air
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the declared ideal radio of one run."""
+        """Return the ideal radio for one run."""
         delay_s = _checked_delay(self.delay_s)
         return self.with_losses(Ideal(delay_s), network, course, seed)
 
@@ -129,7 +137,7 @@ class DistanceRadio(_WithLosses, frozen=True, kw_only=True, tag="distance"):
     speed: float
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the declared distance radio. Raises Problem for unknown positions."""
+        """Return the distance radio for one run. Raises Problem for unknown positions."""
         delay_s = _checked_delay(self.delay_s)
         if course is not None:
             success = float(self.success_of(network, course))  # `ratios` need a static network
@@ -153,29 +161,31 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
     queue_limit: int | None = None  # frames that a node queues
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the declared CSMA radio of one run."""
+        """Return the CSMA radio for one run."""
         return csma(network.n, seed, self.timing, self.success_of(network, course))
 
     @property
     def timing(self) -> Timing:
-        """The declared CSMA radio's timing: the preset, and the fields that override it."""
+        """The declared CSMA radio's timing: the preset's, except fields that the file sets."""
         values = asdict(self)
         given = {name: values[name] for name in Timing._fields if values.get(name) is not None}
         return _MEDIA[self.medium]._replace(**given)
 
     def exchange_s(self, record_bytes: float) -> float:
-        """Return the mean time of a frame and its acknowledgement on the declared, idle medium."""
+        """Return the mean seconds of a CSMA frame and its acknowledgement on an idle medium."""
         one = self.timing
         air_s = (one.header_bytes + record_bytes + one.ack_bytes) * 8.0 / one.bit_rate
         return one.difs_s + one.cw_min / 2.0 * one.slot_s + air_s + one.sifs_s
 
     def airtime(self, radio: Any, engine: Engine, power: Power) -> Airtime:
-        """Return the declared CSMA radio's measured airtime: a node receives whenever it senses."""
+        """Return the CSMA radio's measured airtime: a node receives whenever it senses a
+        transmission.
+        """
         del engine, power
         return Airtime(radio.station.sending_s.copy(), radio.station.hearing_s.copy())
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the declared CSMA radio's frames on the air and frames lost, by reason."""
+        """Return the CSMA radio's counters: frames on the air, and frames lost by reason."""
         words = {
             "frames": "frames",
             "acknowledgements": "acks",
@@ -188,7 +198,7 @@ class CsmaRadio(_WithLosses, frozen=True, kw_only=True, tag="contention"):
 
 
 class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
-    """The declared wired radio: links with a delay, a bandwidth and a queue for each direction.
+    """The declared wired radio: each direction of a link has a delay, a bandwidth and a queue.
 
     speed in the network's units per second (light: 3e5 km/s): adds a link's length over it.
     """
@@ -199,7 +209,7 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
     limit_s: float = float("inf")  # a record that would wait longer is dropped
 
     def made(self, network: Network, course: MotionOfRun | None, seed: int) -> Any:
-        """Return the declared wired radio of one run. Raises Problem for moving nodes."""
+        """Return the wired radio for one run. Raises Problem for moving nodes."""
         del seed
         if course is not None:
             what = 'radio.kind = "wired": expected a static network'
@@ -210,11 +220,15 @@ class WiredRadio(_Declared, frozen=True, kw_only=True, tag="wired"):
         return wired(network, delay, self.bandwidth, self.limit_s)
 
     def copies(self, max_degree: int) -> int:
-        """Return the declared wired radio's slots: the degree, as a broadcast is a copy a link."""
+        """Return the wired radio's slots for one emission: a broadcast needs one copy for each
+        link.
+        """
         return max_degree
 
     def counted(self, radio: Any) -> dict[str, int]:
-        """Return the declared wired radio's number of records that would have waited too long."""
+        """Return the wired radio's count of records dropped because their wait would be too
+        long.
+        """
         return {"dropped, queue full": int(radio.dropped.sum())}
 
 

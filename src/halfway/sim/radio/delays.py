@@ -1,4 +1,5 @@
-"""The delays of radios without collisions: one for all links, one for each, and random losses.
+"""The delays and losses of collision-free radios: one delay for all links or one each, random
+losses.
 
 `Ideal`: a unit disk whose every hop takes the same time. `Distances`: a delay of its own for every
 link. `Lossy` wraps either: each reception fails with a probability of its link.
@@ -20,20 +21,20 @@ _LOSS = 0x1055  # the random stream of losses
 
 
 class Ideal(NamedTuple):
-    """The ideal radio: the same delay over every link."""
+    """The ideal radio, with the same delay over every link."""
 
     delay: float  # seconds
 
 
 class Distances(NamedTuple):
-    """The distance radio: a delay for each link."""
+    """The distance radio of static nodes, with a delay for each link."""
 
     delay: npt.NDArray[np.float32]  # [m] seconds, by place in `who`
     turn: npt.NDArray[np.uint32]  # [m] within a row: places of its neighbours by (delay, place)
 
 
 class Lossy(NamedTuple):
-    """The lossy radio: one of the delays above, whose receptions fail independently."""
+    """The lossy radio: an ideal or distance radio whose receptions fail independently."""
 
     radio: Any  # Ideal or Distances
     success: npt.NDArray[np.float32]  # [m] probability by place in `who`; [1]: that of every link
@@ -41,7 +42,7 @@ class Lossy(NamedTuple):
 
 
 def distances(network: Network, delay: npt.ArrayLike) -> Distances:
-    """Return a distance radio with a delay [m] in seconds for each directed link of a network.
+    """Return a distance radio from the delay of each directed link, [m] in seconds.
 
     Raises Problem for delays that are negative or not finite, or not one for each link.
     """
@@ -59,7 +60,7 @@ def distances(network: Network, delay: npt.ArrayLike) -> Distances:
 def lossy(
     radio: Ideal | Distances, success: npt.ArrayLike, network: Network | None, seed: int
 ) -> Lossy:
-    """Return a lossy radio with one probability of reception, or one for each directed link [m].
+    """Return a lossy radio from one probability of reception, or one for each directed link [m].
 
     network: None where links come and go, which have one probability for all.
     Raises Problem for values outside 0…1, or not one for each link.

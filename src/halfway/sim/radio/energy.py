@@ -9,7 +9,8 @@ from halfway.problem import Problem
 
 
 class Power(NamedTuple):
-    """The power that a node draws. By default a CC2420 at 3 V, 0 dBm and 250 kb/s (its datasheet).
+    """The electric power that a node draws; the default is a CC2420 at 3 V, 0 dBm and 250 kb/s
+    (datasheet).
 
     idle_w is drawn while a node neither transmits nor receives; the default is the chip's idle
     mode, that is, a duty cycle without cost. A node that is down draws nothing.
@@ -22,7 +23,9 @@ class Power(NamedTuple):
 
 
 class Airtime(NamedTuple):
-    """The airtime that the energy is computed from: seconds sending and receiving, [n] each."""
+    """The airtime of each node, the basis of its energy: seconds sending and receiving, [n]
+    each.
+    """
 
     sent: npt.NDArray[np.float64]
     received: npt.NDArray[np.float64]
@@ -42,14 +45,16 @@ class Energy(NamedTuple):
 
 
 class Lifetime(NamedTuple):
-    """The lifetime of a run's nodes with batteries, as far as their energy goes."""
+    """The lifetime of a run's nodes: when their batteries are empty."""
 
     first_dead_s: float  # nan where no battery is used up
     alive: int  # nodes whose battery is not used up
 
 
 class Batteries:
-    """The batteries of a run's nodes in joules, [n]; inf never ends."""
+    """The battery capacities of a run's nodes in joules, [n]; inf is a battery that never
+    empties.
+    """
 
     def __init__(self, capacity_j: npt.ArrayLike, n: int) -> None:
         self.capacity_j = np.broadcast_to(np.asarray(capacity_j, np.float64), n).copy()
@@ -59,13 +64,13 @@ class Batteries:
         self._dead_at = np.full(n, np.inf)
 
     def used_up(self, energy_j: npt.NDArray[np.float64], at: float) -> npt.NDArray[np.int64]:
-        """Return the nodes whose battery energy is used up since the last call, at `at` (s)."""
+        """Return the nodes whose battery became empty since the last call, at `at` (s)."""
         dead = np.flatnonzero((energy_j >= self.capacity_j) & (self._dead_at == np.inf))
         self._dead_at[dead] = at
         return dead
 
     def lifetime(self, energy_j: npt.NDArray[np.float64], at: float) -> Lifetime:
-        """Return the lifetime of the nodes by their energy until a time (s)."""
+        """Return the lifetime of the nodes' batteries up to a time (s)."""
         self.used_up(energy_j, at)
         first = float(self._dead_at.min())
         alive = int((self._dead_at == np.inf).sum())
@@ -73,7 +78,9 @@ class Batteries:
 
 
 def checked(power: Power) -> Power:
-    """Return the same power. Raises Problem for negative or infinite values, or no bit rate."""
+    """Return a declared power unchanged. Raises Problem for negative or infinite values, or bit
+    rate 0.
+    """
     for name, value in power._asdict().items():
         if not 0.0 <= value < np.inf or (name == "bit_rate" and value == 0.0):
             raise Problem(f"{name} = {value:g}: expected a positive finite number")
@@ -81,11 +88,11 @@ def checked(power: Power) -> Power:
 
 
 def spent(power: Power, airtime: Airtime, up_s: npt.NDArray[np.float64]) -> Energy:
-    """Return the energy of nodes that were up for [n] seconds, from power and airtime."""
+    """Return the energy that nodes spent in [n] seconds of uptime, from power and airtime."""
     idle_s = np.maximum(up_s - airtime.sent - airtime.received, 0.0)
     return Energy(airtime.sent * power.tx_w, airtime.received * power.rx_w, idle_s * power.idle_w)
 
 
 def air_seconds(volume: npt.NDArray[np.int64], bit_rate: float) -> npt.NDArray[np.float64]:
-    """Return the airtime in seconds of so many bytes, for the energy of a radio."""
+    """Return the airtime in seconds of a number of bytes, at the bit rate of a power model."""
     return np.asarray(volume * 8.0 / bit_rate)

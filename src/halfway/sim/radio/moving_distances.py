@@ -1,4 +1,4 @@
-"""The distance radio of moving nodes: a hop takes a time in direct ratio to its length.
+"""The distance radio of moving nodes: the delay of a hop grows with its length at departure.
 
 The length is that at the departure of the transmission. The receivers of a broadcast are those in
 reach when it is due, the nearest one first; of equally near ones the one in the first row.
@@ -13,6 +13,7 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import advanced, mixed, seeded, uniform
+from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, declare
 from halfway.sim.engine.state import (
@@ -22,7 +23,6 @@ from halfway.sim.engine.state import (
     count_received,
     count_sent,
     is_up,
-    row_of,
 )
 from halfway.world.mobility.motion import Legs, place
 
@@ -44,14 +44,14 @@ class MovingDistances(NamedTuple):
 def moving_distances(
     legs: Legs, delay_s: float, speed: float, success: float, seed: int
 ) -> MovingDistances:
-    """Return the distance radio of nodes that move on legs."""
+    """Return the distance radio of nodes that move on mobility legs."""
     state = seeded(np.uint64(seed), _LOSS)
     return MovingDistances(delay_s, speed, legs, success, np.array([state], np.uint64))
 
 
 @inlined
 def position_at(legs, row, t):
-    """Return the position of a moving row at a time, by a binary search among its legs."""
+    """Return the position of a moving row at a time, found by binary search among its legs."""
     first, last = legs.first[row], legs.first[row + 1] - 1
     while first < last:
         middle = (first + last + 1) >> 1
@@ -64,7 +64,9 @@ def position_at(legs, row, t):
 
 @inlined
 def travel_s(radio, sender, row, departed):
-    """Return the seconds of a hop between two moving rows, by their distance at its departure."""
+    """Return the delay in seconds of a hop between two moving rows, by their distance at
+    departure.
+    """
     x, y = position_at(radio.legs, sender, departed)
     to_x, to_y = position_at(radio.legs, row, departed)
     return radio.delay_s + np.hypot(to_x - x, to_y - y) / radio.speed
@@ -72,8 +74,8 @@ def travel_s(radio, sender, row, departed):
 
 @inlined
 def receiver_after(radio, reach, sender, departed, last):
-    """Return the receiver that follows row `last` in the order of delays, the first one if that is
-    -1, or -1 if none follows.
+    """Return the moving receiver that follows row `last` in the order of delays. `last` = -1 gives
+    the first one; the result is -1 after the last one.
     """
     found, found_s, last_s = _NO_ROW, np.inf, -1.0
     if last >= 0:
@@ -89,7 +91,7 @@ def receiver_after(radio, reach, sender, departed, last):
 
 @inlined
 def enqueue(engine, radio, slot, row):
-    """Make a record due at its next receiver, now if there is none."""
+    """Make a record due at its next moving receiver, or at once if it has no further one."""
     message, departed = engine.out.pool[slot], engine.flight.departed[slot]
     if row >= 0:
         engine.flight.cursor[slot] = row
@@ -99,7 +101,7 @@ def enqueue(engine, radio, slot, row):
 
 @inlined
 def depart(engine, radio, reach, slot):
-    """Transmit a record to the receiver, or to the nearest one of all in reach."""
+    """Transmit a record to the moving receiver, or for a broadcast to the nearest node in reach."""
     message = engine.out.pool[slot]
     sender = engine.flight.row[slot]
     engine.flight.departed[slot] = message.at
@@ -118,7 +120,7 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def receives(engine, radio, reach, sender, row, message):
-    """Return whether a row that is still in reach receives the record now; counted if so."""
+    """Return whether a moving row is still in reach and receives the record; count it if so."""
     if not is_up(engine, row) or place_of(reach, sender, row) < 0:
         return False
     if radio.success < 1.0:
@@ -131,7 +133,7 @@ def receives(engine, radio, reach, sender, row, message):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor):
-    """Return the row that receives the record now; then make it due at the next receiver."""
+    """Return the moving row that receives the record, then make the record due at the next one."""
     message, sender = engine.out.pool[slot], engine.flight.row[slot]
     row, spreads = np.int64(engine.flight.cursor[slot]), engine.flight.phase[slot] == SPREADING
     if cursor == FRESH and receives(engine, radio, reach, sender, np.uint32(row), message):
@@ -146,7 +148,7 @@ def arrive(engine, radio, reach, slot, cursor):
 
 @inlined
 def changed(engine, radio, reach, kind, a, b, at):
-    """Ignore a change of the world: receivers are looked up when a record is due."""
+    """Ignore a change of the world: the moving receivers are looked up when a record is due."""
 
 
 declare(MovingDistances, depart, arrive, changed)

@@ -1,4 +1,4 @@
-"""The wired radio: point-to-point links with a delay, a bandwidth and a queue each.
+"""The wired radio: point-to-point links, each with a delay, a bandwidth and a queue.
 
 Each directed link is a FIFO. A broadcast is a copy over each link. The links of the network keep
 their places: they may break and be repaired, and nodes may crash, but no link is new.
@@ -13,6 +13,7 @@ from halfway.core.compiled import inlined
 from halfway.core.message import EVERYONE
 from halfway.core.neighbourhood import place_of
 from halfway.problem import Problem
+from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.queue import push, reserved
 from halfway.sim.engine.radio_interface import DONE, LAST, declare
 from halfway.sim.engine.state import (
@@ -21,7 +22,6 @@ from halfway.sim.engine.state import (
     count_received,
     count_sent,
     is_up,
-    row_of,
     size_of,
 )
 from halfway.world.graphs.network import Network
@@ -31,7 +31,8 @@ _IN_LINK = OWN_PHASES
 
 
 class Wired(NamedTuple):
-    """The wired radio's links of one run; arrays by place in `who`, an entry a directed link.
+    """The links of one run's wired radio, an entry for each directed link, in the order of the
+    neighbour lists.
 
     A broadcast takes a slot for each link: `free_slots` of a run is the product of receivers, most
     emissions and the largest degree.
@@ -49,7 +50,8 @@ def wired(
     network: Network, delay_s: npt.ArrayLike, bandwidth: npt.ArrayLike = np.inf,
     limit_s: float = np.inf,
 ) -> Wired:  # fmt: skip
-    """Return wired links with a delay (seconds) and a bandwidth (bit/s): one for all, or each.
+    """Return wired links from a delay (seconds) and a bandwidth (bit/s), one for all links or one
+    each.
 
     Raises Problem for a negative or infinite delay, a bandwidth that is not positive, a negative
     limit, or values that are not one for each directed link.
@@ -74,7 +76,9 @@ def wired(
 
 @inlined
 def enqueue(engine, radio, slot, place, now):
-    """Append a record to a wired link's queue; its slot is due at its arrival, now if dropped."""
+    """Append a record to a wired link's queue and make it due at its arrival; drop it if the wait
+    is too long.
+    """
     message = engine.out.pool[slot]
     begins = max(now, radio.free_at[place])
     arrives = now
@@ -96,7 +100,7 @@ def enqueue(engine, radio, slot, place, now):
 
 @inlined
 def depart(engine, radio, reach, slot):
-    """Transmit over the wired link to the receiver, or a copy over each link."""
+    """Transmit over the wired link to the receiver; a broadcast sends a copy over each link."""
     out = engine.out
     message = out.pool[slot]
     sender, now = engine.flight.row[slot], message.at
@@ -124,7 +128,9 @@ def depart(engine, radio, reach, slot):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor):
-    """Deliver a record from its wired link, unless the link broke or the receiver is down."""
+    """Deliver a record at the end of its wired link, unless the link broke or the receiver
+    is down.
+    """
     place = engine.flight.cursor[slot]
     row = np.uint32(reach.who[place])
     if engine.flight.order[slot] != radio.breaks[place] or not is_up(engine, row):
@@ -137,14 +143,14 @@ def arrive(engine, radio, reach, slot, cursor):
 
 @inlined
 def lose_contents(radio, place, at):
-    """Lose the records of a wired link, those in its queue included."""
+    """Drop all records on a wired link and in its queue."""
     radio.breaks[place] += 1
     radio.free_at[place] = at
 
 
 @inlined
 def changed(engine, radio, reach, kind, a, b, at):
-    """Drop the records of a broken wired link, and of the wired links of a crashed node."""
+    """Drop the records on a broken wired link, or on all wired links of a crashed node."""
     if kind == NODE_DOWN:
         for place in range(reach.first[a], reach.last[a]):
             lose_contents(radio, place, at)

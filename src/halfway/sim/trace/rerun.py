@@ -25,25 +25,24 @@ from halfway.sim.metrics.outcome import RunId
 
 
 class KnownNeighbours(Protocol):
-    """What nodes know of their neighbours in a rerun: it is given to them, or they learn it."""
+    """The neighbourhoods that nodes know in a rerun, given or learnt from hellos."""
 
     @property
     def neighbourhood(self) -> Neighbourhood:
-        """The neighbourhoods of all rows now."""
+        """The known neighbourhoods of all rows in a rerun."""
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return what the nodes of a rerun read and write: the state
-        and the rules of an instance that emits into `out`."""
+        """Return state and rules of a rerun's nodes, from an instance that emits into `out`."""
 
     def begin_window(self) -> None:
-        """Follow the environment, whose next window begins."""
+        """Take what a rerun's nodes know from the environment's next window."""
 
 
 def rerun(
     path: Path, run: RunId, environment: Environment, instance: SystemInstance, clocks: Clocks,
     neighbours: KnownNeighbours,
 ) -> bool:  # fmt: skip
-    """Rerun a trace on the parts of an equal simulation that has not run.
+    """Rerun a trace on the parts of a new simulation with the same configuration.
 
     Every received record goes to its node's handler again, in order, and neighbour lists change as
     they did. What handlers emit is dropped. True if the final state of all nodes is that of the
@@ -77,7 +76,9 @@ def rerun(
 
 
 def _opened(path: Path, run: RunId) -> tuple[Any, str]:
-    """Return the Parquet file of a run's trace, and the digest of the final state in it."""
+    """Return the Parquet file of a trace to rerun, and the digest of the final state in its
+    metadata.
+    """
     from pyarrow import ArrowInvalid, parquet
 
     check_regular(path)
@@ -94,7 +95,7 @@ def _opened(path: Path, run: RunId) -> tuple[Any, str]:
 
 
 def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
-    """Return a trace batch's received records (MESSAGE) for the rerun, and their rows."""
+    """Return the received records (MESSAGE) of a trace's batch for a rerun, and their rows."""
     words = batch["what"].dictionary.to_pylist()
     which = np.flatnonzero(batch["what"].indices.to_numpy() == words.index("received"))
     records = np.zeros(len(which), MESSAGE)
@@ -107,7 +108,9 @@ def _received(batch: Any) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
 
 @kernel
 def _play(door, neighbourhood, window, out, clocks, node_id, records, rows, k, ready, end):
-    """Rerun trace records k up to `ready`, and the changes before each. Return where it stopped."""
+    """Rerun trace records from k up to `ready`, each after the changes before it; return where it
+    stopped.
+    """
     slots = out.free.shape[0]
     while True:
         now = records[k].at if k < ready else end

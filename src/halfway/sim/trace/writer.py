@@ -1,4 +1,4 @@
-"""The trace of a run as a Parquet file: receptions, reports and changes; `rerun.py` reads it."""
+"""The writer of a run's trace, a Parquet file of receptions, reports and changes."""
 
 import json
 import os
@@ -23,7 +23,9 @@ _PARQUET = b"PAR1"  # the first bytes of a Parquet file
 
 
 def checked_target(path: Path) -> None:
-    """Check the target of a trace's writer: Problem for any file but an earlier trace."""
+    """Check the file that a trace is written to. Raises Problem for an existing file that is no
+    trace.
+    """
     try:
         mode = path.lstat().st_mode
         begins = b""
@@ -44,14 +46,14 @@ def checked_target(path: Path) -> None:
 
 
 def rows_of(path: Path) -> int:
-    """Return the number of rows of a complete trace's file."""
+    """Return the number of rows in a complete trace file."""
     from pyarrow import parquet
 
     return int(parquet.read_metadata(path).num_rows)
 
 
 class Trace:
-    """The writer of a trace; memory holds one batch. `close` completes the trace's file.
+    """The writer of a trace, with one batch in memory; `close` completes the file.
 
     kinds: names of the message kinds by number. names: [n] the user's names of the nodes. `abandon`
     drops what was written so far, as does an error in a call, or the end of a program that did not
@@ -78,7 +80,9 @@ class Trace:
         self, received: npt.NDArray[np.void], receivers: npt.NDArray[np.int64],
         reported: npt.NDArray[np.void], owners: npt.NDArray[np.int64], changes: Changes,
     ) -> None:  # fmt: skip
-        """Write the trace's records received and reported since the last call, and changes."""
+        """Write the records received and reported since the last call into the trace, and the
+        changes.
+        """
         if changes is not self._changes:
             self._changes, self._written = changes, 0
         now = int(changes.tally[0])
@@ -104,7 +108,7 @@ class Trace:
                 raise _unwritable(self.path, error) from None
 
     def close(self, run: RunId, state: Any) -> None:
-        """Complete the trace's file. Its metadata have the run and the digest of its final state.
+        """Complete the trace file; its metadata hold the run and the digest of its final state.
 
         A second entry has the nodes' names, by row.
         """
@@ -122,12 +126,12 @@ class Trace:
             self.abandon()
 
     def abandon(self) -> None:
-        """Drop an incomplete trace file; no effect after `close`, or a second time."""
+        """Delete an incomplete trace file; no effect after `close`, or a second time."""
         self._discard()
 
 
 def _beside(path: Path) -> tuple[Path, BinaryIO]:
-    """Open a new file for a trace's writer next to the target, with a unique name."""
+    """Open a new trace file next to the target, under a unique name."""
     for number in range(1000):
         partial = path.with_name(f"{path.name}.{os.getpid()}-{number}.partial")
         try:

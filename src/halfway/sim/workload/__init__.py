@@ -1,1 +1,1 @@
-"""The commands of applications during a run: start-up commands and publications."""
+"""The workload of a run: start-up commands, publications, payloads and requests."""

@@ -1,4 +1,4 @@
-"""The events of a run by number: of the run, and of each publisher.
+"""The two numbers of each event in a run: its number in the run, and at its publisher.
 
 The simulator numbers the publications of a run from 0. A publisher numbers its own events from 0,
 and only these numbers are in records.
@@ -14,7 +14,7 @@ Int32s = npt.NDArray[np.int32]
 
 
 def own_numbers(row: npt.ArrayLike) -> Longs:
-    """Return the number that each publication has at its publisher, from their rows in order."""
+    """Return each publication's number at its publisher, from the publishers' rows in order."""
     rows = np.asarray(row, np.int64)
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
@@ -25,12 +25,12 @@ def own_numbers(row: npt.ArrayLike) -> Longs:
 
 
 def codes(row: npt.ArrayLike, number: npt.ArrayLike) -> Longs:
-    """Return one number for each event of a publisher: its row, then its number."""
+    """Return one number for each event, which joins its publisher's row and its number there."""
     return np.asarray(row, np.int64) << 32 | np.asarray(number, np.int64)
 
 
 class EventNumbers:
-    """The numbers of a run's events, both ways: of the last `kept` ones, or of all."""
+    """The numbers of a run's events in both directions, for the last `kept` events or for all."""
 
     def __init__(self, n: int, kept: int = sys.maxsize) -> None:
         self._begun, self._kept = np.zeros(n, np.int64), kept
@@ -38,8 +38,9 @@ class EventNumbers:
         self._event: Longs = np.zeros(0, np.int64)
 
     def enter(self, row: Int32s, event: Int32s) -> Int32s:
-        """Enter the next publications, by row and number in the run; return the publisher's own
-        numbers."""
+        """Enter publications by row and number in the run; return their numbers at the
+        publishers.
+        """
         number = (self._begun[row] + own_numbers(row)).astype(np.int32)
         np.add.at(self._begun, row, 1)
         code = np.concatenate((self._code, codes(row, number)))
@@ -51,8 +52,8 @@ class EventNumbers:
         return number
 
     def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
-        """Return the number in the run of events by publisher, or -1 for those that are not
-        kept.
+        """Return the numbers in the run of events by publisher and own number; -1: no
+        longer kept.
         """
         code = codes(row, number)
         if not len(self._code):

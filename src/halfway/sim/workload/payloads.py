@@ -1,4 +1,4 @@
-"""Payloads of a run: which message kinds carry an event, and the bytes of the events in flight."""
+"""The payload sizes of a run's events, for the message kinds that carry an event."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ _FREE = np.iinfo(np.int64).max
 
 
 def payload_of(kinds: Kinds, window: int) -> Payload:
-    """Return the empty payload of a run with so many events in flight.
+    """Return an empty table of payload sizes for a run, with room for the events in flight.
 
     Places are reused after four windows. No node handles an event that old.
     """
@@ -22,7 +22,7 @@ def payload_of(kinds: Kinds, window: int) -> Payload:
 
 
 class PayloadSizes:
-    """The sizes of a run's events, entered into the payload of its engine."""
+    """The payload sizes of a run's events, entered into the table of the engine."""
 
     def __init__(self, payload: Payload) -> None:
         self._payload = payload
@@ -30,7 +30,9 @@ class PayloadSizes:
         self._sizes = np.zeros(0, np.int64)
 
     def enter(self, publisher: npt.NDArray[np.int32], publications: Publications) -> None:
-        """Enter the bytes of the next publications of these publishers (ids), if they have any."""
+        """Enter the payload sizes of the next publications, if they have any, by publisher
+        (ids).
+        """
         if publications.size is None:
             return
         places = len(self._payload.event)

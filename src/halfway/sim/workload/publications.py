@@ -1,4 +1,6 @@
-"""Publications of a run, taken from the demand batch by batch and entered into the accounting."""
+"""The feed of a run's publications: batches from the demand, entered into the delivery
+accounting.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +23,7 @@ _MAX_DISTANCES = 1 << 22  # distances cached while the network does not change
 
 
 class PublicationFeed:
-    """The feed of publications of a run; it knows the nodes that are up, and shortest paths.
+    """The publication feed of a run; it knows which nodes are up, and the shortest paths.
 
     It follows the world ahead of the engine, up to each publication. Batches end where the window
     or the demand ends them, never where a caller stops to look.
@@ -46,7 +48,7 @@ class PublicationFeed:
         self._distances: dict[int, npt.NDArray[np.int32]] = {}
 
     def begin_window(self, window: Changes) -> None:
-        """Begin a window of the publication feed, given its changes; the previous one is over."""
+        """Begin a window of the publication feed with its changes; the previous window is over."""
         self._follow(np.inf)
         if not self._stretch:  # links do not matter then, and their changes are many
             nodes = window.kind <= NODE_UP
@@ -54,7 +56,8 @@ class PublicationFeed:
         self._changes, self._next = window, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
-        """Take the feed's next publications before a time, and until when they are complete.
+        """Take the next publications before a time; return also the time up to which they are
+        complete.
 
         Their events have the publishers' own numbers. Where applications react to what they hear,
         everything before the last time that was returned must have happened.
@@ -75,18 +78,19 @@ class PublicationFeed:
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Let the applications of the publication feed hear events, see `RequestLoop.hear`."""
+        """Hand heard events to the applications of the publication feed, see `RequestLoop.hear`."""
         if self._loop is not None:
             self._loop.hear(changes, event, row, at, hops)
 
     def settle(self, until: float) -> None:
-        """Let the applications act on everything that happened before a time (seconds)."""
+        """Let the applications of the publication feed act on all events before a time
+        (seconds).
+        """
         if self._loop is not None:
             self._loop.settle(until)
 
     def events_of(self, delivered: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """Return the numbers in the run of the events of reports (MESSAGE), from the feed, or -1 if
-        too old.
+        """Return the numbers in the run of reported events (MESSAGE); -1: too old for the feed.
 
         Raises Problem for a report without a publisher.
         """
@@ -97,7 +101,7 @@ class PublicationFeed:
         return self._numbers.events(publishers, delivered["event"])
 
     def _follow(self, t: float) -> None:
-        """Apply the changes up to a time (inclusive) in the publication feed."""
+        """Apply changes up to a time (inclusive) to the publication feed."""
         window = self._changes
         while self._next < len(window.t) and window.t[self._next] <= t:
             k = self._next

@@ -1,4 +1,4 @@
-"""The loop of requests: applications whose events follow from what they heard during a run.
+"""The request loop of a run: clients ask group members, and members answer, by events.
 
 Clients request a resource of the nearest member in their view, and members reply. An application
 acts `reaction_s` after its cause. So the simulator runs `reaction_s` ahead of the applications,
@@ -45,7 +45,7 @@ _OF_CLIENTS, _OF_WRITES = 1, 2  # random streams of stays and of groups
 
 @dataclass
 class _Open:
-    """A request that waits for a reply."""
+    """A request without a reply yet."""
 
     client: int
     since: float = 0.0
@@ -54,7 +54,7 @@ class _Open:
 
 
 class RequestLoop:
-    """The loop of requests in a run: what clients and members hear, and the events that follow."""
+    """The request loop of a run: what clients and members hear, and which events they publish."""
 
     def __init__(self, demand: ReplicatedResources, n: int, tally: RequestTally) -> None:
         self._demand, self._rules, self._tally = demand, demand.rules, tally
@@ -87,15 +87,18 @@ class RequestLoop:
 
     @property
     def reaction_s(self) -> float:
-        """The seconds for which the events of the loop are known ahead."""
+        """The reaction time of applications in the request loop: their events are known so far
+        ahead.
+        """
         return self._rules.reaction_s
 
     def hear(
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter what happened in the run: the changes that the engine applied, and events (-1:
-        unknown) that rows heard. They may have happened in any order."""
+        """Enter the changes that the engine applied and the events (-1: unknown) that rows heard,
+        in any order.
+        """
         t, kind, node, memory = self._turns.of_nodes(changes)
         for k in range(len(t)):
             lost = memory[k] == LOST
@@ -106,13 +109,17 @@ class RequestLoop:
                 self._push(when, _HEARS, there, one, distance)
 
     def act(self, until: float) -> None:
-        """Let the applications act on everything that happened before a time (seconds)."""
+        """Let clients and members of the request loop act on all entries before a time
+        (seconds).
+        """
         while self._due and self._due[0][0] < until:
             at, what, _, about = heapq.heappop(self._due)
             self._handlers[what](at, *about)
 
     def settle(self, until: float) -> None:
-        """Let the applications act up to a time (seconds), and tally the stale replicas there."""
+        """Let clients and members act up to a time (seconds), and tally the replicas that are stale
+        there.
+        """
         self.act(until)
         there = [k for k in range(len(self._stays)) if self._has_replica(k, until)]
         self._tally.replicas = len(there)
@@ -132,12 +139,14 @@ class RequestLoop:
         return bool(self._version[k] < self._newest[self._stays[k].group])
 
     def _send(self, at: float, what: int, sender: int, receiver: int, number: int) -> None:
-        """Let a member publish an event, `reaction_s` after its cause at a time."""
+        """Let a group member publish an event, `reaction_s` after its cause."""
         event = ResourceEvent(what, sender, receiver, number)
         self._demand.publish(at + self.reaction_s, event)
 
     def _turn(self, at: float, row: int, is_up: int, lost: int) -> None:
-        """Let a node go down or come up; without its memory, its members know nothing."""
+        """Let a node go down or come up; its members and clients lose their knowledge with its
+        memory.
+        """
         del at
         self._is_up[row] = is_up
         if is_up and lost:
@@ -172,7 +181,7 @@ class RequestLoop:
             self._push(at + self._writing[group].exponential(every_s), _WRITES, group)
 
     def _write(self, at: float, group: int) -> None:
-        """Let a random member of a group that has a replica write: CAST to the group."""
+        """Let a random group member with a replica write, by CAST to the group."""
         self._write_next(at, group)
         after = at + self.reaction_s
         there = [k for k in self._demand.replicas[group]
@@ -184,7 +193,7 @@ class RequestLoop:
             self._push(after, _WRITTEN, writer, number)
 
     def _written(self, at: float, writer: int, number: int) -> None:
-        """Enter a write that its member has published, if its node is still up."""
+        """Enter the write that a group member has published, if its node is still up."""
         if self._is_there(writer, at):
             self._tally.writes += 1
             self._version[writer] = number
@@ -203,7 +212,7 @@ class RequestLoop:
             self._try(at, request)
 
     def _try(self, at: float, request: int) -> None:
-        """Let a client ask the nearest member in its view: SEND to this member."""
+        """Let a client ask the nearest member in its view, by SEND."""
         one = self._open[request]
         one.member = int(nearest_member(self._views, one.client, at))
         if one.member == NONE:
@@ -217,7 +226,7 @@ class RequestLoop:
         self._push(at + waits_s, _ENDS if last else _WAITED, request)
 
     def _reply(self, at: float, row: int, asked: ResourceEvent, event: int) -> None:
-        """Let a member answer a request, once: SEND to its client."""
+        """Let a group member answer a request once, by SEND to its client."""
         k = asked.receiver
         if self._stays[k].row != row or event in self._answered or not self._is_there(k, at):
             return
@@ -227,7 +236,7 @@ class RequestLoop:
         self._send(at, REPLY, k, asked.sender, asked.number)
 
     def _served(self, at: float, row: int, reply: ResourceEvent) -> None:
-        """Let a client hear a reply to its request; the first one serves it."""
+        """Let a client hear a reply to its request; the first reply serves the request."""
         one = self._open.get(reply.number)
         if one is None or self._stays[one.client].row != row:
             return
@@ -238,7 +247,7 @@ class RequestLoop:
             self._tally.fail_overs += one.tries - 1
 
     def _waited(self, at: float, request: int) -> None:
-        """Let a client suspect the member that did not reply, and ask the next one."""
+        """Let a client suspect a member that did not reply, and ask the next one."""
         one = self._open.get(request)
         if one is None:
             return
@@ -249,7 +258,7 @@ class RequestLoop:
         self._try(at, request)
 
     def _ended(self, at: float, request: int) -> None:
-        """End a request without a reply after its last try, or without a member to ask."""
+        """End a request without a reply: after its last try, or without a member to ask."""
         one = self._open.pop(request, None)
         if one is not None and self._is_there(one.client, at):
             if one.member != NONE:
@@ -259,7 +268,7 @@ class RequestLoop:
 
 
 def loop_of(demand: Demand, n: int, tally: RequestTally | None) -> RequestLoop | None:
-    """Return the loop of requests of a run, or None where its workload has none."""
+    """Return the request loop of a run; None if its workload has no requests."""
     if tally is None or not isinstance(demand, ReplicatedResources):
         return None
     return RequestLoop(demand, n, tally)

@@ -1,4 +1,4 @@
-"""Start-up commands, repeated for nodes that are down when a command is due."""
+"""The start-up commands of a run, sent again to nodes that were down when a command was due."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,8 @@ from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
 
 
 class StartUp:
-    """The start-up commands of a run. One to a node that is down is lost, and sent again.
+    """The start-up commands of a run; a command to a node that is down is lost, and sent again
+    later.
 
     It is delayed by as long as the node was down, because some commands have to follow the start of
     their node after a while. An application commands a node again that comes back without its
@@ -24,7 +25,7 @@ class StartUp:
         self._down_since = {int(row): 0.0 for row in initially_down}
 
     def repeat(self, changes: Changes) -> Iterator[Commands]:
-        """Yield the lost start-up commands of nodes that come up in a window, in that order."""
+        """Yield the lost start-up commands of nodes that come up in a window, in order of time."""
         commands = self._commands
         emptied = (changes.kind == NODE_UP) & (changes.b == LOST)
         late = not self._down_since and changes.t.min(initial=np.inf) > self._last
@@ -49,7 +50,7 @@ class StartUp:
                 yield part(commands, lost)
 
     def _again(self, row: int, t: float) -> Iterator[Commands]:
-        """Yield the start-up commands of a row, those that are still due left out, from t on."""
+        """Yield the start-up commands of a row from time t on, except those still due."""
         commands = self._commands
         due = (commands.row == row) & (commands.at < t)
         if due.any():

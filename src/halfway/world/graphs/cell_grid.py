@@ -121,7 +121,9 @@ def grid_of(position, radius):
 
 @kernel
 def fill(first, ordered, grid, radius, start, who, begin, k):
-    """Write a cell grid's neighbour rows from `begin`, entry k; return where it stopped (full)."""
+    """Write a cell grid's neighbour rows from row `begin` and entry k on; return where the array
+    became full.
+    """
     n, room, reach = ordered.shape[0], who.shape[0], radius * radius
     for i in range(begin, n):
         start[i] = begun = k

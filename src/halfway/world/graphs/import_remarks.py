@@ -1,4 +1,6 @@
-"""Sentences on what the reader of a network file left out: counts, and the first names."""
+"""Remarks on the import of a network: what the reader of a file left out, with counts and first
+names.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,8 +38,6 @@ def counted(kind: str, count: int) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names of a network's nodes in brackets, with a space before, or "" for
-    none.
-    """
+    """Return the first names of a network's nodes as " (a, b, …)", or "" without names."""
     more = ", …" if len(names) > _SHOWN else ""
     return f" ({', '.join(names[:_SHOWN])}{more})" if names else ""

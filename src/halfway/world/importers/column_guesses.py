@@ -118,7 +118,9 @@ def _quality(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> t
 
 
 def _values(table: TextTable, column: int) -> list[float]:
-    """Return the finite numbers of a link table's column; none if a field is not a number."""
+    """Return the finite numbers in a link table's column, or no numbers if a field is not
+    numeric.
+    """
     try:
         found = [table.quality(row, line, column) for line, row in table.rows]
     except Problem:

@@ -51,7 +51,7 @@ class JsonLink(NamedTuple):
 
 
 class JsonNode(NamedTuple):
-    """A node of a JSON topology, with its coordinates if it has some."""
+    """A node of a JSON topology; its coordinates are optional."""
 
     item: str
     name: Any
@@ -140,7 +140,7 @@ def _is_simple(value: Any) -> bool:
 
 
 def _field(value: Any) -> str:
-    """Return a value of the JSON file as the field of a table, or "" for none."""
+    """Return a JSON value as the text of a table's field; null becomes ""."""
     return "" if value is None or not _is_simple(value) else str(value)
 
 

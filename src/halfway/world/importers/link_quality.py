@@ -70,8 +70,9 @@ def repeated_links(table: TextTable, columns: tuple[str, ...]) -> int:
 
 
 def _ratio(table: TextTable, row: list[str], line: int, column: int, scale: float) -> float:
-    """Return a ratio of a table's field, NaN where it is empty. "67%"
-    is a ratio whatever the scale."""
+    """Return the ratio in a link table's field, NaN for an empty one; "67%" is a ratio on any
+    scale.
+    """
     is_share = column < len(row) and row[column].strip().endswith("%")
     ratio = table.quality(row, line, column) / (1.0 if is_share else scale)
     if not (math.isnan(ratio) or 0.0 <= ratio <= 1.0):

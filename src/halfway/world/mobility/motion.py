@@ -97,7 +97,9 @@ def positions(
 
 @inlined
 def leg_at(legs, i, k, t):
-    """Return the last leg of moving node i, from k on, that began by t (k if none did)."""
+    """Return the last leg of moving node i, from leg k on, that began by time t; leg k if none
+    began.
+    """
     last = legs.first[i + 1] - 1
     while k < last and legs.t0[k + 1] <= t:
         k += 1

@@ -1,4 +1,4 @@
-"""Disjoint paths, which share only their ends, of least total weight: two (Suurballe) or more.
+"""Disjoint paths of least total weight between two nodes: a pair (Suurballe), or more.
 
 These functions see the whole network; protocols must not import them. Existence is exact; the
 weights are sums of doubles, and of equally light sets of paths any one may be returned.
@@ -21,7 +21,7 @@ _u4 = np.uint32
 def disjoint_pair(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> tuple[Rows, Rows] | None:
-    """Return two disjoint paths from source to target, but for the ends, of least total weight.
+    """Return two paths of least total weight that share only their ends.
 
     The lighter is first. None where no two exist, by Menger's theorem exactly where one node (or
     the link between the ends) lies on every path. weight [m] by place.
@@ -34,7 +34,7 @@ def disjoint_paths(
     network: Network, weight: Doubles, source: int, target: int, most: int,
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """Return as many disjoint paths as exist, up to `most`, with no node in common but both ends.
+    """Return up to `most` paths that share only their ends; fewer if no more exist.
 
     They have the least total weight of so many, the lightest is first. There are fewer than `most`
     exactly where no more exist. Raises Problem as `routes.shortest` does, and for ends that are

@@ -54,7 +54,7 @@ def by_hops(network: Network) -> Doubles:
 
 
 def shortest(network: Network, weight: Doubles, source: int, closed: Closed | None = None) -> Tree:
-    """Return shortest routes by weight from row `source` to all rows that avoid what is closed.
+    """Return the shortest routes from row `source` to all rows, without closed rows and links.
 
     weight [m] by place, 0 or more and finite. Raises Problem for a source that is out of range or
     closed, and for other weights.
@@ -81,8 +81,7 @@ def shortest_from(
 def route(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> Rows:
-    """Return [hops + 1]: the rows of the shortest route, both ends
-    included; [0] where there is none.
+    """Return the rows of the shortest route, both ends included [hops + 1]; [0]: no route exists.
 
     The same rows as `path(shortest(…), target)`, but the search ends at the target.
     """
@@ -97,8 +96,9 @@ def route(
 
 
 def path(tree: Tree, target: int) -> Rows:
-    """Return [hops + 1]: the rows of a route from a tree's source to
-    `target`, both included; [0]: none."""
+    """Return the rows of a route from a tree's source to `target`, both included [hops + 1]; [0]:
+    no route exists.
+    """
     if not 0 <= target < len(tree.parent):
         raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")
     rows: Rows = _walked_back(tree.parent, target)
@@ -129,7 +129,7 @@ def check_weights(network: Network, weight: Doubles, closed: Closed) -> None:
 
 
 def check_end(network: Network, row: int, closed: Closed) -> None:
-    """Raise Problem unless a route may begin or end at that row of the underlay."""
+    """Raise Problem if a row of the underlay cannot be an end of a route."""
     if not 0 <= row < network.n:
         raise Problem(f"row = {row}: expected 0…{network.n - 1}", where=network.name)
     if closed.rows[row]:

@@ -27,7 +27,7 @@ def draw_heavy_tailed(out, least, most, word):
 
 @kernel
 def draw_exponential(out, mean, word):
-    """Draw a Waxman network's bandwidths: fill out with exponential numbers of that mean."""
+    """Fill `out` with exponential bandwidths for a Waxman network, with a given mean."""
     for k in range(out.shape[0]):
         word = advanced(word)
         out[k] = -mean * logarithm(1.0 - uniform(mixed(word)))

@@ -97,7 +97,9 @@ def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
 
 
 def _intervals(of: NumberIntervals) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return first and last topic of each node's number interval [n]; last < first: none."""
+    """Return the first and last topic of each node's number interval, [n] each; last < first: an
+    empty one.
+    """
     drawn = np.empty((of.n, 3))
     _draw_subscribers(np.uint64(of.seed), drawn)
     centre = 1.0 + drawn[:, 1] * (of.numbers - 1)

@@ -33,7 +33,7 @@ class BrokerPeriod(NamedTuple):
 
 
 class GivenRoles(NamedTuple):
-    """The roles that a workload gives by name, as rows [topic]; None: the seed draws them."""
+    """The roles that a workload gives by name, as rows [topic]; None leaves a role to the seed."""
 
     publishers: tuple[tuple[int, ...], ...] | None = None
     subscribers: tuple[tuple[int, ...], ...] | None = None

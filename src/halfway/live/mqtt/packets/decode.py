@@ -1,4 +1,4 @@
-"""Bytes to packets. Every rule of the standards on the form of a packet is checked here."""
+"""The decoder of MQTT packets, from bytes; it checks every rule on the form of a packet."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -47,7 +47,7 @@ _FLAGS = {6: 2, 8: 2, 10: 2}
 
 
 def decode(first: int, body: bytes, version: int) -> Packet:
-    """Return the packet with a first byte and a body, which is all behind the remaining length.
+    """Return the MQTT packet with a first byte and a body, the bytes behind the remaining length.
 
     version: MQTT3 or MQTT5; a CONNECT states its own. Raises Violation for everything that the
     standard of the version does not allow.
@@ -164,7 +164,7 @@ def _publish(first: int, body: bytes, version: int) -> PublishPacket:
 def _answer(
     packet: type[_T], name: str, allowed: frozenset[Reason]
 ) -> Callable[[PacketFields, int], _T]:
-    """Return the decoder of a packet that only has a packet id and, in 5.0, a reason."""
+    """Return a decoder for packets with only a packet id and, in 5.0, a reason."""
 
     def read(fields: PacketFields, version: int) -> _T:
         packet_id = _packet_id(fields)

@@ -1,4 +1,4 @@
-"""Packets to bytes, in the shortest form of each."""
+"""The encoder of MQTT packets, to bytes, in the shortest form of each."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -34,7 +34,7 @@ _FLAGS = {6: 2, 8: 2, 10: 2}
 
 
 def encode(packet: Packet, version: int) -> bytes:
-    """Return the bytes of a packet in a version; a CONNECT states its own.
+    """Return the bytes of an MQTT packet in a protocol version; a CONNECT states its own.
 
     3.1.1 has neither properties nor most codes: both are left out. Raises ValueError for a packet
     that the version does not have, and for a field that is too long.
@@ -117,7 +117,7 @@ def _answer(
 
 
 def _reason(reason: Reason, properties: Properties, version: int, packet: str) -> bytes:
-    """Return a reason and properties at the end of a packet; both may be left out."""
+    """Return the reason and properties that end an MQTT packet; both may be omitted."""
     if version == MQTT3 or (reason == Reason.SUCCESS and properties == NO_PROPERTIES):
         return b""
     if properties == NO_PROPERTIES:

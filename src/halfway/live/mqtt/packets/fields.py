@@ -1,4 +1,4 @@
-"""The data types of MQTT on the wire: integers, text and binary data [mqtt5 §1.5]."""
+"""The data types in MQTT packets: integers, text and binary data [mqtt5 §1.5]."""
 
 from functools import lru_cache
 
@@ -10,7 +10,9 @@ _SHORT = 256  # bytes of a text that is remembered
 
 
 class Violation(Exception):
-    """Bytes or packets that break the standard; `reason` is the code to close with."""
+    """The error of bytes or packets that break the MQTT standard; `reason` is the code to close
+    with.
+    """
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -18,12 +20,12 @@ class Violation(Exception):
 
 
 def malformed(detail: str) -> Violation:
-    """Return the violation of bytes that are no packet."""
+    """Return the violation of a malformed packet."""
     return Violation(Reason.MALFORMED_PACKET, detail)
 
 
 def protocol_error(detail: str) -> Violation:
-    """Return the violation of a packet that is not allowed here."""
+    """Return the violation of a packet that is not allowed at this point."""
     return Violation(Reason.PROTOCOL_ERROR, detail)
 
 

@@ -1,4 +1,5 @@
-"""One direction each of a connection's bytes: `receive` makes packets, `send` makes bytes.
+"""The byte stream of an MQTT connection: `receive` turns bytes into packets, `send` packets into
+bytes.
 
 Neither does input or output, as in h11: the caller reads and writes the socket.
 """
@@ -15,14 +16,14 @@ _HEADER = 5  # bytes of the longest fixed header
 
 
 class Broken(NamedTuple):
-    """The last event of a stream: the peer broke the standard."""
+    """The last item of a stream whose client broke the MQTT standard."""
 
     reason: Reason  # to close the connection with
     detail: str  # for people
 
 
 class PacketStream:
-    """The bytes of one connection.
+    """The packet stream of one MQTT connection.
 
     version: MQTT3 or MQTT5; None waits for the version of the first CONNECT, as a server does.
     maximum_bytes: the size of the largest packet that is received. A larger one breaks the stream
@@ -37,7 +38,7 @@ class PacketStream:
         self._is_broken = False
 
     def receive(self, data: bytes) -> list[Packet | Broken]:
-        """Take the bytes that arrived; return the packets that they complete, in order.
+        """Take bytes that arrived; return the MQTT packets that they complete, in order.
 
         Broken is the last event where the bytes break the standard; after it nothing is returned.
         No bytes raise an exception. At most one packet is buffered.
@@ -70,7 +71,9 @@ class PacketStream:
         return packet
 
     def _extent(self, content: bytes, at: int) -> tuple[int, int] | None:
-        """Return where the body of the packet at a place begins and ends; None: it is not here."""
+        """Return where the body of the packet at an offset begins and ends; None: it is
+        incomplete.
+        """
         if self.version is None and at < len(content) and content[at] >> 4 != ConnectPacket.type:
             raise protocol_error("the first packet is not CONNECT")
         length = 0
@@ -91,7 +94,7 @@ class PacketStream:
         raise malformed("the remaining length has more than four bytes")
 
     def send(self, packet: Packet) -> bytes:
-        """Return the bytes of a packet for the peer. A CONNECT sets the version of the stream.
+        """Return the bytes of a packet for the client; a CONNECT sets the stream's version.
 
         Raises ValueError for a packet that the version does not have.
         """

@@ -1,4 +1,4 @@
-"""What the MQTT door adds to topics and filters: a limit of levels, and shared subscriptions."""
+"""The topic names of the MQTT door: limits of topics and filters, and shared subscriptions."""
 
 from halfway.live.topic_filters import filter_problem, topic_problem
 

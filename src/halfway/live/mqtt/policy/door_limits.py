@@ -1,4 +1,4 @@
-"""Every limit of the door, and every reason for which it drops a message."""
+"""The limits of the MQTT door, and the reasons for which it drops a message."""
 
 from collections import Counter
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class DoorLimits(NamedTuple):
-    """The limits of a door. At each limit, the named answer or drop follows; nothing grows on.
+    """The limits of an MQTT door; at each, a documented refusal or drop follows.
 
     Times are in seconds. A client of 5.0 receives the limits that concern it in its CONNACK.
     """
@@ -30,7 +30,7 @@ class DoorLimits(NamedTuple):
 
 
 class DoorDrop(StrEnum):
-    """Why a message did not reach a client, or a publication did not reach the mesh."""
+    """A reason for which the MQTT door drops a message or a publication."""
 
     OFFLINE = "client offline"  # QoS 0 is not kept for a client that is away
     SLOW = "client too slow"  # QoS 0, the oldest first, where too much waits for a client

@@ -1,4 +1,5 @@
-"""Sessions of clients as a machine without input or output: bytes, events and the time go in.
+"""The session machine of the MQTT door: bytes, events and times go in, bytes and publications come
+out.
 
 `Machine` is the face of this folder. The folder's modules build on each other in this order:
 timers, outgoing, session, connection, shares, table, connecting, publishing, subscribing, machine.

@@ -1,4 +1,4 @@
-"""A message on its way to one client."""
+"""The delivery of one message to one MQTT client."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from halfway.live.mqtt.sessions.messages import Message
 
 
 class ClientDelivery(NamedTuple):
-    """A message for one client, as its subscriptions ask for it."""
+    """A message for one MQTT client, with the QoS and properties of its subscriptions."""
 
     message: Message
     qos: int

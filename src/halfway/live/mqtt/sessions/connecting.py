@@ -1,4 +1,4 @@
-"""CONNECT and DISCONNECT: how a client begins and ends a session."""
+"""The MQTT packets CONNECT and DISCONNECT: how a client begins and ends a session."""
 
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.properties import Properties
@@ -21,7 +21,7 @@ def connect(
     spare_id: str,
     now: float,
 ) -> None:
-    """Answer a CONNECT: begin or resume a session, or refuse the client.
+    """Handle a CONNECT: begin or resume a session, or refuse the client.
 
     permissions: of the client; None refuses it. spare_id: a client id for a client without one,
     which cannot be guessed.
@@ -60,7 +60,7 @@ def _refusal(packet: ConnectPacket, permissions: Permissions | None) -> Reason |
 def _session(
     table: Table, packet: ConnectPacket, client_id: str, now: float
 ) -> tuple[ClientSession | None, bool]:
-    """Return the session of a client and whether it was there before.
+    """Return the session for a connecting client, and whether it existed before.
 
     None where the session belongs to another user (True), and where there are too many (False).
     """
@@ -99,7 +99,7 @@ def _begin(
 
 
 def _granted(table: Table, packet: ConnectPacket, session: ClientSession) -> Properties:
-    """Return what the server of 5.0 states in CONNACK; 3.1.1 leaves it out."""
+    """Return the properties that the server of 5.0 states in CONNACK; 3.1.1 has none."""
     limits, asked = table.limits, packet.properties.session_expiry_s
     shortened = asked is not None and asked > session.expiry_s
     too_long = packet.keep_alive_s > limits.keep_alive_s
@@ -114,7 +114,7 @@ def _granted(table: Table, packet: ConnectPacket, session: ClientSession) -> Pro
 
 
 def disconnect(table: Table, connection: Connection, packet: DisconnectPacket, now: float) -> None:
-    """End a connection as its client asks: without the will, unless the code asks for it."""
+    """End a connection at its client's DISCONNECT, without the will unless the code asks for it."""
     session = connection.session
     expiry_s = packet.properties.session_expiry_s
     if packet.properties.server_reference is not None:
@@ -127,7 +127,7 @@ def disconnect(table: Table, connection: Connection, packet: DisconnectPacket, n
 
 
 def timed_out(table: Table, connection: Connection, what: str, now: float) -> None:
-    """Close a connection that was silent for too long; else wait on."""
+    """Close a connection after too long a silence; else set the timer again."""
     if what == "connect":
         table.detach(connection, now)
         return
@@ -140,7 +140,7 @@ def timed_out(table: Table, connection: Connection, what: str, now: float) -> No
 
 
 def broken(table: Table, connection: Connection, violation: Violation, now: float) -> None:
-    """Close a connection whose client broke the standard."""
+    """Close a connection whose client broke the MQTT standard."""
     if connection.session is not None:
         connection.disconnect(violation.reason, violation.detail)
     elif violation.reason is Reason.UNSUPPORTED_VERSION:

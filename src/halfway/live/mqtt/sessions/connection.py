@@ -1,4 +1,4 @@
-"""One network connection of a client: its bytes, its limits and its topic aliases."""
+"""One network connection of an MQTT client: bytes, limits and topic aliases."""
 
 from collections import deque
 
@@ -55,7 +55,7 @@ class Connection:
 
     @property
     def is_reading(self) -> bool:
-        """Whether the socket is to be read: the mesh takes what the client publishes."""
+        """Whether the socket should be read, as the mesh still takes the client's messages."""
         is_waiting = self.is_admitting or self.is_closing
         return self.pending < self._limits.pending and not is_waiting
 
@@ -73,7 +73,7 @@ class Connection:
         self._output += self.stream.send(packet)
 
     def disconnect(self, reason: Reason, detail: str = "") -> None:
-        """Append the DISCONNECT of 5.0, and close the connection behind it."""
+        """Queue a DISCONNECT (5.0), and close the connection after it."""
         if self.session is not None and self.is_version_5:
             room = self._packet_maximum is None or self._packet_maximum > _ROOM_FOR_REASONS
             text = detail[:128] if detail and room else None
@@ -81,7 +81,7 @@ class Connection:
         self.is_closing = True
 
     def take_output(self, now: float) -> bytes:
-        """Take the bytes for the socket, messages of the session included."""
+        """Take the bytes to write to the socket, including messages of the session."""
         if self.session is not None and self.is_writable and not self.is_closing:
             for packet in self.session.outgoing.take(now, self._window):
                 self._transmit(packet, self.session)

@@ -1,4 +1,6 @@
-"""The subscriptions of all sessions: towards the mesh, and from an event to the sessions."""
+"""The subscriptions of all MQTT sessions: one each at the mesh, and from an event to its
+sessions.
+"""
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +16,7 @@ from halfway.live.topic_filters import FilterTree
 
 
 class DoorSubscriptions:
-    """The granted subscriptions of a door.
+    """The granted subscriptions of an MQTT door.
 
     The door has one subscription at the mesh for each filter, however many sessions have it.
     on_event: what the mesh calls with each event; it calls `deliver`.
@@ -33,7 +35,7 @@ class DoorSubscriptions:
         self._recent: OrderedDict[tuple[int, int, int], None] = OrderedDict()
 
     def grant(self, session: ClientSession, grant: Grant, now: float) -> None:
-        """Set a subscription of a session. Raises Refusal where the mesh does not take it."""
+        """Set a session's subscription. Raises Refusal if the mesh does not take it."""
         filter_, key = grant.filter, grant.request.filter
         if key not in session.grants:
             self._use(filter_)
@@ -47,7 +49,7 @@ class DoorSubscriptions:
             self.shares.join(grant.share, session)
 
     def revoke(self, session: ClientSession, topic_filter: str) -> bool:
-        """End a subscription of a session. Return False if there is none."""
+        """End a session's subscription; return False if it did not exist."""
         grant = session.grants.pop(topic_filter, None)
         if grant is None:
             return False
@@ -71,7 +73,7 @@ class DoorSubscriptions:
             self._mesh.unsubscribe(self._at_mesh.pop(topic_filter))
 
     def retained(self, session: ClientSession, grant: Grant, now: float) -> None:
-        """Send the retained messages that a subscription matches to its session."""
+        """Send a session the retained messages that match its subscription."""
         for event in self._mesh.retained(grant.filter):
             one = self._message(event, now)
             if one is not None and _receives(session, grant, one):
@@ -81,7 +83,7 @@ class DoorSubscriptions:
                 )
 
     def deliver(self, event: Event, now: float) -> Iterable[ClientSession]:
-        """Pass an event to the sessions that receive it, once each; return these sessions.
+        """Pass an event to each session with a matching subscription, once; return the sessions.
 
         An event may come several times, by several subscriptions at the mesh; it counts once.
         """
@@ -116,7 +118,7 @@ class DoorSubscriptions:
     def deliver_shared(
         self, one: Message, share: Share, identity: bytes, now: float
     ) -> Iterator[ClientSession]:
-        """Pass a message to one session of a share; return the session."""
+        """Pass a message to one session of a shared subscription; return the session."""
         session = self.shares.choose(share, identity, now)
         if session is None:
             return
@@ -140,7 +142,7 @@ def _receives(session: ClientSession, grant: Grant, one: Message) -> bool:
 
 
 def _merged(one: Message, grants: list[Grant]) -> ClientDelivery:
-    """Return the delivery for all matching subscriptions of a session [mqtt5 §3.3.4]."""
+    """Return one delivery for all matching subscriptions of a session [mqtt5 §3.3.4]."""
     if len(grants) == 1:
         asked = grants[0].request
         retain = one.retain and asked.retain_as_published

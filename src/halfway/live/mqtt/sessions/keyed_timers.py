@@ -1,4 +1,4 @@
-"""Times at which something is due, under keys: one time for each key."""
+"""Timers under keys for the MQTT sessions: one time for each key."""
 
 import heapq
 import math
@@ -11,7 +11,7 @@ _SPARE = 64  # superseded entries that the heap may have in any case
 
 
 class KeyedTimers(Generic[_K]):
-    """A heap of keys by the time at which they are due.
+    """A heap of keyed timers.
 
     Setting a key again supersedes its time. The heap has at most about twice as many entries as
     there are keys.
@@ -23,7 +23,7 @@ class KeyedTimers(Generic[_K]):
         self._numbers = count()
 
     def set(self, key: _K, at: float) -> None:
-        """Make a key due at a time."""
+        """Set the timer of a key to a time."""
         self._at[key] = at
         heapq.heappush(self._heap, (at, next(self._numbers), key))
         if len(self._heap) > 2 * len(self._at) + _SPARE:
@@ -31,11 +31,11 @@ class KeyedTimers(Generic[_K]):
             heapq.heapify(self._heap)
 
     def cancel(self, key: _K) -> None:
-        """Make a key due at no time."""
+        """Cancel the timer of a key."""
         self._at.pop(key, None)
 
     def take(self, now: float) -> _K | None:
-        """Take the key that is due longest. Return None if no key is due."""
+        """Take the key whose timer ended first, or None if no timer has ended."""
         while self._heap and self._heap[0][0] <= now:
             at, _, key = heapq.heappop(self._heap)
             if self._at.get(key) == at:
@@ -45,5 +45,5 @@ class KeyedTimers(Generic[_K]):
 
     @property
     def next(self) -> float:
-        """The time of the next key, or an earlier one, or infinity if there is no key."""
+        """A time not after the end of the first timer; infinity if there is no timer."""
         return self._heap[0][0] if self._at else math.inf

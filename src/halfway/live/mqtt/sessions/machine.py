@@ -1,4 +1,4 @@
-"""`Machine`: the whole door without input, output and clock."""
+"""`Machine`: the MQTT server as a state machine without input, output and clock."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ from halfway.live.mqtt.sessions.table import Table
 
 
 class Machine:
-    """The MQTT server of one door.
+    """The session machine of one MQTT door.
 
     The caller owns the sockets, the clock and the mesh. It passes in what happens, with the time
     `now` in seconds of a clock that never goes back. After each call it does what the machine asks
@@ -51,25 +51,25 @@ class Machine:
 
     @property
     def drops(self) -> dict[DoorDrop, int]:
-        """The number of messages that were dropped, by reason."""
+        """The messages that the session machine dropped, by reason."""
         return {reason: count for reason, count in self._table.drops.items() if count}
 
     @property
     def sessions(self) -> int:
-        """The number of sessions, those of clients that are away included."""
+        """The number of sessions in the machine, those of absent clients included."""
         return len(self._table.sessions)
 
     @property
     def connections(self) -> int:
-        """The number of network connections."""
+        """The number of network connections of the session machine."""
         return self._connections
 
     def restore(self, now: float) -> None:
-        """Take back the sessions of the last start, before the first connection."""
+        """Restore the sessions of the last start into the machine, before the first connection."""
         self._table.restore(now)
 
     def open(self, address: str, now: float) -> Connection | None:
-        """Return the state of a new network connection, or None if there are too many."""
+        """Return the state of a new connection in the machine, or None if there are too many."""
         if self._connections >= self._limits.connections:
             return None
         self._connections += 1
@@ -78,14 +78,14 @@ class Machine:
         return connection
 
     def receive(self, connection: Connection, data: bytes, now: float) -> None:
-        """Take bytes from a connection. They may be empty, to go on where the mesh was full."""
+        """Take bytes from a connection; empty bytes resume it after the mesh was full."""
         if data:
             connection.heard_at = now
             connection.events += connection.stream.receive(data)
         self._go_on(connection, now)
 
     def _go_on(self, connection: Connection, now: float) -> None:
-        """Handle what was received, as long as the mesh and the admission keep up."""
+        """Handle received packets while the mesh and the admission keep up."""
         events = connection.events
         done = 0
         while done < len(events) and connection.is_reading:
@@ -136,7 +136,7 @@ class Machine:
                 raise protocol_error(f"{type(packet).__name__} from a connected client")
 
     def admissions(self) -> Iterator[tuple[Connection, ConnectPacket]]:
-        """Take the clients that wait for `admit`; their connections rest meanwhile."""
+        """Take the clients that wait for `admit`; their connections pause meanwhile."""
         while self._admissions:
             yield self._admissions.pop(0)
 
@@ -155,7 +155,7 @@ class Machine:
         self._go_on(connection, now)
 
     def publications(self, now: float) -> Iterator[tuple[Publication, Connection | None]]:
-        """Take what the mesh is to publish, in order; each ends with `published`."""
+        """Take the publications for the mesh, in order; report each by `published`."""
         table = self._table
         table.announce(now)
         while table.outbox:
@@ -164,7 +164,7 @@ class Machine:
     def published(
         self, one: Publication, connection: Connection | None, refusal: str | None, now: float
     ) -> None:
-        """Note that the mesh has taken a publication, or the reason of its refusal."""
+        """Note that the mesh has taken a client's publication, or why it refused it."""
         publishing.published(self._table, one, connection, refusal, now)
         # Half of the limit, so that not every answer of the mesh makes a batch of one packet.
         half = self._limits.pending // 2
@@ -176,7 +176,7 @@ class Machine:
         self._table.deliver(event, now)
 
     def changed(self) -> Iterator[Connection]:
-        """Take the connections that may have output, or that are to be closed or read again."""
+        """Take the connections that may have output, or must be closed or read again."""
         changed = self._table.changed
         while changed:
             connection = next(iter(changed))
@@ -184,18 +184,18 @@ class Machine:
             yield connection
 
     def lost(self, connection: Connection, now: float) -> None:
-        """Note that the socket of a connection is closed."""
+        """Note that a connection's socket is closed, in the session machine."""
         self._connections -= 1
         self._table.timers.cancel(("connect", connection))
         self._table.detach(connection, now)
 
     @property
     def next_tick(self) -> float:
-        """The time of the next `tick`, or infinity."""
+        """The time of the machine's next `tick`, or infinity."""
         return self._table.timers.next
 
     def tick(self, now: float) -> None:
-        """Do what is due."""
+        """Run the session machine's timers that are due."""
         table = self._table
         while (key := table.timers.take(now)) is not None:
             what, of = key
@@ -207,7 +207,7 @@ class Machine:
                 table.announce(now, is_repeated=True)
 
     def close(self, now: float) -> None:
-        """End all connections: the door closes. Sessions end where the door has no memory."""
+        """End all connections of the machine; sessions end too, unless they are stored."""
         for connection in list(self._table.online.values()):
             connection.disconnect(Reason.SERVER_SHUTTING_DOWN)
             self._table.detach(connection, now)

@@ -1,4 +1,4 @@
-"""Messages on their way between clients and the mesh, and the properties that the mesh carries.
+"""Messages between MQTT clients and the mesh: their form on both sides, and their properties.
 
 The mesh keeps some bytes with an event and does not read them. The door writes there what MQTT has
 and an event has not: the QoS, the session that published the message, and the properties of 5.0.
@@ -55,17 +55,17 @@ class Publication(msgspec.Struct, eq=False):
 
 
 def origin(client_id: str) -> bytes:
-    """Return the 8 bytes that stand for a client in its events."""
+    """Return the 8 bytes that represent an MQTT client in its events."""
     return hashlib.blake2b(client_id.encode(), digest_size=ORIGIN_BYTES).digest()
 
 
 def received_before(packet_id: int) -> Publication:
-    """Return what stands for a message of QoS 2 that was published before the door's start."""
+    """Return the placeholder of a QoS 2 message that was published before the door's start."""
     return Publication("", b"", 2, False, math.inf, b"", packet_id, Reason.SUCCESS)
 
 
 def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> Publication:
-    """Return what the mesh publishes for a PUBLISH or a will.
+    """Return the mesh's publication for an MQTT PUBLISH or a will.
 
     topic: the topic, where an alias stood for it. publisher: the origin of the client.
     """
@@ -91,7 +91,7 @@ def publication(packet: PublishPacket | Will, topic: str, publisher: bytes) -> P
 
 
 def message(event: Event, now: float) -> Message:
-    """Return an event as a message. Raises Violation where its properties are not readable.
+    """Return an event of the mesh as an MQTT message. Raises Violation for malformed properties.
 
     An event that no door published has the QoS of its level, and no properties.
     """

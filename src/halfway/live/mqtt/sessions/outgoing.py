@@ -1,4 +1,4 @@
-"""Messages on their way to one client: the bounded queue, and the exchanges of QoS 1 and 2."""
+"""The outgoing messages of one MQTT client: a bounded queue, and the exchanges of QoS 1 and 2."""
 
 import math
 from collections import deque
@@ -16,14 +16,14 @@ _LAST_ID = 0xFFFF
 
 
 class _Exchange(msgspec.Struct, eq=False):
-    """A message of QoS 1 or 2 that was sent and is not acknowledged."""
+    """A sent message of QoS 1 or 2 that is not acknowledged yet."""
 
     delivery: ClientDelivery
     is_received: bool = False  # PUBREC has arrived
 
 
 class Outgoing:
-    """The messages that wait for one client, and those that it has not acknowledged.
+    """The outgoing messages of one client: waiting, or sent and not acknowledged.
 
     Messages leave in the order in which they arrived, except that QoS 0 does not wait for the
     window. QoS 0 waits only where the client's connection takes no bytes; the oldest is dropped
@@ -49,7 +49,7 @@ class Outgoing:
         self._last_id = 0
 
     def __len__(self) -> int:
-        """Return the number of messages that are not delivered yet."""
+        """Return the number of outgoing messages that are not delivered yet."""
         waiting = len(self._retained) + len(self._acknowledged) + len(self._best_effort)
         return waiting + len(self._exchanges)
 
@@ -59,7 +59,7 @@ class Outgoing:
         return (delivery for _, delivery in self._acknowledged)
 
     def add(self, delivery: ClientDelivery, *, is_online: bool) -> None:
-        """Append a message, or drop a message and count the reason."""
+        """Append an outgoing message; at a limit drop one, and count the reason."""
         if delivery.qos == 0 and not is_online:
             self._drops[DoorDrop.OFFLINE] += 1
             return
@@ -86,7 +86,7 @@ class Outgoing:
         return count >= limits.queued_messages or self._bytes + size > limits.queued_bytes
 
     def restore(self, delivery: ClientDelivery, packet_id: int, *, is_received: bool) -> None:
-        """Take back a message from disk. packet_id: with which it was sent; 0: it was not."""
+        """Restore an outgoing message from disk. packet_id: under which it was sent, or 0."""
         if packet_id:
             self._exchanges[packet_id] = _Exchange(delivery, is_received)
             self._last_id = packet_id
@@ -101,12 +101,12 @@ class Outgoing:
             self._drops[DoorDrop.QUEUE_FULL] += 1
 
     def resume(self) -> None:
-        """Begin with a new connection: what is not acknowledged is sent again, in order."""
+        """Begin on a new connection: unacknowledged messages are sent again, in order."""
         self._again = deque(self._exchanges)
         self._unanswered.clear()
 
     def pause(self) -> None:
-        """End with a connection: QoS 0 does not wait for the next one."""
+        """End with a connection: messages of QoS 0 are dropped."""
         unsent = [one for one in self._retained if one.qos]
         lost = len(self._best_effort) + len(self._retained) - len(unsent)
         self._drops[DoorDrop.OFFLINE] += lost
@@ -115,7 +115,7 @@ class Outgoing:
         self._retained = deque(unsent)
 
     def end(self) -> None:
-        """Drop everything: the session has ended."""
+        """Drop all outgoing messages, as the session has ended."""
         self._drops[DoorDrop.SESSION_ENDED] += len(self)
         self._retained.clear()
         self._acknowledged.clear()
@@ -124,7 +124,7 @@ class Outgoing:
         self._bytes = 0
 
     def take(self, now: float, window: int) -> Iterator[PublishPacket | PubrelPacket]:
-        """Take the packets that may leave now, until none is left or the window is full.
+        """Take the outgoing packets that the client's window allows now.
 
         window: the most messages of QoS 1 and 2 that the client has not acknowledged. A packet
         that was taken counts as sent; the caller may stop at any packet.
@@ -138,7 +138,7 @@ class Outgoing:
                 yield self._begin(delivery, now)
 
     def _next(self, window: int) -> ClientDelivery | None:
-        """Take the oldest message that may leave."""
+        """Take the oldest outgoing message that may be sent."""
         has_room = not self._again and len(self._unanswered) < window
         if self._retained and (has_room or self._retained[0].qos == 0):
             return self._retained.popleft()
@@ -177,7 +177,7 @@ class Outgoing:
         return _publish(delivery, packet_id, now)
 
     def _free_id(self) -> int:
-        """Return the next packet id that no exchange uses; the window is far below their number."""
+        """Return the next packet id that no exchange uses."""
         packet_id = self._last_id % _LAST_ID + 1
         while packet_id in self._exchanges:
             packet_id = packet_id % _LAST_ID + 1
@@ -185,7 +185,7 @@ class Outgoing:
         return packet_id
 
     def received(self, packet_id: int) -> bool:
-        """Note that PUBREC arrived: PUBREL follows. False if no exchange has the packet id."""
+        """Handle PUBREC by a PUBREL; return False if no exchange has the packet id."""
         exchange = self._exchanges.get(packet_id)
         if exchange is None or exchange.delivery.qos != 2:
             return False
@@ -197,7 +197,7 @@ class Outgoing:
         return True
 
     def finish(self, packet_id: int, qos: int) -> None:
-        """End an exchange that was acknowledged or refused; no effect on one of another QoS."""
+        """End an exchange that was acknowledged or refused; no effect on another QoS."""
         exchange = self._exchanges.get(packet_id)
         if exchange is not None and exchange.delivery.qos == qos:
             del self._exchanges[packet_id]

@@ -1,4 +1,4 @@
-"""PUBLISH and its answers, in both directions."""
+"""The MQTT packet PUBLISH and its answers, from and to clients."""
 
 from halfway.live.mqtt.packets.fields import Violation, protocol_error
 from halfway.live.mqtt.packets.reasons import Reason
@@ -29,7 +29,7 @@ _REASONS = {
 def publish(
     table: Table, connection: Connection, session: ClientSession, packet: PublishPacket
 ) -> None:
-    """Take a message of a client for the mesh. Raises Violation where the client may not send it.
+    """Take a client's message for the mesh. Raises Violation if the client may not send it.
 
     The answer follows once the mesh has taken the message. A message of QoS 2 that comes again is
     not published again.
@@ -60,7 +60,7 @@ def publish(
 
 
 def _topic(table: Table, connection: Connection, packet: PublishPacket) -> str:
-    """Return the topic of a message; the alias of a topic is noted or looked up."""
+    """Return the topic of a PUBLISH; a topic alias is stored or looked up."""
     alias = packet.properties.topic_alias
     if alias is None:
         return packet.topic
@@ -76,7 +76,7 @@ def _topic(table: Table, connection: Connection, packet: PublishPacket) -> str:
 def published(
     table: Table, one: Publication, connection: Connection | None, refusal: str | None, now: float
 ) -> None:
-    """Note that the mesh has taken a publication, or why it has refused it.
+    """Note the mesh's answer to a client's publication: taken, or why it is refused.
 
     connection: from which the publication came; None: it was a will or an announcement.
     """
@@ -100,7 +100,7 @@ def published(
 
 
 def answer(table: Table, connection: Connection, session: ClientSession, now: float) -> None:
-    """Send the answers that are due, in the order of the messages [mqtt5 §4.6]."""
+    """Send the due answers to PUBLISH packets, in their order [mqtt5 §4.6]."""
     queue = connection.publishing
     while queue and queue[0].result is not None and not connection.is_closing:
         one = queue.popleft()
@@ -119,7 +119,7 @@ def answer(table: Table, connection: Connection, session: ClientSession, now: fl
 
 
 def _forget(table: Table, session: ClientSession, packet_id: int) -> Publication | None:
-    """Forget a message of QoS 2 from a client; return it, None if there is none."""
+    """Forget a client's QoS 2 message; return it, or None if it is unknown."""
     if table.memory is not None:
         table.memory.release(session.client_id, packet_id)
     return session.receiving.pop(packet_id, None)
@@ -128,7 +128,7 @@ def _forget(table: Table, session: ClientSession, packet_id: int) -> Publication
 def released(
     table: Table, connection: Connection, session: ClientSession, packet: PubrelPacket
 ) -> None:
-    """End the exchange of a message of QoS 2 from a client."""
+    """End the exchange of a QoS 2 message from a client, at PUBREL."""
     known = _forget(table, session, packet.packet_id)
     connection.send(
         PubcompPacket(
@@ -142,7 +142,7 @@ def acknowledged(
     session: ClientSession,
     packet: PubackPacket | PubrecPacket | PubcompPacket,
 ) -> None:
-    """Go on with the exchange of a message of QoS 1 or 2 to a client."""
+    """Continue the exchange of a QoS 1 or 2 message to a client, at its acknowledgement."""
     packet_id = packet.packet_id
     if isinstance(packet, PubrecPacket) and not packet.reason.failed:
         known = session.outgoing.received(packet_id)

@@ -1,4 +1,4 @@
-"""The state of one client that outlives its connections [mqtt5 §4.1]."""
+"""The state of an MQTT client that outlives its connections [mqtt5 §4.1]."""
 
 from typing import NamedTuple
 

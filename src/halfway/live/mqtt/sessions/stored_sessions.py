@@ -1,4 +1,4 @@
-"""The sessions of a door on disk, so that they outlive the process of their node.
+"""MQTT sessions in the journal, so that they survive a restart of the node's process.
 
 The records are changes: a session with its subscriptions, a message that waits for a client, what
 became of it, and the packet ids of QoS 2. Times on disk are those of the wall clock.

@@ -1,4 +1,4 @@
-"""SUBSCRIBE and UNSUBSCRIBE."""
+"""The MQTT packets SUBSCRIBE and UNSUBSCRIBE."""
 
 from halfway.live.mesh import Refusal
 from halfway.live.mqtt.packets.reasons import Reason

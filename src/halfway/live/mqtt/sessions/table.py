@@ -1,4 +1,4 @@
-"""All sessions of a door: when they begin and end, and the wills that they leave."""
+"""The table of all MQTT sessions of a door: begin, attach, detach, expire; and their wills."""
 
 import math
 from collections import Counter, deque

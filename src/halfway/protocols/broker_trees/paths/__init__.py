@@ -1,1 +1,3 @@
-"""Paths of broker trees over the underlay: circuits hop by hop, and which path a broker takes."""
+"""Paths of broker trees over the underlay: circuits hop by hop, searches, and the choice of
+a path.
+"""

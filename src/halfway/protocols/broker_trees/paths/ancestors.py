@@ -1,4 +1,5 @@
-"""The ancestors of a broker, which it refuses as children: a Bloom filter in a parent's answers.
+"""The ancestors of a broker as a Bloom filter, which a parent sends, so that the tree has no
+cycles.
 
 [uas §4] a broker that joins a broker below it would form a cycle. A parent sends its own ancestors
 and itself with its answers, 192 bits in all. With 10 ancestors a broker refuses another one for no
@@ -20,7 +21,7 @@ _BITS, _HASHES = 32 * WORDS, 3
 
 
 def no_ancestors(brokers: int) -> npt.NDArray[np.int64]:
-    """Return [brokers, WORDS] the filters of brokers without ancestors."""
+    """Return empty filters of ancestors, [brokers, WORDS]."""
     return np.zeros((brokers, WORDS), np.int64)
 
 
@@ -31,7 +32,7 @@ def _bit(node_id, k):
 
 @apart
 def is_ancestor(above, b, node_id):
-    """Return whether a node is an ancestor of a broker, or seems to be."""
+    """Return whether a node is an ancestor of a broker; the filter admits a few others."""
     for k in range(_HASHES):
         bit = _bit(node_id, k)
         if (above[b, bit // 32] >> (bit % 32)) & 1 == 0:
@@ -41,7 +42,7 @@ def is_ancestor(above, b, node_id):
 
 @apart
 def write_ancestors(above, b, own, o):
-    """Write the ancestors of a broker's child into a record: the broker's own, and itself."""
+    """Write the ancestors of a child into a record: the broker's own ancestors, and the broker."""
     for word in range(WORDS):
         o.reals[word] = above[b, word]
     for k in range(_HASHES):
@@ -51,12 +52,12 @@ def write_ancestors(above, b, own, o):
 
 @apart
 def take_ancestors(above, b, message):
-    """Take a broker's ancestors from its parent's answer."""
+    """Replace a broker's ancestors by those in its parent's record."""
     for word in range(WORDS):
         above[b, word] = np.int64(message.reals[word])
 
 
 @apart
 def clear_ancestors(above, b):
-    """Note that a broker has no ancestors, because it is the root."""
+    """Empty the ancestors of a broker that is the root."""
     above[b, :] = 0

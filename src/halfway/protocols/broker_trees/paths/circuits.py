@@ -59,14 +59,14 @@ CIRCUIT = np.dtype(
 
 
 class Circuits(NamedTuple):
-    """The circuits through a node, hashed by owner and number."""
+    """The circuits through each node, in a hash table by owner and number."""
 
     of: npt.NDArray[np.void]  # [n, places] CIRCUIT, as a record array
     counts: npt.NDArray[np.int64]  # [n, 2] uses; circuits forgotten for want of room
 
 
 def no_circuits(n: int, circuits: int) -> Circuits:
-    """Return the tables of n nodes that know no circuit, with room for so many at each.
+    """Return empty tables of circuits for n nodes, each with a number of slots.
 
     A node without a place forgets, among the circuits that it looked at, the one that it used least
     recently. A node keeps its own paths longer than those of others.
@@ -79,14 +79,14 @@ def no_circuits(n: int, circuits: int) -> Circuits:
 
 @inlined
 def _first_and_step(owner, number):
-    """Return where the search for a circuit begins, and its step."""
+    """Return the first slot and the step of a circuit's look-up in the hash table."""
     hashed = mixed((np.uint64(owner) << np.uint64(32)) + np.uint64(number))
     return hashed, (hashed >> np.uint64(32)) | np.uint64(1)
 
 
 @apart
 def find(circuits, i, owner, number):
-    """Return the place of a circuit at row i, or NO_PLACE if the node does not know it."""
+    """Return the place of a circuit in row i's table, or NO_PLACE if the node is not on it."""
     if owner < 0:
         return NO_PLACE
     places = circuits.of.shape[1]
@@ -103,7 +103,9 @@ def find(circuits, i, owner, number):
 
 @apart
 def claim(circuits, i, owner, number):
-    """Return the place of a circuit at row i; a new one, with nothing known, if it has none."""
+    """Return the place of a circuit in row i's table; a circuit that is new there gets an empty
+    entry.
+    """
     place = find(circuits, i, owner, number)
     if place == NO_PLACE:
         places, oldest = circuits.of.shape[1], np.int64(-1)
@@ -129,8 +131,8 @@ def claim(circuits, i, owner, number):
 
 @apart
 def path_to(circuits, i, peer, sort):
-    """Return the place of the circuit of that sort between row i and a peer that was used last, or
-    NO_PLACE if there is none.
+    """Return the place of the most recently used circuit of one sort between row i and a peer;
+    NO_PLACE if row i has none.
     """
     found = NO_PLACE
     if peer < 0:
@@ -145,33 +147,32 @@ def path_to(circuits, i, peer, sort):
 
 @apart
 def first_path(circuits, i, peer):
-    """Return the place of the circuit on which a node reaches a peer first: x, or z to a
-    grandparent."""
+    """Return the place of the circuit that a node prefers to a peer: x, or z to a grandparent."""
     found = path_to(circuits, i, peer, DIRECT)
     return path_to(circuits, i, peer, UPPER) if found == NO_PLACE else found
 
 
 @inlined
 def owner_of(message):
-    """Return the owner of the circuit that a record is on: its first sender, or its target."""
+    """Return the owner of a record's circuit: the node that searched for it."""
     return message.args[ORIGIN] if message.args[DIRECTION] == AWAY else message.target
 
 
 @apart
 def way_back(circuits, i, message):
-    """Return the place of the circuit on which a record came to its target, row i."""
+    """Return the place of the circuit by which row i, the target of a record, can answer it."""
     return find(circuits, i, owner_of(message), message.args[ROUTE])
 
 
 @inlined
 def is_in_transit(own, message):
-    """Return whether a record is on a circuit and this node is not its target."""
+    """Return whether row i must forward a record on a circuit, as it is not the target."""
     return message.args[DIRECTION] > 0 and message.target != own
 
 
 @apart
 def send_along(circuits, i, place, kind, own, out):
-    """Emit a record that starts along a circuit of row i; without one a NO_PATH in its place."""
+    """Emit a record along a circuit that starts at row i; emit NO_PATH to row i if it has none."""
     if place == NO_PLACE:
         return emit(out, NO_PATH, 0.0, own)
     there = circuits.of[i, place]
@@ -187,8 +188,9 @@ def send_along(circuits, i, place, kind, own, out):
 
 @apart
 def forward(circuits, i, own, message, out):
-    """Emit the next hop of a record in transit; a NO_PATH where the circuit is unknown, or where
-    the record made so many hops that it circles."""
+    """Emit the next hop of a record in transit on a circuit. A NO_PATH goes back if the circuit is
+    unknown here, or the record circles.
+    """
     place = way_back(circuits, i, message)
     towards = NONE
     if place != NO_PLACE:
@@ -211,19 +213,22 @@ def send_copy(message, towards, out):
 
 
 def hops_of_tree(node_ids: Int32s, retries: int) -> reliable_hop.ReliableHops:
-    """Return tables of reliable hops on circuits; without retries they have no room."""
+    """Return the tables of reliable hops on circuits; they have no room if nothing is retried."""
     room = (_IN_FLIGHT, _ACCEPTED) if retries else (0, 1)
     return reliable_hop.reliable_hops(node_ids, *room)
 
 
 def with_reliable_hops(emissions: int, retries: int) -> int:
-    """Return a bound on emissions along circuits with timers, an ACK and restarted timers added."""
+    """Return a limit of emissions increased by what reliable hops on circuits add: timers and an
+    ACK.
+    """
     return 2 * emissions + 1 + _IN_FLIGHT if retries > 0 else emissions
 
 
 @apart
 def handle_hop(hops, lost, rules, i, message, out):
-    """Handle what concerns a hop of a circuit itself. Return True if there is nothing more to do.
+    """Handle the part of a record that concerns a circuit's reliable hop; return True if nothing
+    else is left.
 
     Counts in `lost` the hops that failed for good and the records without a path.
     """
@@ -250,7 +255,9 @@ def handle_hop(hops, lost, rules, i, message, out):
 
 @apart
 def track_new(hops, rules, i, message, before, out):
-    """Track all records on circuits emitted since the outbox had `before` free slots."""
+    """Track as reliable hops all records on circuits that were emitted since the outbox had
+    `before` free slots.
+    """
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         record = out.pool[out.free[np.uint32(stacked)]]
         if record.next == EVERYONE and is_flood(record):

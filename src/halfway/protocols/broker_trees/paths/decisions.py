@@ -1,4 +1,5 @@
-"""The decisions of the underlay-aware tree, as pure functions of what a broker knows.
+"""The decisions of the underlay-aware tree as pure functions, shared by messages and the bulk
+driver.
 
 The handlers of both trees and the bulk drivers of paper 5 call these functions. No function reads
 a state, a clock or a network.
@@ -23,8 +24,8 @@ FALLBACKS = 4
 
 @inlined
 def next_hop_up(direct, second, upper):
-    """Return the path of a broker's next hop up to the root, DIRECT, SECOND or UPPER; CUT_OFF if
-    none.
+    """Return the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER; CUT_OFF
+    without one.
 
     direct, second, upper: whether the broker has this path, and the path and its end work.
     [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a parent that no
@@ -39,7 +40,7 @@ def next_hop_up(direct, second, upper):
 
 @inlined
 def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_travel_s):
-    """Return the path of an event between a broker and its parent while both paths work.
+    """Return the path that an event takes between a broker and its parent while both paths work.
 
     rule: a place in BALANCES; turn: 0 and 1 by turns from event to event; *_wait_s: seconds that
     the event would wait on this path; *_travel_s: seconds that an unloaded path takes.
@@ -57,7 +58,7 @@ def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_t
 
 @inlined
 def fallback(stage, alternate_first):
-    """Return which broker a broker that lost its parent asks in a stage of its search, 0 …
+    """Return which relative a broker asks in a stage of its search for a parent, from 0 to
     FALLBACKS - 1.
 
     [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
@@ -70,7 +71,7 @@ def fallback(stage, alternate_first):
 
 @inlined
 def is_nearer(hops, number, best_hops, best_number):
-    """Return whether a candidate for the alternate is preferred to the best one so far [uas §4].
+    """Return whether a broker is a better alternate parent than the best one so far [uas §4].
 
     "The choice of the alternate broker is also based on the proximity … in terms of number of IP
     hops". Of equally near ones we take the one with the lower number, so that the choice is one.

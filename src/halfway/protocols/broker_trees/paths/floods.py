@@ -1,4 +1,5 @@
-"""Floods of broker trees over lossy links: a node repeats a broadcast until it hears it passed on.
+"""Reliable floods of broker trees: a node repeats an announcement or search until a neighbour
+passes it on.
 
 The paper's links lose nothing. Where hops are acknowledged, an announcement or a search that a node
 sends to all neighbours counts as arrived when another node than the one it came from passes it on.
@@ -15,21 +16,24 @@ from halfway.protocols.broker_trees.records.messages import ANNOUNCE, ORIGIN, RO
 
 @inlined
 def is_flood(record):
-    """Return whether a record of a broker tree is an announcement or a search."""
+    """Return whether a record of a broker tree floods the network: an announcement or a search."""
     return record.kind == ANNOUNCE or record.kind == SEARCH
 
 
 @apart
 def is_same_flood(kept, record):
-    """Return whether two records of a tree are announcements of one broker, or searches for one
-    path, of any version."""
+    """Return whether two records belong to one flood, of any version: same announced broker, or
+    same search.
+    """
     same = kept.kind == record.kind and kept.args[ORIGIN] == record.args[ORIGIN]
     return same and (kept.kind == ANNOUNCE or kept.args[ROUTE] == record.args[ROUTE])
 
 
 @apart
 def track_flood(hops, rules, i, source, record, out):
-    """Track a flood just emitted, in place of its earlier version. source: its sender."""
+    """Track a flood that row i has just emitted, instead of its earlier version. source: its
+    sender.
+    """
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence != 0 and kept.next == EVERYONE and is_same_flood(kept, record):
@@ -42,7 +46,7 @@ def track_flood(hops, rules, i, source, record, out):
 
 @apart
 def hear_flood(hops, i, message):
-    """Stop repeating a flood that another node than its source has passed on."""
+    """Stop the repetitions of a flood, as a neighbour other than its source has passed it on."""
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
         if kept.sequence == 0 or kept.next != EVERYONE or kept.source == message.source:
@@ -54,7 +58,7 @@ def hear_flood(hops, i, message):
 
 @apart
 def repeat_flood(hops, rules, i, place, message, out):
-    """Repeat a flood at its timer, until it made all its retries."""
+    """Repeat a flood when its timer ends, until its retries are used up."""
     if hops.tries[i, place] != message.args[reliable_hop.ATTEMPT]:
         return
     if hops.tries[i, place] >= rules.retries:

@@ -1,4 +1,4 @@
-"""The brokers near a node, which it learns from announcements: the next hop to each, and its hops.
+"""The brokers near a node as announced: for each its distance in hops, and the next hop to it.
 
 [uas §4] "Broker(): Finds a broker node which is nearest to the calling broker node measured in
 terms of number of IP hops". We let the brokers of the tree announce themselves, with version
@@ -23,7 +23,7 @@ _STALE = 3.5  # refresh intervals without a newer announcement after which a bro
 
 
 class Nearby(NamedTuple):
-    """The nearest brokers that a node heard of, by place, in no order."""
+    """The nearest brokers that each node has heard of, in no order."""
 
     broker: Int32s  # [n, places] id; NONE: free
     next: Int32s  # [n, places] neighbour on the way to it
@@ -35,7 +35,7 @@ class Nearby(NamedTuple):
 
 
 def none_nearby(n: int, places: int) -> Nearby:
-    """Return the tables of n nodes that have heard of no broker, with room for so many."""
+    """Return empty tables of near brokers for n nodes, each with a number of places."""
     shape = n, places
     return Nearby(
         np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape, np.int32),
@@ -46,8 +46,9 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many brokers row i knows that are nearer: fewer hops, or as many and a lower
-    id."""
+    """Return how many known brokers are nearer to row i than one of them: fewer hops, or a lower id
+    at equal hops.
+    """
     found = 0
     for s in range(nearby.broker.shape[1]):
         other = nearby.broker[i, s]
@@ -58,8 +59,9 @@ def rank(nearby, i, hops, broker):
 
 @apart
 def nth_nearest(nearby, i, n):
-    """Return the place of the broker near row i of that rank, 0: the nearest; NO_PLACE: there is
-    none."""
+    """Return the place of the broker with a rank among those near row i (0: the nearest), or
+    NO_PLACE.
+    """
     for s in range(nearby.broker.shape[1]):
         broker = nearby.broker[i, s]
         if broker != NONE and rank(nearby, i, nearby.hops[i, s], broker) == n:
@@ -69,8 +71,7 @@ def nth_nearest(nearby, i, n):
 
 @apart
 def nearest_but(nearby, i, broker):
-    """Return the broker nearest to row i, unless it is that one; NONE: it is, or row i knows
-    none."""
+    """Return the broker nearest to row i; NONE if that is the broker `but`, or none is known."""
     s = nth_nearest(nearby, i, 0)
     if s < 0 or nearby.broker[i, s] == broker:
         return np.int32(NONE)
@@ -79,14 +80,16 @@ def nearest_but(nearby, i, broker):
 
 @apart
 def next_hop_to(nearby, i, broker):
-    """Return the neighbour of row i on the way to a broker near it, or NONE if it knows no way."""
+    """Return the neighbour of row i on the way to a near broker, or NONE if the broker is
+    unknown.
+    """
     s = place_in_row(nearby.broker, i, broker)
     return nearby.next[i, s] if s >= 0 else NONE
 
 
 @apart
 def drop_stale(nearby, i, now, refresh_s):
-    """Forget the brokers near row i that have not announced themselves for too long."""
+    """Forget brokers near row i whose last announcement is too old."""
     for s in range(nearby.broker.shape[1]):
         if now - nearby.heard_s[i, s] > _STALE * refresh_s:
             nearby.broker[i, s] = NONE
@@ -94,8 +97,7 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for a broker that row i did not know: a free one, or that of a farther
-    broker."""
+    """Return the place for a newly heard near broker: a free one, or that of a farther broker."""
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
         s = nth_nearest(nearby, i, nearby.broker.shape[1] - 1)
@@ -104,7 +106,7 @@ def place_for(nearby, i, hops, broker):
 
 @apart
 def announce(own, root, incarnation, version, out):
-    """Announce a broker of the tree to the neighbours, in a record that is returned."""
+    """Announce a broker of the tree to the neighbours; return the record."""
     o = emit(out, ANNOUNCE, 0.0, EVERYONE)
     o.epoch, o.args[ORIGIN], o.args[VERSION], o.args[ROOT] = incarnation, own, version, root
     return o
@@ -112,7 +114,7 @@ def announce(own, root, incarnation, version, out):
 
 @apart
 def announce_nearest(nearby, i, out):
-    """Pass on the latest announcement of the broker nearest to row i, if it knows one."""
+    """Repeat the latest announcement of the broker nearest to row i."""
     s = nth_nearest(nearby, i, 0)
     if s >= 0:
         version = nearby.version[i, s]
@@ -122,7 +124,7 @@ def announce_nearest(nearby, i, out):
 
 @apart
 def hear(nearby, i, is_broker, rules, message, out):
-    """Learn of a broker by its announcement, and pass on what row i did not know.
+    """Enter an announced broker into row i's table of near brokers; pass on what was new.
 
     is_broker: whether this node announces itself, and so is nearer to its neighbours than others.
     """

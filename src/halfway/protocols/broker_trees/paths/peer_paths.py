@@ -1,4 +1,5 @@
-"""The paths on which a broker reaches its peers: the one in use, or both paths in balance.
+"""The choice of a path to each peer of a broker: direct, second, or both in balance; and sending on
+it.
 
 [uas §5] "the load is distributed among the two different paths between a child node and its
 corresponding parent node". The paper balances publications alone, so other records take one path.
@@ -31,7 +32,9 @@ _CLOCK_S = 1.5e-6
 
 
 class PeerPaths(NamedTuple):
-    """The paths to a broker's peers, by place; a peer without a place is reached directly."""
+    """The paths to each broker's peers, by place; a peer without a place has the direct
+    path only.
+    """
 
     peer: Int32s  # [brokers, places] id of the parent or a child; NONE: free
     detour: npt.NDArray[np.uint8]  # [brokers, places] 1 where only the second path is in use
@@ -42,7 +45,7 @@ class PeerPaths(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """The sender context of a broker's records on circuits: its paths and its identity."""
+    """The context in which a broker sends: its paths and its identity."""
 
     circuits: Circuits
     row: int  # in the arrays [n]
@@ -54,7 +57,7 @@ class Sender(NamedTuple):
 
 
 def direct_paths(brokers: int, places: int) -> PeerPaths:
-    """Return the paths of brokers that reach every peer directly, with room for so many peers."""
+    """Return tables of peer paths for brokers that use direct paths only."""
     shape = brokers, places
     return PeerPaths(
         np.full(shape, NONE), np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
@@ -64,8 +67,9 @@ def direct_paths(brokers: int, places: int) -> PeerPaths:
 
 @apart
 def placed(paths, i, peer):
-    """Return the place of a peer among a broker's paths, a new one if it has none; NO_PLACE: no
-    room."""
+    """Return the place of a peer in a broker's table of paths, a new one if needed; NO_PLACE if it
+    is full.
+    """
     s = place_in_row(paths.peer, i, peer)
     if s < 0:
         s = place_in_row(paths.peer, i, NONE)
@@ -77,7 +81,7 @@ def placed(paths, i, peer):
 
 @apart
 def clear(paths, i, s):
-    """Free a place of a broker's paths: its peer is reached directly, and nothing is measured."""
+    """Free a place in a broker's table of paths, with all measurements of the peer."""
     paths.peer[i, s] = NONE
     paths.detour[i, s] = paths.both[i, s] = paths.turn[i, s] = 0
     for path in range(2):
@@ -86,7 +90,7 @@ def clear(paths, i, s):
 
 @apart
 def forget_peer(sender, peer):
-    """Reach a peer directly from now on, and forget what was measured of its paths."""
+    """Return to the direct path to a peer, and forget the measurements of its paths."""
     s = place_in_row(sender.paths.peer, sender.broker, peer)
     if s >= 0:
         clear(sender.paths, sender.broker, s)
@@ -94,8 +98,9 @@ def forget_peer(sender, peer):
 
 @apart
 def use_path(sender, peer, detour, both):
-    """Reach a broker's peer by the second path alone (`detour`), or by the first one, or by both
-    in balance (`both`)."""
+    """Choose how a broker reaches a peer: directly, by the second path (`detour`), or in balance
+    (`both`).
+    """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, peer)
     if s < 0 and (detour or both):
@@ -106,7 +111,7 @@ def use_path(sender, peer, detour, both):
 
 @apart
 def use_direct_again(sender, peer):
-    """Reach a broker's peer directly, as a record has just come on the direct path."""
+    """Return to the direct path to a peer, as a record has just arrived on it."""
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, peer)
     if s >= 0:
@@ -115,7 +120,7 @@ def use_direct_again(sender, peer):
 
 @apart
 def note_trip(sender, peer, path, trip_s, least_s):
-    """Note a round trip on a path to a peer, and the shortest one that the peer knows."""
+    """Note a round trip on a path to a peer, and the shortest round trip so far."""
     paths, i = sender.paths, sender.broker
     s = placed(paths, i, peer)
     if s >= 0 and trip_s > 0.0:
@@ -126,21 +131,21 @@ def note_trip(sender, peer, path, trip_s, least_s):
 
 @inlined
 def direct_path(sender, peer):
-    """Return the place of the first path to a peer: x, or z to a broker beyond the parent;
-    NO_PLACE."""
+    """Return the place of the direct path to a peer: x, or z to a broker beyond the parent;
+    NO_PLACE if unknown.
+    """
     return first_path(sender.circuits, sender.row, peer)
 
 
 @inlined
 def second_path(sender, peer):
-    """Return the place of the second path y between two brokers; NO_PLACE: none is known."""
+    """Return the place of the second path y to a peer, or NO_PLACE if unknown."""
     return path_to(sender.circuits, sender.row, peer, SECOND)
 
 
 @apart
 def active_path(sender, to):
-    """Return the circuit by which a broker now reaches another, or a client's node; NO_PLACE:
-    none."""
+    """Return the circuit now in use to another broker or a client's node, or NO_PLACE."""
     s = place_in_row(sender.paths.peer, sender.broker, to)
     if s >= 0 and sender.paths.detour[sender.broker, s] == 1:
         second = second_path(sender, to)
@@ -151,22 +156,26 @@ def active_path(sender, to):
 
 @apart
 def whole_microseconds(seconds):
-    """Return a round trip in whole microseconds: what is finer depends on the clock's own
-    offset."""
+    """Return a round trip in whole microseconds, so that rounding by a clock's offset changes
+    nothing.
+    """
     return math.floor(seconds * 1e6 + 0.5) * 1e-6
 
 
 @apart
 def waiting_s(trip_s, least_s):
-    """Return seconds that a record waits on a path: half of what a round trip takes beyond the
-    least."""
+    """Return the estimated queueing delay of a path in seconds: half of a round trip's excess over
+    the shortest.
+    """
     extra = trip_s - least_s
     return 0.5 * extra if extra >= _CLOCK_S else 0.0
 
 
 @apart
 def event_path(sender, to):
-    """Return the circuit of the next event to a peer: of two working paths the balanced one."""
+    """Return the circuit of the next event to a peer; between two working paths, `balanced`
+    decides.
+    """
     paths, i = sender.paths, sender.broker
     s = place_in_row(paths.peer, i, to)
     if s < 0 or sender.balance == ALL_DIRECT or paths.both[i, s] == 0:

@@ -1,4 +1,4 @@
-"""The search in one row of a table of node ids, as each broker and each node has one."""
+"""Linear search for a node id in one row of a table, as brokers and their peers have one."""
 
 from halfway.core.compiled import apart
 from halfway.core.missing import NO_PLACE
@@ -6,8 +6,8 @@ from halfway.core.missing import NO_PLACE
 
 @apart
 def place_in_row(ids, i, node_id):
-    """Return the first place of a node id in row i of ids [rows, places], or NO_PLACE if it is not
-    there.
+    """Return the first place of a node id in row i of a table [rows, places], or NO_PLACE if it is
+    absent.
 
     NONE finds the first free place.
     """

@@ -1,4 +1,5 @@
-"""Searches of paths between brokers: a SEARCH floods the underlay, and FOUND keeps the best way.
+"""Searches for paths between brokers: a SEARCH floods the underlay, and FOUND returns along the
+best way.
 
 [uas §4, Algorithm 1] a new broker finds x to its parent, y that shares no node with x, and z to its
 grandparent past the parent. Every node passes on the best way from the owner that it has heard:
@@ -43,7 +44,7 @@ _VERSIONS = np.int32(2**31 - 1)
 
 
 class Searches(NamedTuple):
-    """What a broker knows of its own searches."""
+    """A broker's memory of the path searches that it began."""
 
     serial: Int32s  # [brokers] of its latest path
     version: Int32s  # [brokers] of its latest search
@@ -51,13 +52,13 @@ class Searches(NamedTuple):
 
 
 def no_searches(brokers: int) -> Searches:
-    """Return the memory of brokers that have searched for no path."""
+    """Return the memory of brokers that have begun no path search."""
     return Searches(*np.zeros((3, brokers), np.int32))
 
 
 @apart
 def start_searches(searches, b, incarnation):
-    """Begin the numbers of a broker that lost its memory apart from those that it gave before."""
+    """Start the path numbers of a broker that lost its memory at a new base."""
     searches.incarnation[b] = np.int32(incarnation)
     if incarnation > 0 and searches.serial[b] == 0:
         searches.serial[b] = (np.int64(incarnation) << 16) % MOST_SERIAL
@@ -65,7 +66,7 @@ def start_searches(searches, b, incarnation):
 
 @apart
 def new_number(sender):
-    """Return the number of a new direct path. The numbers of the paths beside it follow."""
+    """Return the number of a new direct path; the paths beside it use the next numbers."""
     serial = (sender.searches.serial[sender.broker] + 1) % MOST_SERIAL
     sender.searches.serial[sender.broker] = serial
     return np.int32(SORTS * serial)
@@ -73,7 +74,7 @@ def new_number(sender):
 
 @apart
 def own_number(sender, peer):
-    """Return the number of a broker's own direct path to a peer; NONE: it has none."""
+    """Return the number of a broker's own direct path to a peer, or NONE."""
     place = path_to(sender.circuits, sender.row, peer, DIRECT)
     if place == NO_PLACE or sender.circuits.of[sender.row, place].owner != sender.own:
         return NONE
@@ -82,7 +83,7 @@ def own_number(sender, peer):
 
 @apart
 def search(sender, peer, number, avoided, out):
-    """Search for a path with a number to another broker, not through the node `avoided`.
+    """Search for a path to another broker under a path number, avoiding one node.
 
     A path with the same number is replaced when the new one is found.
     """
@@ -100,21 +101,22 @@ def search(sender, peer, number, avoided, out):
 
 @apart
 def search_direct(sender, peer, out):
-    """Search for a direct path to a peer, in place of the one that the broker has."""
+    """Search for a new direct path to a peer, which replaces the present one."""
     number = own_number(sender, peer)
     search(sender, peer, new_number(sender) if number < 0 else number, NONE, out)
 
 
 @inlined
 def is_newer(version, other):
-    """Return whether a version is later than another one; versions begin again after the last."""
+    """Return whether a search's version is later than another; versions wrap around."""
     return ((version - other) & _VERSIONS) - 1 < 2**30 - 1 and version != other
 
 
 @apart
 def shared_nodes(circuits, i, own, message):
-    """Return the nodes that the way of a search shares with its owner's direct path, this one
-    included."""
+    """Return how many nodes a search's way shares with its owner's direct path, this node
+    included.
+    """
     shared, owner = message.args[SHARED], message.args[ORIGIN]
     if message.args[ROUTE] % SORTS != SECOND:
         return shared
@@ -129,7 +131,7 @@ def shared_nodes(circuits, i, own, message):
 
 @apart
 def on_search(circuits, i, own, rules, message, out):
-    """Note the best way of a search to this node, and pass the search on.
+    """Keep the best way of a search to this node, and pass the search on.
 
     The broker that is searched for starts the timer of its answer instead.
     """
@@ -160,7 +162,7 @@ def on_search(circuits, i, own, rules, message, out):
 
 @apart
 def answer(circuits, i, own, message, out):
-    """Answer a search along the best way to this broker, whose timer is over."""
+    """Answer a search along the best way, when the time to wait for better ways is over."""
     owner = message.args[ORIGIN]
     place = find(circuits, i, owner, message.args[ROUTE])
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
@@ -176,8 +178,9 @@ def answer(circuits, i, own, message, out):
 
 @apart
 def keep_found(circuits, i, own, message, out):
-    """Keep the path that a FOUND comes along. Return whether this node owns it and may use it
-    now."""
+    """Keep the path on which a FOUND arrived; return whether this node owns the path and can use it
+    now.
+    """
     place = find(circuits, i, message.target, message.args[ROUTE])
     if place == NO_PLACE or circuits.of[i, place].version != message.args[VERSION]:
         return False

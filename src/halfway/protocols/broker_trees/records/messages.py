@@ -1,4 +1,4 @@
-"""The messages of SIENA's broker tree: message kinds, their places, and content in records.
+"""The messages of SIENA's broker tree: kinds and fields, and filters and values inside records.
 
 Records between brokers, and between a client's node and its broker, follow a circuit
 (`paths/circuits.py`): a record names its number and its direction. The first four kinds
@@ -164,14 +164,15 @@ KINDS.include(reliable_hop.KINDS)
 
 @apart
 def parts_of(attributes):
-    """Return the number of records that a filter on so many attributes takes."""
+    """Return how many records carry a filter with a number of attributes."""
     return (attributes + EACH - 1) // EACH
 
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """Return the interval of an application's filter on an attribute; NaN, NaN without a
-    constraint."""
+    """Return the interval of an application's filter on one attribute; NaN, NaN if
+    unconstrained.
+    """
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.attribute[c] == attribute:
             return filters.low[c], filters.high[c]
@@ -182,7 +183,7 @@ def interval(filters, f, attribute, attributes):
 
 @apart
 def digest(filters, f, attributes):
-    """Return the digest, 0 or more, that names an application's filter on the network."""
+    """Return a filter's digest, which is its name on the network (0 or more)."""
     word = np.uint64(0)
     for a in range(attributes):
         low, high = interval(filters, f, a, attributes)
@@ -193,7 +194,7 @@ def digest(filters, f, attributes):
 
 @apart
 def write_part(filters, f, name, part, attributes, o):
-    """Write a part of an application's filter, and the filter's name, into a record."""
+    """Write one part of a filter and the filter's name into a record."""
     o[FILTER], o.args[FIRST] = name, EACH * part
     for k in range(EACH):
         o.reals[2 * k] = o.reals[2 * k + 1] = 0.0
@@ -204,7 +205,7 @@ def write_part(filters, f, name, part, attributes, o):
 
 @apart
 def is_command(catalogue, message):
-    """Return whether a record that is on no path is a command, and its number is in the catalogue.
+    """Return whether a record is a command with a number of the catalogue; commands are on no path.
 
     The range of the number does not say so, because on the network a digest takes its field.
     """
@@ -217,8 +218,9 @@ def is_command(catalogue, message):
 
 @apart
 def value(catalogue, message, attribute):
-    """Return an event's value of an attribute: of a record, or of the command of this node's
-    application. NaN: the event has none."""
+    """Return an event's value of an attribute, from a record or the catalogue of this node's
+    application; NaN if missing.
+    """
     if message.args[DIRECTION] > 0:
         return message.reals[attribute]
     return catalogue.values[message[VALUES], attribute]

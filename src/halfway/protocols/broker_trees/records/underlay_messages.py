@@ -1,4 +1,4 @@
-"""The messages of the underlay-aware tree beside SIENA's: kinds, and their places in `args`.
+"""The messages that the underlay-aware tree adds to SIENA's: kinds, and their fields in `args`.
 
 Each record follows a path. A parent's news for its child are the sender's parent, the root,
 its successors and the sender's depth.

@@ -1,1 +1,1 @@
-"""The tables of brokers: subscriptions, their repair, and children."""
+"""The tables of brokers: subscriptions, their repair, children, and replicas."""

@@ -1,4 +1,4 @@
-"""The children and grandchildren that a broker of the underlay-aware tree knows, by slot.
+"""The children of a broker of the underlay-aware tree, and its grandchildren, by slot.
 
 [uas §4 "The Data Structures"] a broker keeps its children, and a replica of each child's own list,
 "updated periodically": it adopts the children of a child that dies. Their filters are in
@@ -16,7 +16,7 @@ from halfway.protocols.broker_trees.paths.rows import place_in_row
 
 
 class Children(NamedTuple):
-    """A broker's children and grandchildren by slot, NONE: free; and each one's silent ticks."""
+    """A broker's children and grandchildren by slot (NONE: free), and the silent ticks of each."""
 
     child: npt.NDArray[np.int32]  # [brokers, slots]
     child_silence: npt.NDArray[np.int32]  # [brokers, slots, 2] since its last PING on each path
@@ -27,7 +27,7 @@ class Children(NamedTuple):
 
 
 def no_children(brokers: int, slots: int) -> Children:
-    """Return room for `slots` children and as many grandchildren at each broker."""
+    """Return empty tables of children and of as many grandchildren, `slots` for each broker."""
     shape = brokers, slots
     return Children(
         np.full(shape, NONE), np.zeros((*shape, 2), np.int32), np.full(shape, NONE),
@@ -37,7 +37,7 @@ def no_children(brokers: int, slots: int) -> Children:
 
 @kernel
 def add_child(children, i, node_id):
-    """Add a child of a broker, heard just now; returns its slot, NO_PLACE if there is no room."""
+    """Add a child to a broker's table; return its slot, or NO_PLACE if the table is full."""
     s = place_in_row(children.child, i, node_id)
     if s >= 0:
         return s
@@ -52,13 +52,13 @@ def add_child(children, i, node_id):
 
 @apart
 def reset_silence(children, i, slot):
-    """Count the silence of a broker's child in a slot from now on, on both paths."""
+    """Reset the count of silent ticks of a broker's child on both paths."""
     children.child_silence[i, slot, 0] = children.child_silence[i, slot, 1] = 0
 
 
 @apart
 def remove_child(children, i, node_id):
-    """Remove a child of a broker; returns whether it was one."""
+    """Remove a child from a broker's table; return whether it was there."""
     s = place_in_row(children.child, i, node_id)
     if s >= 0:
         children.child[i, s] = NONE
@@ -67,9 +67,7 @@ def remove_child(children, i, node_id):
 
 @apart
 def first_child(children, i, but):
-    """Return the child of a broker in the first slot that is not `but`, or NONE if there is no
-    other.
-    """
+    """Return a broker's child in the first slot, except `but`; NONE if there is no other child."""
     for s in range(children.child.shape[1]):
         if children.child[i, s] != NONE and children.child[i, s] != but:
             return children.child[i, s]
@@ -78,7 +76,7 @@ def first_child(children, i, but):
 
 @kernel
 def add_grandchild(children, i, node_id, via):
-    """Add a grandchild of a broker, heard just now; it may have changed its parent to `via`."""
+    """Add a grandchild below the child `via` to a broker's table, or move it there."""
     s = place_in_row(children.grandchild, i, node_id)
     if s < 0:
         s = place_in_row(children.grandchild, i, NONE)
@@ -91,7 +89,7 @@ def add_grandchild(children, i, node_id, via):
 
 @apart
 def age(children, i, most):
-    """Count one more silent tick a child; remove grandchildren silent for more than `most`."""
+    """Count one more silent tick of each child; remove grandchildren with more than `most`."""
     for s in range(children.child.shape[1]):
         children.child_silence[i, s, 0] += 1
         children.child_silence[i, s, 1] += 1

@@ -1,4 +1,4 @@
-"""Replicas of the routing tables of a broker's children: what each child holds for its children.
+"""Replicas of routing tables: a broker keeps its grandchildren's filters, in case a child fails.
 
 [uas §4 "The Data Structures"] "The replicas of the routing table and the topology data of all its
 children are also maintained and used to handle the node failure of its children", "updated
@@ -26,7 +26,7 @@ from halfway.protocols.broker_trees.tables.table_repair import filters_digest
 
 @apart
 def compare_replica(replicas, sender, message, out):
-    """Ask a grandchild for its filters if the digest of the replica differs."""
+    """Request a grandchild's filters if their digest differs from the replica's."""
     b, grandchild = sender.broker, message.args[ORIGIN]
     if filters_digest(replicas, b, grandchild) == message.args[kinds.REPLICA_DIGEST]:
         return
@@ -38,7 +38,7 @@ def compare_replica(replicas, sender, message, out):
 
 @apart
 def send_replica(table, sender, above, out):
-    """Send the grandparent all filters that the parent should hold for this broker."""
+    """Send the grandparent all filters of this broker, for its replica."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
             send_filter_as(table, sender, kinds.REPLICA, s, above, out)
@@ -46,7 +46,7 @@ def send_replica(table, sender, above, out):
 
 @apart
 def on_replica(replicas, grandchildren, sender, message, out):
-    """Keep a part of a filter of a grandchild in its replica."""
+    """Store a part of a grandchild's filter in its replica."""
     grandchild = message.args[ORIGIN]
     if place_in_row(grandchildren, sender.broker, grandchild) >= 0:
         insert(replicas, sender, message, grandchild, NONE, NONE, out)
@@ -54,7 +54,7 @@ def on_replica(replicas, grandchildren, sender, message, out):
 
 @apart
 def use_replica(table, replicas, sender, child, up, out):
-    """Serve a grandchild as a child at once: its replica becomes part of the table."""
+    """Serve a grandchild as a child at once, from the replica of its filters."""
     b = sender.broker
     for r in range(replicas.filter.shape[1]):
         if replicas.filter[b, r] == FREE or replicas.via[b, r] != child:
@@ -74,7 +74,7 @@ def use_replica(table, replicas, sender, child, up, out):
 
 @apart
 def drop_replicas(replicas, grandchildren, b):
-    """Drop the replicas of brokers that are not grandchildren any more."""
+    """Drop the replicas of brokers that are no longer grandchildren."""
     for r in range(replicas.filter.shape[1]):
         held = replicas.filter[b, r] != FREE
         if held and place_in_row(grandchildren, b, replicas.via[b, r]) < 0:

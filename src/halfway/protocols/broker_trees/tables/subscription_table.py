@@ -1,4 +1,4 @@
-"""The subscription table of a broker in SIENA's tree, and which entries its parent holds.
+"""The subscription table of a broker in either tree, and which entries it forwarded to its parent.
 
 [Carzaniga, Rosenblum & Wolf 2001, §4.2] a broker forwards to its parent only what no subscription
 that it forwarded before covers. We also withdraw what a newer subscription covers, because the
@@ -41,14 +41,18 @@ FREE = np.int32(-1)
 
 
 class Catalogue(NamedTuple):
-    """What applications numbered, which only their own nodes read."""
+    """The filters and events that applications numbered; each node reads the numbers of its own
+    application.
+    """
 
     filters: Filters
     values: npt.NDArray[np.float64]  # [contents, attributes] NaN where an event has none
 
 
 class SubscriptionTable(NamedTuple):
-    """The subscription table by broker and slot: sources, intervals, and whether forwarded."""
+    """The subscription table by broker and slot: sources, intervals, and whether an entry is
+    forwarded.
+    """
 
     filter: Int32s  # [brokers, slots] the filter's digest; FREE: an unused slot
     via: Int32s  # [brokers, slots] id of the child, of the client's node, or the broker's own
@@ -61,7 +65,7 @@ class SubscriptionTable(NamedTuple):
 
 
 def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
-    """Return subscription tables without entries, for events of so many attributes.
+    """Return empty subscription tables for events with a number of attributes.
 
     Raises ValueError for more attributes than a record carries.
     """
@@ -77,14 +81,15 @@ def empty_table(brokers: int, slots: int, attributes: int) -> SubscriptionTable:
 
 @apart
 def is_complete(table, i, s):
-    """Return whether an entry of the table has all parts of its filter."""
+    """Return whether all parts of a filter have arrived in its subscription table entry."""
     return table.parts[i, s] == (1 << parts_of(table.low.shape[2])) - 1
 
 
 @apart
 def matches(table, i, s, catalogue, message):
-    """Return whether an event passes the filter of a table entry. An event without an attribute
-    fails."""
+    """Return whether an event passes the filter of a subscription table entry; a missing attribute
+    fails.
+    """
     for a in range(table.low.shape[2]):
         low = table.low[i, s, a]
         if not math.isnan(low) and not low <= value(catalogue, message, a) <= table.high[i, s, a]:
@@ -94,8 +99,9 @@ def matches(table, i, s, catalogue, message):
 
 @apart
 def covers(table, i, s, t):
-    """[Carzaniga et al., §3.3] Return whether entry s takes every event that entry t takes.
-    Exact."""
+    """[Carzaniga et al., §3.3] Return whether table entry s takes every event that entry t
+    takes.
+    """
     wider = True
     for a in range(table.low.shape[2]):
         low, high = table.low[i, t, a], table.high[i, t, a]
@@ -115,7 +121,7 @@ def send_filter(table, sender, s, up, out):
 
 @apart
 def send_filter_as(table, sender, kind, s, to, out):
-    """Send the filter of a table entry in records of a kind, three attributes a record."""
+    """Send the filter of a table entry in records of a kind, three attributes in each."""
     i, attributes = sender.broker, table.low.shape[2]
     for first in range(0, attributes, EACH):
         o = send(sender, kind, to, out)
@@ -127,15 +133,16 @@ def send_filter_as(table, sender, kind, s, to, out):
 
 @inlined
 def send_name(sender, kind, f, to, out):
-    """Send a record that names a filter of the table to another broker."""
+    """Send another broker the name of a filter in the subscription table."""
     o = send(sender, kind, to, out)
     o[FILTER] = f
 
 
 @apart
 def is_covered_upstream(table, i, slot):
-    """Return whether a broker's parent holds a filter of its subscription table that covers a
-    slot's."""
+    """Return whether the parent holds a filter that covers the entry of a slot in the subscription
+    table.
+    """
     for s in range(table.filter.shape[1]):
         if table.forwarded[i, s] == 1 and covers(table, i, s, slot):
             return True
@@ -144,7 +151,9 @@ def is_covered_upstream(table, i, slot):
 
 @apart
 def subscribe_upstream(table, sender, slot, up, out):
-    """Forward a new table entry to the parent unless it is covered; withdraw what it covers."""
+    """Forward a new table entry to the parent unless it is covered there; withdraw entries that it
+    covers.
+    """
     i = sender.broker
     if is_covered_upstream(table, i, slot):
         return
@@ -158,8 +167,9 @@ def subscribe_upstream(table, sender, slot, up, out):
 
 @apart
 def entry_of(table, i, f, via, client):
-    """Return the slot of a table's entry for a filter, a new one if there is none; NO_PLACE: no
-    room."""
+    """Return the slot of a filter in the subscription table, a new one if needed; NO_PLACE if it is
+    full.
+    """
     free = NO_PLACE
     for s in range(table.filter.shape[1]):
         if table.filter[i, s] == FREE:
@@ -179,7 +189,8 @@ def entry_of(table, i, f, via, client):
 
 @apart
 def insert(table, sender, message, via, client, up, out):
-    """Insert a part of a filter `via` a child or client in the table; repetitions change nothing.
+    """Insert a part of a filter into the subscription table for the child or client `via`;
+    repetitions have no effect.
 
     The filter is forwarded when its last part has come.
     """
@@ -200,7 +211,7 @@ def insert(table, sender, message, via, client, up, out):
 
 @apart
 def insert_own(table, filters, sender, f, client, up, out):
-    """Insert filter f of an application at the broker itself in the table."""
+    """Insert filter f of a broker's own application into the subscription table."""
     i, attributes = sender.broker, table.low.shape[2]
     s = entry_of(table, i, digest(filters, f, attributes), sender.own, client)
     if s < 0 or is_complete(table, i, s):
@@ -215,8 +226,9 @@ def insert_own(table, filters, sender, f, client, up, out):
 
 @apart
 def is_maximal(table, i, slot):
-    """Return whether no other table entry covers that of a slot; of equal ones the first is
-    maximal."""
+    """Return whether no other table entry covers the entry of a slot; of equal entries the first is
+    maximal.
+    """
     for s in range(table.filter.shape[1]):
         other = table.filter[i, s] != FREE and s != slot and is_complete(table, i, s)
         if other and covers(table, i, s, slot) and (s < slot or not covers(table, i, slot, s)):
@@ -226,7 +238,7 @@ def is_maximal(table, i, slot):
 
 @apart
 def forward_uncovered(table, sender, up, out):
-    """Forward to the parent every maximal table entry that no forwarded one covers."""
+    """Forward to the parent each maximal table entry that is not covered there."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         waits = table.filter[i, s] != FREE and table.forwarded[i, s] == 0
@@ -239,7 +251,7 @@ def forward_uncovered(table, sender, up, out):
 
 @apart
 def remove_slot(table, sender, slot, up, out):
-    """Remove a table entry; entries that only it covered are forwarded before it is withdrawn."""
+    """Remove a subscription table entry, after forwarding the entries that only it covered."""
     i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
     table.filter[i, slot], table.forwarded[i, slot] = FREE, 0
@@ -255,7 +267,7 @@ def remove_slot(table, sender, slot, up, out):
 
 @apart
 def remove(table, sender, f, via, client, up, out):
-    """Remove from the table one subscription of a client or child; all of them, where f is FREE."""
+    """Remove one subscription of a client or child from the table, or all of them if f is FREE."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         held = table.filter[i, s]
@@ -267,7 +279,7 @@ def remove(table, sender, f, via, client, up, out):
 
 @apart
 def is_repeated(table, i, slot, catalogue, message):
-    """Return whether an earlier table slot sends the same event to the same child or client."""
+    """Return whether an earlier table slot sends the event to the same child or client."""
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
         same = table.via[i, s] == via and table.client[i, s] == client
@@ -278,7 +290,9 @@ def is_repeated(table, i, slot, catalogue, message):
 
 @apart
 def notify(table, catalogue, sender, message, source, out):
-    """Send an event once to each client and child with a matching table entry, save its source."""
+    """Send an event once to each client and child with a matching table entry, except its
+    source.
+    """
     i, own = sender.broker, sender.own
     for s in range(table.filter.shape[1]):
         via = table.via[i, s]

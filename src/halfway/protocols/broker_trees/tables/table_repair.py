@@ -1,4 +1,5 @@
-"""The repair of subscription tables: a broker compares digests with its child, and both correct it.
+"""The repair of subscription tables: a broker and its child compare digests, and correct
+differences.
 
 A parent that lost its memory, or records on a dead path, holds other filters for a child than the
 child forwarded. The child's regular record carries a digest of them; if the parent's differs, the
@@ -22,7 +23,9 @@ from halfway.protocols.broker_trees.tables.subscription_table import (
 
 @apart
 def filters_digest(table, b, via):
-    """Return the digest of the filters via a child; without one, of the forwarded filters."""
+    """Return the digest of the filters held for a child, or of the forwarded filters for `via`
+    NONE.
+    """
     word = np.uint64(0)
     for s in range(table.filter.shape[1]):
         counts = table.forwarded[b, s] == 1 if via == NONE else table.via[b, s] == via
@@ -33,7 +36,7 @@ def filters_digest(table, b, via):
 
 @apart
 def send_held(table, sender, child, out):
-    """Send a child the names of the filters that this broker holds for it."""
+    """Send a child the names of all filters in this broker's table for it."""
     for s in range(table.filter.shape[1]):
         if table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == child:
             send_name(sender, HELD, table.filter[sender.broker, s], child, out)
@@ -41,7 +44,7 @@ def send_held(table, sender, child, out):
 
 @apart
 def send_forwarded(table, sender, up, out):
-    """Send the parent all filters that it should hold for this broker."""
+    """Send the parent all filters that its table should hold for this broker."""
     for s in range(table.filter.shape[1]):
         if table.forwarded[sender.broker, s] == 1:
             send_filter(table, sender, s, up, out)
@@ -49,7 +52,7 @@ def send_forwarded(table, sender, up, out):
 
 @apart
 def on_held(table, sender, up, message, out):
-    """Withdraw a filter that the parent holds, unless this broker forwards it."""
+    """Withdraw a filter in the parent's table that this broker does not forward any more."""
     if message.args[ORIGIN] != up:
         return
     for s in range(table.filter.shape[1]):
@@ -61,7 +64,7 @@ def on_held(table, sender, up, message, out):
 
 @apart
 def remove_all(table, sender, via, up, out):
-    """Remove from the table all subscriptions of the clients of a node."""
+    """Remove all subscriptions of a node's clients from the table."""
     for s in range(table.filter.shape[1]):
         at = table.filter[sender.broker, s] != FREE and table.via[sender.broker, s] == via
         if at and table.client[sender.broker, s] != NONE:

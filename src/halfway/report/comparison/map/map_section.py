@@ -91,8 +91,9 @@ def _same(a: ReplayWorld, b: ReplayWorld) -> bool:
 
 
 def _within(replays: Sequence[Replay], room: int) -> list[Packed]:
-    """Return a map's replays packed into so many bytes: small ones
-    whole, the rest for the large ones."""
+    """Return a map's replays packed within a number of bytes: small ones whole, large ones
+    thinned.
+    """
     packed = {k: packed_replay(replay, room) for k, replay in enumerate(replays)}
     by_size = sorted(packed, key=lambda k: len(packed[k].blob))
     for taken, k in enumerate(by_size):
@@ -180,7 +181,7 @@ def _help() -> str:
 
 
 def _notes(worlds: Sequence[Packed], packed: Sequence[Packed]) -> str:
-    """Return notes of the map section on what its map leaves out."""
+    """Return the notes of the map section on data that its map omits."""
     notes = ["The map does not draw transmissions that no node received."]
     for world in worlds:
         if not world.about["own"]:

@@ -58,8 +58,7 @@ class _Bytes:
 
 
 def packed_world(world: ReplayWorld) -> Packed:
-    """Return the packed world of a replay. Positions are those of the
-    network, or a layout by hops."""
+    """Return the packed world of a replay, with the network's positions or a layout by hops."""
     network, out = world.network, _Bytes()
     frames = world.frames
     if frames is None:
@@ -94,7 +93,7 @@ def packed_world(world: ReplayWorld) -> Packed:
 
 
 def packed_replay(replay: Replay, most_bytes: int) -> Packed:
-    """Return a replay packed into at most so many bytes, as far as thinning its tables allows.
+    """Return a replay packed into a limited number of bytes, as far as thinning allows.
 
     `left_out` in its description: table -> (rows kept, rows of the run) where they differ.
     """

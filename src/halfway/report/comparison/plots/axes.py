@@ -31,8 +31,8 @@ class Axis(NamedTuple):
 def axis(
     values: Iterable[float], first: float, last: float, log: bool | None = None, zero: bool = True
 ) -> Axis:
-    """Return a plot's axis for finite values; log=None: logarithmic if
-    they are far apart, none negative.
+    """Return a plot's axis for finite values. log=None: logarithmic if they are not negative and
+    far apart.
 
     A logarithmic axis has its zeros at its low end, with a tick of their own.
     zero: a linear axis of values of one sign begins at 0 if that wastes less than half of it.

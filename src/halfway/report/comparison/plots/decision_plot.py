@@ -1,4 +1,4 @@
-"""The picture of a comparison's decision: what is needed against what it costs."""
+"""The plot of a comparison's decision: the need on one axis, the cost on the other."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ _SPREAD = 4.0  # above this ratio of the greatest to the least cost, its axis is
 
 
 class PlottedSystem(NamedTuple):
-    """A system in the picture of a decision: cost across, what is needed up."""
+    """A system in the decision plot: cost across, need up."""
 
     system: str
     number: int  # of its mark
@@ -28,7 +28,7 @@ class PlottedSystem(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """The scale of a decision's picture: the axis, and what it shows of a value."""
+    """The scale of a decision plot: the axis, and the shown text of a value."""
 
     axis: Axis
     of: Callable[[float], float]  # value -> what the axis is of; its own inverse
@@ -170,8 +170,9 @@ def _whiskers(one: PlottedSystem, across: _Scale, up: _Scale) -> str:
 def _names(
     spots: Sequence[PlottedSystem], front: Sequence[PlottedSystem], across: _Scale, up: _Scale
 ) -> list[str]:
-    """Return the systems' names beside their marks where there is room,
-    those of the front first."""
+    """Return the names beside the marks of the decision plot, as far as there is room, Pareto front
+    first.
+    """
     marks = [(across.at(one.cost.value), up.at(one.need.value)) for one in spots]
     taken = [(x - 6.0, x + 6.0, y + 4.0) for x, y in marks]  # left, right, height
     parts = []

@@ -1,0 +1,41 @@
+"""The settings that few runs change: the hardware and ids of nodes, and what a run records."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy.typing as npt
+
+from halfway.sim.environment.clock_errors import ClockErrors
+from halfway.sim.radio.energy import Power
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeSettings:
+    """The settings of a run's nodes: ids, power, batteries and clocks.
+
+    ids: [n] any distinct ids, 31 bits; None: their rows.
+    power: the electric power that a node draws.
+    batteries: joules, one for all nodes or [n]; a node goes down for good when they are used up;
+    None: they never are.
+    clock: offsets and drifts of the nodes' clocks; None: every node reads the time of the run.
+    """
+
+    ids: npt.ArrayLike | None = None
+    power: Power | None = None
+    batteries: npt.ArrayLike | None = None
+    clock: ClockErrors | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """The inspection of a run: what it records and checks beside its outcome.
+
+    trace: a Parquet file for the trace.
+    journal: received records to keep for `Simulation.journal`; 0: only those for `reports`.
+    check: whether each record is checked before its handler; refused records are among the
+    outcome's shortfalls; None: as the environment variable HALFWAY_CHECK_RECORDS says.
+    """
+
+    trace: Path | None = None
+    journal: int | None = None
+    check: bool | None = None
