@@ -23,7 +23,7 @@ from halfway.protocols.walk_overlay.fragments import (
     start_founding,
     wins,
 )
-from halfway.protocols.walk_overlay.launch import launch_heads
+from halfway.protocols.walk_overlay.launch import launch_heads, start_relaunch
 
 _COPIES = 2  # of a probe from each node, if hops are acknowledged
 _PROBES = np.int64(2**32)  # the random streams of the waits before probes; walks have streams below
@@ -145,3 +145,4 @@ def receive_probe(state, rules, i, message, out):
     if is_root and is_of_other_fragment(state, i, message):
         end_walk(state, rules, i, out)
         launch_heads(state, rules, i, 0.0, members.attempt[i], 1, messages.HOMES, out)
+        start_relaunch(state, rules, i, 0.0, message.at, out)
