@@ -21,6 +21,7 @@ from halfway.protocols.walk_overlay.fragments import (
     name_successor,
     spread_id,
     start_founding,
+    start_probe_timer,
     wins,
 )
 from halfway.protocols.walk_overlay.launch import launch_heads, start_relaunch
@@ -65,9 +66,7 @@ def start_probe(state, rules, i, now, out):
     tries = min(members.attempt[i], 10)
     later = rules.relaunch_s * min(2**tries, rules.launches)
     members.attempt[i] += 1
-    if later < np.inf and now + later <= rules.until_s:
-        o = emit(out, messages.PROBE_AGAIN, later, members.node_id[i])
-        o.args[messages.PROBE_NUMBER] = members.probes[i]
+    start_probe_timer(state, rules, i, later, now, out)
 
 
 @apart
