@@ -28,7 +28,7 @@ ONCE_WRONG = [
     (
         "walk-overlay",
         236,
-    ),  # a walk that follows a probe home voided the timer of the walk before it
+    ),  # a walk along a probe voided the timer of the walk before it
     ("walk-overlay", 882),  # the roots of two detached parts met other parts, and both stopped
     ("walk-overlay", 622),  # one side alone still had a link, and never asked for it again
 ]
