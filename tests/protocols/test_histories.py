@@ -22,9 +22,16 @@ ONCE_WRONG = [
     ("siena", 869),  # an UNSUBSCRIBE was lost on a link that was cut
     ("underlay-siena", 1164),  # of three roots one neither knew a successor nor a predecessor
     ("drip", 120),  # the only broker of a list lost its memory, and was a broker no more
+    ("underlay-siena", 8271),  # all others were below a broker that lost its memory
+    ("underlay-siena", 6628),  # the same, and the broker answered one child no more
+    ("drip", 2709),  # a broker that lost its memory numbered its registrations from 1 again
+    (
+        "walk-overlay",
+        236,
+    ),  # a walk along a probe voided the timer of the walk before it
+    ("walk-overlay", 882),  # the roots of two detached parts met other parts, and both stopped
+    ("walk-overlay", 622),  # one side alone still had a link, and never asked for it again
 ]
-# Histories of the ten thousand that still lose events after quiescence; docs/models/nodes.md.
-STILL_WRONG = {"walk-overlay": 55, "underlay-siena": 3, "drip": 3}
 
 
 def test_every_system_that_spreads_events_has_histories() -> None:
@@ -45,8 +52,7 @@ def test_a_history_that_was_wrong_is_right(system: str, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("system", PROMISES)
 def test_ten_thousand_histories(system: str) -> None:
-    wrong = run(system, 0, MANY)
-    assert len(wrong) <= STILL_WRONG.get(system, 0), wrong
+    assert run(system, 0, MANY) == []
 
 
 def test_the_oracle_notices_what_is_missing_twice_or_unasked() -> None:

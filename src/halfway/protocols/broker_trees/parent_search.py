@@ -23,6 +23,7 @@ from halfway.protocols.broker_trees.paths.peer_paths import direct_path, second_
 from halfway.protocols.broker_trees.paths.searches import search_direct
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records.messages import JOIN, ORIGIN
+from halfway.protocols.broker_trees.tables.children import first_child
 
 
 @apart
@@ -72,11 +73,14 @@ def is_asked_before(state, rules, sender, stage):
 
 @apart
 def search_parent(state, rules, sender, now, out):
-    """Take one tick of the search: ask the next broker for a place; a successor that finds none
-    becomes the root.
+    """Take one tick of the search: ask for another parent. A successor without one is the root.
+
+    A broker that lost its memory may be above all brokers that it asks: its children still have it
+    as their parent, and no broker accepts one that is above it. So it is the root, too.
     """
     b, own = sender.broker, sender.own
     ticks = rules.missed_pings + 1  # a stage
+    has_asked = state.asked[b] >= ticks
     state.asked[b] += 1
     for stage in range((state.asked[b] - 1) // ticks, FALLBACKS + 1):
         other = fallback_parent(state, rules, sender, stage)
@@ -91,6 +95,8 @@ def search_parent(state, rules, sender, now, out):
             return
         state.asked[b] = (stage + 1) * ticks + 1
     state.asked[b] = 1
+    if state.parent[b] == SEEKING and has_asked and first_child(state.children, b, NONE) != NONE:
+        become_root(state, b, own, now)
 
 
 @apart
@@ -142,8 +148,8 @@ def follow_leaving(state, rules, sender, message, out):
 
 @apart
 def become_root(state, b, own, now):
-    """Make a broker the root of the tree; it keeps asking the root before it."""
-    state.predecessor[b] = state.parent[b]
+    """Make a broker the root, which keeps asking its predecessor, if it had one."""
+    state.predecessor[b] = max(state.parent[b], NONE)
     state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE
     state.root[b], state.depth[b] = own, 0
     clear_ancestors(state.above, b)

@@ -127,6 +127,8 @@ def start_timer(state, i, wait, out):
 def on_start(state, rules, i, message, out):
     """Start a DRIP node, or resume it after a crash: announce the capability, start the timers."""
     state.node[i].starts += 1
+    if state.node[i].starts == 1:
+        state.node[i].version = registrations.first_version(message.incarnation)
     state.node[i].electing_for = NONE  # the timer of that election died
     if state.node[i].bootstrapped == 0:
         if not rules.by_capability and state.node[i].starts == 1:
@@ -157,7 +159,7 @@ def on_tick(state, rules, neighbourhood, i, message, out):
     else:
         send_report(state, rules, neighbourhood, i, now, out)
     if state.node[i].local_broker != NONE and (
-        state.node[i].version == 0
+        not registrations.is_registered(state, i)
         or state.node[i].registered_at + rules.registration_interval_s <= now
     ):
         registrations.register(state, rules, neighbourhood, i, now, out)

@@ -2,7 +2,8 @@
 
 [drip §V-A] "Our solution is that every non-broker node makes a local copy of its subscriptions."
 Registrations carry a version. We let a Quit end the versions up to its own only, because records
-of a node that moves from A to B and back to A may arrive in any order.
+of a node that moves from A to B and back to A may arrive in any order. The versions of a node that
+lost its memory are above those of its earlier incarnations, because brokers still have these.
 """
 
 import numpy as np
@@ -13,6 +14,21 @@ from halfway.protocols.drip import messages
 from halfway.protocols.drip.digests import write_seen
 from halfway.protocols.drip.routes import is_nearer, send
 from halfway.protocols.drip.state import CONTACTS
+
+_VERSIONS = 16  # bits of a version that count within an incarnation of the node
+_INCARNATIONS = np.uint32(0x7FFF)
+
+
+@inlined
+def first_version(incarnation):
+    """Return the version from which the DRIP registrations of a node's incarnation count."""
+    return np.int32((incarnation & _INCARNATIONS) << _VERSIONS)
+
+
+@inlined
+def is_registered(state, i):
+    """Return whether row i sent a DRIP registration in its incarnation, or became a broker."""
+    return state.node[i].version & ((1 << _VERSIONS) - 1) != 0
 
 
 @apart

@@ -21,9 +21,10 @@ from halfway.protocols.walk_overlay.fragments import (
     name_successor,
     spread_id,
     start_founding,
+    start_probe_timer,
     wins,
 )
-from halfway.protocols.walk_overlay.launch import launch_heads
+from halfway.protocols.walk_overlay.launch import launch_heads, start_relaunch
 
 _COPIES = 2  # of a probe from each node, if hops are acknowledged
 _PROBES = np.int64(2**32)  # the random streams of the waits before probes; walks have streams below
@@ -65,9 +66,7 @@ def start_probe(state, rules, i, now, out):
     tries = min(members.attempt[i], 10)
     later = rules.relaunch_s * min(2**tries, rules.launches)
     members.attempt[i] += 1
-    if later < np.inf and now + later <= rules.until_s:
-        o = emit(out, messages.PROBE_AGAIN, later, members.node_id[i])
-        o.args[messages.PROBE_NUMBER] = members.probes[i]
+    start_probe_timer(state, rules, i, later, now, out)
 
 
 @apart
@@ -145,3 +144,4 @@ def receive_probe(state, rules, i, message, out):
     if is_root and is_of_other_fragment(state, i, message):
         end_walk(state, rules, i, out)
         launch_heads(state, rules, i, 0.0, members.attempt[i], 1, messages.HOMES, out)
+        start_relaunch(state, rules, i, 0.0, message.at, out)

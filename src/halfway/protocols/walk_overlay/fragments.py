@@ -17,12 +17,7 @@ from halfway.protocols.walk_overlay import messages
 from halfway.protocols.walk_overlay.ending import stop_walk
 from halfway.protocols.walk_overlay.events import clear_filters, refresh, send_due_events
 from halfway.protocols.walk_overlay.hop_table import has_room, release_hops_to, send_reliably
-from halfway.protocols.walk_overlay.state import (
-    DUE_ID,
-    DUE_SUCCESSOR,
-    SEARCHING,
-    link_of,
-)
+from halfway.protocols.walk_overlay.state import DUE_ID, DUE_SUCCESSOR, SEARCHING, link_of
 
 
 @apart
@@ -104,8 +99,12 @@ def mark_ready(state, rules, i, p, out):
 
 @apart
 def request_link(state, rules, i, node_id, reason, out):
-    """Link a fragment with a neighbour. Where hops are acknowledged, its answer makes it ready."""
-    if link_of(state, i, node_id) >= 0:
+    """Link a fragment with a neighbour. Where hops are acknowledged, its answer makes it ready.
+
+    A ready link to a node of another fragment may be known on this side alone. It is made again.
+    """
+    known = link_of(state, i, node_id)
+    if known >= 0 and (rules.retries == 0 or state.links.ready[i, known] == 0):
         return
     p = open_link(state, i, node_id)
     if p < 0:
@@ -280,7 +279,8 @@ def receive_attached(state, rules, i, message, out):
 
     [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay goes on
     until it has heard of no other fragment for the founding time, because the other walk stops, and
-    there may be more. A detached fragment goes on until it meets an established fragment.
+    there may be more. A detached fragment goes on until it meets an established fragment. This may
+    be another detached part, so its root then sends probes, as a founder does.
     """
     members = state.members
     # The rank may have grown meanwhile, if the root has founded an overlay.
@@ -294,6 +294,9 @@ def receive_attached(state, rules, i, message, out):
         members.met_at[i] = message.at
         start_founding(state, i, rules.founding_time_s, out)
     elif message.args[messages.WAS_ESTABLISHED] == 1:
+        if members.search[i] != 0 and rules.founding_time_s > 0.0:
+            members.attempt[i] = 0
+            start_probe_timer(state, rules, i, rules.relaunch_s, message.at, out)
         stop_walk(state, rules, i, out)
         name_successor(state, rules, i, -1, out)
 
@@ -304,3 +307,11 @@ def start_founding(state, i, after, out):
     if state.members.found_pending[i] == 0:
         state.members.found_pending[i] = 1
         emit(out, messages.FOUND, after, state.members.node_id[i])
+
+
+@apart
+def start_probe_timer(state, rules, i, after, now, out):
+    """Start the timer of the next probe of a fragment's root."""
+    if after < np.inf and now + after <= rules.until_s:
+        o = emit(out, messages.PROBE_AGAIN, after, state.members.node_id[i])
+        o.args[messages.PROBE_NUMBER] = state.members.probes[i]

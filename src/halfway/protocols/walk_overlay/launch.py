@@ -20,6 +20,15 @@ from halfway.protocols.walk_overlay.state import IN_DOUBT, SEARCHING, VISITED, t
 def launch(state, rules, i, after, attempt, now, out):
     """Launch an overlay walk, a NEXT_STEP per branch; `attempt` walks before it met no other."""
     launch_heads(state, rules, i, after, attempt, rules.branches, np.uint8(0), out)
+    start_relaunch(state, rules, i, after, now, out)
+
+
+@apart
+def start_relaunch(state, rules, i, after, now, out):
+    """Start the timer after which a root launches another walk, unless its overlay walk meets one.
+
+    Each launch needs one: the timer of the walk before is void.
+    """
     later = after + relaunch_delay(state, rules, i)
     if later < np.inf and now + later <= rules.until_s:
         o = emit(out, messages.RELAUNCH, later, state.members.node_id[i])
