@@ -1,4 +1,7 @@
-"""The settings that few runs change: the hardware and ids of nodes, and what a run records."""
+"""The settings that few runs change: the hardware and ids of nodes, and what a run records.
+
+Decision 0076 has the reason (docs/decisions/0076-rare-settings-of-a-run-are-groups.md).
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -35,7 +35,7 @@ def bench(
     \b
     The nodes are an UNSAFE development network of their own, on loopback, in this
     process; other nodes do not hear it. The first phase has a rate, and shows latency
-    and delivery. The second one is flat out: it shows how much fits, and what is
+    and delivery. The second phase has no limit: it shows how much fits, and what is
     dropped then, and why. The CPU time is that of all nodes together, and of the
     measurement. A machine that is busy shows other numbers: repeat, and compare runs
     of one machine only.

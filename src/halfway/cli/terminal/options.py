@@ -98,7 +98,7 @@ Positions = Annotated[
 ]
 PartialPositions = Annotated[
     bool,
-    typer.Option("--partial-positions", help="Accept nodes without a position, and use none."),
+    typer.Option("--partial-positions", help="Accept missing positions; ignore all positions."),
 ]
 Radius = Annotated[
     float | None,
