@@ -24,10 +24,8 @@ NODES, RADIUS, EVENTS, ROUNDS = 200, 0.13, 200, 5
 def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
     """CPU seconds, records delivered, transmissions, share of (node, event) pairs reached."""
     network = disk(n=NODES, radius=RADIUS, seed=1)
-    engine, neighbourhood = (
-        new_engine(NODES, 1 << 14, 16, records=RecordTraits(sizes=112)),
-        network.neighbourhood(),
-    )
+    engine = new_engine(NODES, 1 << 14, 16, records=RecordTraits(sizes=112))
+    neighbourhood = network.neighbourhood()
     state = flooding.state(np.arange(NODES, dtype=np.int32), events, 1)
     for event in range(events):
         engines.post(engine, float(event), event % NODES, application.PUBLISH, 0, 0, event)

@@ -83,6 +83,8 @@ def test_the_check_prints_every_remark_and_note_that_a_comparison_prints_before_
         "note: A radio without contention has no overhearing",
     ):
         assert remark in out, remark
+    assert out.count("so q holds in both directions") == 1  # one file of links and of ratios
+    assert "(at )" not in out
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert any("Options set" in note for note in found["notes"])

@@ -53,6 +53,7 @@ def test_ratios_of_both_directions_become_threshold_and_losses(tmp_path: Path) -
         ),
         ("x,reporter,heard\n1,a,b\n2,b,c\n", ("heard", "reporter", "", None)),
         ("src\tdst\tpdr\na\tb\t67\nb\tc\t80\n", (None, None, "pdr", 50.0)),
+        ("x,y\na,b\nb,c\n", (None, None, "", None)),
         ("a;b;ratio\na;b;0,9\nb;c;67%\n", (None, None, "ratio", 0.5)),
     ],
 )

@@ -25,10 +25,7 @@ ONCE_WRONG = [
     ("underlay-siena", 8271),  # all others were below a broker that lost its memory
     ("underlay-siena", 6628),  # the same, and the broker answered one child no more
     ("drip", 2709),  # a broker that lost its memory numbered its registrations from 1 again
-    (
-        "walk-overlay",
-        236,
-    ),  # a walk along a probe voided the timer of the walk before it
+    ("walk-overlay", 236),  # a walk along a probe voided the timer of an earlier walk
     ("walk-overlay", 882),  # the roots of two detached parts met other parts, and both stopped
     ("walk-overlay", 622),  # one side alone still had a link, and never asked for it again
 ]

@@ -34,7 +34,7 @@ class GroupViews(NamedTuple):
 
 
 def group_views(views: int, room: int) -> GroupViews:
-    """Return empty views of group members, each with room for `limit` members."""
+    """Return empty views of group members, each with room for `room` members."""
     shape = views, max(room, 1)
     return GroupViews(
         np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32), np.zeros(shape),

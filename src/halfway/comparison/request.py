@@ -225,7 +225,7 @@ def _sorted_out(
         running = [one.system() for one in systems if one.name not in unsupported]
         ended = on_ended_subscriptions(ready, point.scenario, running)
         named = on_named_brokers(ready, running)
-        for remark in dict.fromkeys((*remarks_of(point.scenario, ready), *ended, *named)):
+        for remark in (*remarks_of(point.scenario, ready), *ended, *named):
             remarks.setdefault(remark, []).append(where)
     supported = {one.name: one for one in systems if one.name not in unsupported}
     if not supported:

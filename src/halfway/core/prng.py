@@ -71,8 +71,8 @@ def pick(value, bound):
 
 @inlined
 def fraction(value):
-    """Return a random number in [0, 1) from a PRNG value's low 24 bits, independent of its
-    `pick`.
+    """Return a random number in [0, 1) from a PRNG value's low 24 bits, independent of what
+    `pick` makes of it.
     """
     return np.float32(value & _LOW_24) * _TO_UNIT_24
 

@@ -124,7 +124,7 @@ class _Count:
             self.progress(done, self.total)
 
     def more(self, done: int, more: int) -> None:
-        """Report that `count` more runs of a sweep are done."""
+        """Report that `more` more runs of a sweep are done."""
         self(done + more)
 
     def share(self, done: int, size: int, share: float) -> None:

@@ -30,9 +30,10 @@ def remarks_of(scenario: Scenario, ready: PreparedScenario) -> tuple[str, ...]:
     They do not depend on the system, and hardly on the seed.
     """
     read = ready.network.remarks if ready.network is not None else ()
-    return (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
-            *_on_workload(scenario, ready), *_on_faults(scenario),
-            *_on_hellos(scenario))  # fmt: skip
+    found = (*read, *_on_ratios(scenario), *_on_motion(scenario, ready),
+             *_on_workload(scenario, ready), *_on_faults(scenario),
+             *_on_hellos(scenario))  # fmt: skip
+    return tuple(dict.fromkeys(found))  # a file of links may also be the file of their ratios
 
 
 def on_ended_subscriptions(

@@ -295,7 +295,7 @@ class Simulation:
         return engine
 
     def _grow(self, free: int) -> None:
-        """Make room in the simulation's engine for `more` records in flight."""
+        """Make room in the simulation's engine for `free` more records in flight."""
         while self.engine.out.tally[0] < free:
             self.engine = grown(self.engine)
 

@@ -49,7 +49,7 @@ def empty_database(
 
 @inlined
 def has_bit(bits, behind):
-    """Return whether a publisher's bits in an anti-entropy record include the event `before` places
+    """Return whether a publisher's bits in an anti-entropy record include the event `behind` places
     older than the newest.
     """
     return 0 <= behind < SPAN and (np.int64(bits) >> np.int64(behind)) & np.int64(1) == 1

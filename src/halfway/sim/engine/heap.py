@@ -17,7 +17,7 @@ class EntryHeap(NamedTuple):
 
 
 def heap(slots: int) -> EntryHeap:
-    """Return an empty binary heap with room for `size` entries."""
+    """Return an empty binary heap with room for `slots` entries."""
     return EntryHeap(np.empty(slots), np.empty(slots, np.int64), np.zeros(1, np.int64))
 
 

@@ -189,7 +189,7 @@ def _flight(slots: int) -> Flight:
 
 
 def new_log(capacity: int) -> Log:
-    """Return an empty log of the engine with room for `size` records."""
+    """Return an empty log of the engine with room for `capacity` records."""
     record = np.zeros(capacity, MESSAGE).view(np.recarray)
     return Log(record, np.zeros(capacity, np.int64), np.zeros(1, np.int64))
 

@@ -81,7 +81,7 @@ class ViewChanges(NamedTuple):
 
 
 def room_for(count: int) -> ViewChanges:
-    """Return empty columns for `size` changes of group views."""
+    """Return empty columns for `count` changes of group views."""
     whole = (np.zeros(count, np.int32) for _ in range(4))
     viewer, member, number, hops = whole
     joined = np.zeros(count, np.bool_)

@@ -89,8 +89,11 @@ def _ends(lower: Sequence[str]) -> tuple[int, int]:
 
 
 def _refuse_positions(table: TextTable, lower: Sequence[str], ends: tuple[int, int]) -> None:
-    """Raise Problem if an end of a link is a coordinate: the table has positions, no links."""
-    for x, y in POSITION_COLUMNS:
+    """Raise Problem if an end of a link is a coordinate: the table has positions, no links.
+
+    A table of two columns has no room for a node beside its position, so its columns are ends.
+    """
+    for x, y in POSITION_COLUMNS if len(lower) > 2 else ():
         if x in lower and y in lower and {lower.index(x), lower.index(y)} & {*ends}:
             raise Problem(
                 f"columns {x}, {y} = positions: expected two columns with the ends of a link",

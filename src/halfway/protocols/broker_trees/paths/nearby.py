@@ -71,7 +71,7 @@ def nth_nearest(nearby, i, n):
 
 @apart
 def nearest_but(nearby, i, broker):
-    """Return the broker nearest to row i; NONE if that is the broker `but`, or none is known."""
+    """Return the broker nearest to row i; NONE if that is `broker`, or no broker is known."""
     s = nth_nearest(nearby, i, 0)
     if s < 0 or nearby.broker[i, s] == broker:
         return np.int32(NONE)
