@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import pairwise
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +118,10 @@ class LiveTree:
     Without given paths the brokers start one after another, and learn everything by messages.
     """
 
+    system: ModuleType = underlay_siena
+    state: Any
+    rules: Any
+
     def __init__(
         self, overlay: Overlay, given: GivenPaths | None, tau_s: float = 2.0,
         confirm_s: float = 0.0,
@@ -174,7 +179,7 @@ class LiveTree:
     def settle(self, seconds: float) -> list[tuple[int, int]]:
         """Run for some seconds; returns (row, event) of the notifications."""
         self.now += seconds
-        most = underlay_siena.most_emissions(self.state, self.rules)
+        most = self.system.most_emissions(self.state, self.rules)
         why = engines.run(
             self.state, self.rules, self.neighbourhood, self.engine, Ideal(HOP),
             self.neighbourhood, True, self.unchanged, self.now, engines.UNLIMITED, most, self.lend,
