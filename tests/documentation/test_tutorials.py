@@ -39,7 +39,9 @@ def test_a_live_network_of_three_nodes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tutorial-protocol.md", "tutorial-figure.md"])
+@pytest.mark.parametrize(
+    "name", ["tutorial-protocol.md", "tutorial-figure.md", "tutorial-who-is-alive.md"]
+)
 def test_a_tutorial_prints_what_its_page_shows(name: str, tmp_path: Path) -> None:
     shown, found = run(name, tmp_path)
     assert found == shown, f"run tools/tutorial.py docs/{name}"

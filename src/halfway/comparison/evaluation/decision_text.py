@@ -12,7 +12,6 @@ from halfway.comparison.evaluation.results import (
     RankedSystem,
 )
 
-_HOW = "--need delivery-ratio=0.95 --minimise energy"
 _LEANS = 0.5  # confidence
 _NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names
 
@@ -32,7 +31,8 @@ def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: i
     rest = [_close(systems), _open(decision), _failing(systems)]
     text = "; ".join([text, *(one for one in rest if one)]) + "."
     if not decision.stated:
-        text = f"No need was stated. {text} To state one: {_HOW}."
+        how = f"--need {decision.needs[0].metric}=0.95 --minimise energy"
+        text = f"No need was stated. {text} To state one: {how}."
     return f"{text}{_earlier(decision)}"
 
 

@@ -229,6 +229,17 @@ def metrics_of(outcome: Outcome) -> dict[str, float]:
     return {metric.name: read(outcome) for metric, read in _METRICS if read is not None}
 
 
+def member_metrics(outcome: Outcome) -> list[tuple[Metric, float]]:
+    """Return the metrics of an outcome's failure detectors, groups and requests; [] without any."""
+    parts = {
+        detection.NAMES: outcome.detection, groups.NAMES: outcome.groups,
+        requests.NAMES: outcome.requests,
+    }  # fmt: skip
+    names = [name for names, part in parts.items() if part is not None for name in names]
+    known, values = {metric.name: metric for metric in METRICS}, metrics_of(outcome)
+    return [(known[name], values[name]) for name in names]
+
+
 def _each(amount: float, outcome: Outcome) -> float:
     notifications = outcome.delivered + outcome.caught_up
     return amount / notifications if notifications else np.nan

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from halfway.comparison.evaluation.metrics import member_metrics
 from halfway.comparison.evaluation.results import NOTHING, Metric, Results
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_metrics
@@ -11,7 +12,11 @@ from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.sim.metrics.outcome import Outcome
 
 # Columns of a cell's table; `found.frame()` and the page have all metrics.
-_METRICS = ("delivery-ratio", "latency-p50", "messages-per-notification", "energy", "max-node-load")
+_METRICS = (
+    "delivery-ratio", "latency-p50", "messages-per-notification", "detected-share", "detection-all",
+    "query-accuracy", "view-completeness", "requests-served", "messages-per-member", "energy",
+    "max-node-load",
+)  # fmt: skip
 _MOST_ROWS = 40
 
 
@@ -42,12 +47,16 @@ def comparison_html(results: Results, first_error: str = "") -> str:
 
 def outcome_html(outcome: Outcome) -> str:
     """Return the table of one run in a notebook."""
-    rows = [
+    events = [
         ["delivery ratio", wording.number(outcome.delivery_ratio)],
         ["notifications", f"{outcome.delivered:,} of {outcome.expected:,}"],
         ["latency p50 [s]", wording.number(outcome.latency_s.median)],
         ["latency p95 [s]", wording.number(outcome.latency_s.p95)],
         ["messages / notification", wording.number(outcome.sent_per_notification)],
+    ]
+    rows = [
+        *(events if outcome.detection is None else []),
+        *([metric.heading, wording.number(value)] for metric, value in member_metrics(outcome)),
         ["energy [J]", wording.number(outcome.energy_j)],
         ["max node load", wording.number(outcome.load.max)],
     ]

@@ -2,10 +2,12 @@
 
 import json
 import math
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.table import Table
 
+from halfway.comparison.evaluation.metrics import member_metrics
 from halfway.report.terminal.plain_table import plain_table
 from halfway.report.wording import short
 from halfway.sim.metrics.nodes import NodeTable
@@ -25,31 +27,63 @@ def outcome_json(outcome: Outcome, nodes: NodeTable | None = None) -> str:
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
-    """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind."""
+    """Print a simulated run's outcome: delivery, cost, latency, and counts by message kind.
+
+    A run of a failure detector, of groups or of requests has their metrics, as a comparison does.
+    """
     console.print(
         f"{outcome.system} on {outcome.nodes:,} nodes for {outcome.seconds:g} s "
         f"({outcome.records:,} records processed; seed {outcome.seed})"
     )
-    for table in (_metrics(outcome), _spreads(outcome), _kinds(outcome)):
+    for table in _tables(outcome):
         console.print(table, highlight=False)
     digest = f"digest {outcome.digest} (equal seeds give equal digests on any machine)"
     console.print(digest, highlight=False)
 
 
-def _metrics(outcome: Outcome) -> Table:
-    table = plain_table("metric", "value", "meaning", numbers=["value"])
-    load = outcome.load
+def _tables(outcome: Outcome) -> Iterator[Table]:
+    if outcome.detection is not None or outcome.groups is not None:
+        yield _members(outcome)
+    yield _metrics(outcome)
+    if outcome.detection is None:
+        yield _spreads(outcome)
+    yield _kinds(outcome)
+
+
+def _members(outcome: Outcome) -> Table:
+    table = plain_table("members", "value", "unit", numbers=["value"])
+    for metric, value in member_metrics(outcome):
+        table.add_row(metric.label, short(value), metric.unit)
+    return table
+
+
+def _traffic(outcome: Outcome) -> list[tuple[str, str, str]]:
+    """Return the rows of a run's events and transmissions: name, value, meaning."""
+    sent, received = sum(outcome.sent.values()), sum(outcome.received.values())
+    if outcome.detection is not None:
+        return [
+            ("transmissions", f"{sent:,}", f"{outcome.bytes_sent:,} bytes"),
+            ("receptions", f"{received:,}", f"{outcome.bytes_received:,} bytes"),
+        ]
     unpublished = f". Events not published, as their nodes were down: {outcome.unpublished:,}"
-    rows = [
+    return [
         ("delivery ratio", short(outcome.delivery_ratio),
          f"{outcome.delivered:,} of {outcome.expected:,} expected notifications of "
          f"{outcome.published:,} events" + (unpublished if outcome.unpublished else "")),
         ("duplicates, late", f"{outcome.duplicates:,}, {outcome.late:,}",
          "repeated notifications, and notifications after an event was closed"),
         ("messages / notification", short(outcome.sent_per_notification),
-         f"{sum(outcome.sent.values()):,} transmissions, {outcome.bytes_sent:,} bytes"),
+         f"{sent:,} transmissions, {outcome.bytes_sent:,} bytes"),
         ("receptions / notification", short(outcome.received_per_notification),
-         f"{sum(outcome.received.values()):,} receptions, {outcome.bytes_received:,} bytes"),
+         f"{received:,} receptions, {outcome.bytes_received:,} bytes"),
+    ]  # fmt: skip
+
+
+def _metrics(outcome: Outcome) -> Table:
+    table = plain_table("metric", "value", "meaning", numbers=["value"])
+    load = outcome.load
+    rows = [
+        *_traffic(outcome),
         ("max node load", short(load.max),
          f"messages sent and received: mean {short(load.mean)}, median {short(load.median)}, "
          f"Gini {short(load.gini)}"),
