@@ -15,7 +15,7 @@ from halfway.world.workload.demand import Demand, Publications
 class DetectorAdapter(Adapter):
     """The adapter of a failure detector, whose nodes are all members from their start on.
 
-    Its module defines `rules(values)` beside the face of all protocols.
+    Its module defines `rules(values)` in addition to the names that every protocol defines.
     """
 
     detects_failures = True

@@ -50,7 +50,10 @@ def part(of: Commands, which: slice | npt.NDArray[np.bool_]) -> Commands:
 
 
 def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
-    """Return commands to subscribe, of a given kind: one for each subscriber of each topic."""
+    """Return commands to subscribe, of a given kind: one for each subscriber of each topic.
+
+    at: seconds before which no subscription begins.
+    """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
     begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
@@ -74,7 +77,8 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return commands of kinds `begins` and `ends`, a pair for each publisher of a topic.
+    """Return commands of kind `begins`, one for each publisher of a topic, and of kind `ends`, one
+    for each publisher that stops.
 
     at: seconds before which no role begins.
     """
@@ -132,8 +136,8 @@ class SystemInstance(NamedTuple):
     # many as of any call; 0: each of its records is for at most one neighbour.
     most_beside: int | None = None
     limits: Mapping[str, int] = _NO_LIMITS  # of the ranges of its records, by name
-    # The memory of one node: its rows of an array, from the state, the array's name in it (of a
-    # tuple in the state "part.name"), and the row of the node.
+    # The function that selects the rows of one node in an array. It receives the state, the name of
+    # the array ("part.name" inside a tuple of the state), and the row of the node.
     own_rows: Callable[[Any, str, int], slice] = _one_row
 
     def all_shortfalls(self) -> Mapping[str, int]:
@@ -142,9 +146,10 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits that ranges in an instance's records refer to; {} without `limits`.
+    """Return the limits, by name, that the ranges of record fields refer to.
 
-    Else the number of topics, where the state has one column of `subscribed` a topic.
+    A module without the function `limits` has at most one limit: the number of topics, if the
+    array `subscribed` of its state has one column for each topic.
     """
     if hasattr(module, "limits"):
         found: Mapping[str, int] = module.limits(state, rules)
@@ -167,8 +172,9 @@ class NeighbourKnowledge(NamedTuple):
 class RunContext(NamedTuple):
     """The run context: the facts of a run that an adapter may use to size its system.
 
-    The network and the reach are for what its paper grants: positions, a radio's range, or the
-    routes of an underlay. Whatever else a node learns, it learns by messages.
+    An adapter uses the network and the reach only for what the paper of its system grants:
+    positions, the range of a radio, or the routes of an underlay. A node learns all else by
+    messages.
     """
 
     n: int
@@ -191,12 +197,15 @@ class RunContext(NamedTuple):
 
 
 class Unsupported(Problem):
-    """The error of an adapter whose system cannot run in an environment; `what` is the reason."""
+    """The error of an adapter whose system cannot run in an environment.
+
+    `Problem.what` is the reason.
+    """
 
 
 class Adapter:
-    """The adapter's interface: how applications speak to one system; defaults fit a system by
-    topic.
+    """The adapter's interface: how applications speak to one system. Its defaults fit a system with
+    subscriptions to topics.
     """
 
     detects_failures = False  # other systems spread events
@@ -207,7 +216,8 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run here, to end a sentence; "" if it can."""
+        """Return why the adapter's system cannot run here, as the end of a sentence; "" if it can.
+        """
         del context
         return ""
 
@@ -245,7 +255,7 @@ class BroadcastAdapter(Adapter):
     """The adapter of systems that need no sizing beyond a window: their `Rules` are their options,
     and `state` takes those of STATE_PARAMETERS that it names.
 
-    Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
+    It serves flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
 
     def ends_subscriptions(self) -> bool:

@@ -33,11 +33,11 @@ class WalkOverlayAdapter(Adapter):
     """The adapter of the walk overlay: every publisher and every subscriber is an initiator [dwo
     §V-B], one walk for each node.
 
-    Each node decides alone when it walks. Subscription number = topic.
+    Each node decides alone when it walks. The id of a subscription is its topic.
     """
 
     def _values(self) -> dict[str, Any]:
-        """Return the walk overlay's options, or inf for intervals that are never over."""
+        """Return the walk overlay's options, with inf for an interval of 0, which never ends."""
         values: dict[str, Value] = dict(self.values)
         for name in ("relaunch_s", "link_check_interval_s"):
             values[name] = values[name] or np.inf
@@ -115,7 +115,9 @@ class WalkOverlayAdapter(Adapter):
 
 
 def _publishing(demand: Demand) -> dict[int, Period]:
-    """Row -> when the walk overlay's node begins to publish, on any topic, and when it ends."""
+    """Return for each publishing row of the walk overlay, ascending, the period in which it
+    publishes on any topic.
+    """
     found: dict[int, Period] = {}
     for topic, rows in enumerate(demand.publishers):
         for row in rows.tolist():
@@ -126,7 +128,7 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return what the walk overlay nodes' tables had no room for, and the links that broke."""
+    """Return what the tables of the walk overlay had no room for, and the links that broke."""
     members = state.members
     return {
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),

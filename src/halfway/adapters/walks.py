@@ -65,7 +65,7 @@ class WalkAdapter(Adapter):
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return the walk adapter's start-up commands: subscriptions, publishers' roles, and their
-        ends. No publisher begins before half a step."""
+        ends. No publisher begins before half of `step_delay_s`."""
         after = 0.5 * float(self.values["step_delay_s"])
         roles = publishing_roles(demand, int(ADVERTISE), int(WITHDRAW), after)
         return joined((super().start_up_commands(demand), roles))

@@ -46,8 +46,8 @@ from halfway.world.workload.roles import Names
 class PreparedScenario(NamedTuple):
     """A prepared scenario: drawn by the seed or read from files, and the same for every system."""
 
-    network: Network | None  # static, or …
-    motion: Motion | None  # … moving nodes
+    network: Network | None  # None: the nodes move
+    motion: Motion | None  # None: the network is static
     demand: AnyDemand
     battery_j: float | Sequence[float] | None  # of all nodes, or [n]
 
@@ -59,6 +59,8 @@ def simulation_of(
 
     The scenario's seed draws the network, the roles and everything else. Each of them has a random
     stream of its own. So another system runs on the same network with the same workload.
+
+    trace: a Parquet file for all records. Raises Problem for a scenario that cannot run.
     """
     # A wrong name is reported before a network is drawn.
     chosen = system_of(scenario, system)
@@ -97,7 +99,7 @@ def prepared(scenario: Scenario) -> PreparedScenario:
 
 
 def _check_options_of_brokers(scenario: Scenario) -> None:
-    """Raise Problem where a scenario names the brokers of a tree, and gives their number too."""
+    """Raise Problem if a scenario names the brokers of a tree and also sets their number."""
     work = scenario.workload
     if isinstance(work, FailureDetection | GroupWorkload) or work.brokers is None:
         return
@@ -110,9 +112,7 @@ def _check_options_of_brokers(scenario: Scenario) -> None:
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
-    """Return the batteries of a scenario's nodes in joules: one for all, or [n].
-
-    Return None for none.
+    """Return the batteries of a scenario's nodes in joules: one for all, or [n]; None: no batteries.
     """
     if not isinstance(power.battery_j, str):
         return power.battery_j
@@ -160,8 +160,10 @@ def _power(power: NodePower) -> Power:
 
 
 def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
-    """Return the run context that a prepared scenario gives adapters.
-    Problem where no system can run."""
+    """Return the run context of a prepared scenario, which adapters receive.
+
+    Raises Problem where no system can run.
+    """
     return checked_environment(scenario, ready)[1]
 
 

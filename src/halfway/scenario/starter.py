@@ -85,8 +85,7 @@ def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
 
 
 def _reading(path: Path, guess: TableGuess | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments of `read_network` that a starter guesses for
-    a file, and the remarks on it."""
+    """Return the arguments of `read_network` that a starter guesses for a file, and the guesses."""
     if guess is None:
         return {}, []
     given: dict[str, Any] = {"source": guess.source, "target": guess.target}

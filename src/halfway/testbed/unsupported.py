@@ -11,7 +11,7 @@ from halfway.world.attacks import Attack
 from halfway.world.faults import Pause
 from halfway.world.graphs.network import Network
 
-_LONGEST_S = 3600.0  # a run takes the time that it is about
+_LONGEST_S = 3600.0  # a live second takes a second
 _SHORTEST_PERIOD_S = 0.05
 
 
@@ -40,7 +40,7 @@ def check_suitable(scenario: Scenario, system: str) -> None:
         raise Problem(what, remedy="leave it out")
     if scenario.seconds > _LONGEST_S:
         what = f"seconds = {scenario.seconds:g}: expected at most {_LONGEST_S:g}"
-        raise Problem(what, remedy="a run takes as long as it says")
+        raise Problem(what, remedy="lower seconds: a live run takes this time")
     if scenario.hello == "sent" and scenario.hello_period_s < _SHORTEST_PERIOD_S:
         what = f"hello_period_s = {scenario.hello_period_s:g}"
         raise Problem(f"{what}: expected at least {_SHORTEST_PERIOD_S:g} on the air")

@@ -198,7 +198,7 @@ def _one_or_share(
 def _pause(
     fault: Pause, network: Network | int, word: np.uint64, within: tuple[float, float], where: str
 ) -> Outages:
-    """Return the outages of a pause fault, those that end before `within` begins left out."""
+    """Return the outages of a pause fault, without those that end before `within` begins."""
     _check_times(fault.at, fault.for_, where)
     n, every_s, (since, seconds) = _nodes(network), fault.every_s, within
     chosen = _one_or_share(fault, network, n, word, where)

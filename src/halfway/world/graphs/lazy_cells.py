@@ -291,7 +291,7 @@ def count_reached(graph, i, most):
 def draw_giant_pairs(graph, n, enough, most_draws, word, drawn):
     """Fill `drawn` [pairs, 2] with different nodes of a lazy graph that reach `enough` nodes each.
 
-    Returns how many nodes were drawn again; -1 if `most_draws` nodes in a row did not reach enough.
+    Returns how many draws were repeated; -1 if `most_draws` nodes in a row did not reach enough.
     """
     graph = borrowed(graph)
     again, in_a_row = np.int64(0), np.int64(0)

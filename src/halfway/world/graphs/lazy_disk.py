@@ -28,8 +28,8 @@ class LazyDisk:
     """A lazy unit disk graph of n nodes in the unit square: a link iff distance < radius.
 
     n from 1 to 2^31 - 1; radius in sides of the square; seed in [0, 2^64). Node ids are 0 to n - 1.
-    The graph is the same in any order of questions. To create it takes n / 64 random words for each
-    of up to 20 levels, 0.5 s for 10^9 nodes. Raises Problem for values outside these ranges.
+    The order of the queries does not change the graph. Its creation draws n / 64 random words for
+    each of up to 20 levels: 0.5 s for 10^9 nodes. Raises Problem for values outside these ranges.
     """
 
     def __init__(self, n: int, radius: float, seed: int) -> None:

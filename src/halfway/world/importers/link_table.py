@@ -238,7 +238,7 @@ def positions(
 ) -> tuple[dict[str, tuple[float, float]], bool]:
     """Return a table's positions by node id, NaN where empty, and whether they are lon, lat.
 
-    wanted: columns id, x, y, or ().
+    wanted: the columns of id, x and y; (): those with the usual names.
     """
     name, x, y = _position_columns(table, wanted)
     titles = table.columns[x].lower(), table.columns[y].lower()

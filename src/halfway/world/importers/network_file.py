@@ -61,8 +61,9 @@ def read_network(
         table in which only some nodes have a position, and use none of them then.
     largest: only the largest component.
 
-    `labels` are the file's ids, `position` is None unless all nodes have one, `left_out` counts
-    dropped items, `remarks` names them. Raises Problem with file, line and column.
+    `Network.labels` are the file's ids, `Network.position` is None unless all nodes have one,
+    `Network.left_out` counts dropped items, and `Network.remarks` names them. Raises Problem with
+    file, line and column.
     """
     where = Path(path)
     chosen = LinkQuality(_names(quality), threshold, under, both_ways)

@@ -23,8 +23,8 @@ def disjoint_pair(
 ) -> tuple[Rows, Rows] | None:
     """Return two paths of least total weight that share only their ends.
 
-    The lighter is first. None where no two exist, by Menger's theorem exactly where one node (or
-    the link between the ends) lies on every path. weight [m] by place.
+    The lighter is first. None: no two exist, which by Menger's theorem holds exactly if one node (or
+    the link between the ends) lies on every path. weight [m]: by place.
     """
     found = disjoint_paths(network, weight, source, target, 2, closed)
     return (found[0], found[1]) if len(found) == 2 else None
@@ -47,8 +47,7 @@ def disjoint_legs(
     network: Network, weight: Doubles, source: int, wanted: Mapping[int, int],
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """Return disjoint paths from one source, with no other node in
-    common but ends, to several targets.
+    """Return disjoint paths from one source to several targets; only their ends are in common.
 
     wanted: target -> number of paths that end there; no path passes through a target on its way
     to another. Returns as many paths as exist, of the least total weight of so many, the lightest

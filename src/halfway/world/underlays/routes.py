@@ -23,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 class Closed(NamedTuple):
     """Nodes and links that a route over the underlay may not use."""
 
-    rows: Flags  # [n] these nodes, as ends neither
+    rows: Flags  # [n] these nodes, not even as ends
     places: Flags  # [m] these links, by place of `network.who`, in the direction of travel
 
 
@@ -65,8 +65,7 @@ def shortest(network: Network, weight: Doubles, source: int, closed: Closed | No
 def shortest_from(
     network: Network, weight: Doubles, sources: Iterable[int], closed: Closed | None = None
 ) -> list[Tree]:
-    """Return shortest routes by weight from each of many sources, each
-    as `shortest` returns them."""
+    """Return shortest routes by weight from each of many sources, as `shortest` returns them."""
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
     heap, trees = _heap(network), []

@@ -50,8 +50,8 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
     """Draw a Waxman underlay; the same bytes from the same seed in [0, 2^64) on every machine.
 
     `labels` number the nodes as they joined. `position` is in kilometres. The delay of a link is
-    its length over the speed of light. Bandwidths are in Mb/s, from `least` to `most`: "constant"
-    gives `least` to all links, and "exponential" has the mean `least`. Raises Problem for
+    its length over the speed of light. Bandwidths are from `least_mbps` to `most_mbps`: "constant"
+    gives `least_mbps` to all links, and "exponential" has the mean `least_mbps`. Raises Problem for
     parameters out of range.
     """
     _check(parameters, seed)
