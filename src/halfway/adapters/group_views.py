@@ -2,7 +2,8 @@
 
 An application above publish/subscribe keeps the view, so it works on every system that delivers
 events. It knows only what it heard: an announcement has its member, the event's number at this
-member, the time for which it holds, and whether the member leaves. Ages follow the node's own clock.
+member, the time for which it holds, and whether the member leaves. Ages follow the node's own
+clock.
 """
 
 from typing import NamedTuple

@@ -216,7 +216,8 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run here, as the end of a sentence; "" if it can.
+        """Return why the adapter's system cannot run here, as the end of a sentence; "" if
+        it can.
         """
         del context
         return ""

@@ -100,8 +100,9 @@ class WalkOverlayAdapter(Adapter):
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the walk overlay's commands: subscriptions, their
-        ends, and the roles of publishers."""
+        """Return the walk overlay's commands: subscriptions, their ends, and the roles of
+        publishers.
+        """
         publish = _publishing(demand)
         some, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
         left = np.isfinite(until_s)
@@ -142,7 +143,8 @@ def _shortfalls(state: Any) -> dict[str, int]:
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:
     """Return every initiator of the walk overlay, once: rows that publish or subscribe, topic by
-    topic, its publishers first."""
+    topic, its publishers first.
+    """
     found = dict.fromkeys(
         row
         for publishers, subscribers in zip(demand.publishers, demand.subscribers, strict=True)

@@ -113,9 +113,10 @@ class Comparison:
         """Return the system that meets the needs at the least cost, and why each other one is not
         chosen.
 
-        need: metric -> its least value, or its greatest value for a cost, such as {"delivery-ratio":
-        0.95}. minimise: a cost. Without both, the needs of the comparison itself apply. point: the
-        index of a point of the sweep. Raises Problem for a metric or bound that is not allowed.
+        need: metric -> its least value, or its greatest value for a cost, such as
+        {"delivery-ratio": 0.95}. minimise: a cost. Without both, the needs of the comparison itself
+        apply. point: the index of a point of the sweep. Raises Problem for a metric or bound that
+        is not allowed.
         """
         results = self.results
         if not 0 <= point < len(results.points):
@@ -142,7 +143,8 @@ class Comparison:
         return comparison_html(self.results, self.completed.first_error)
 
     def over_time(self) -> "frames.DataFrame":
-        """Return the metrics over time as a pandas frame: point, system, metric, t0_s, t1_s, mean.
+        """Return the metrics over time as a pandas frame: point, system, metric, t0_s,
+        t1_s, mean.
         """
         columns = [*self.results.points[0], *timelines.COLUMNS]
         return frames.frame(timelines.timeline_rows(self.results), columns)
@@ -194,11 +196,11 @@ def compare(
     user_systems: files or modules with user systems, such as "mine.py". baseline: the system for
     differences. until: a stopping rule, such as "half-width=2%,energy"; max_replicates: its limit.
     set: fields to replace, such as {"workload.events": 20}. sweep: fields with several values, such
-    as {"radio.success": [0.8, 1.0]}. need, minimise: as for `Comparison.decision`. seed: the root of
-    the seeds of all runs (default: it follows from the scenario). out: the folder of the runs, in
-    which finished runs are not repeated. master: the address of a Spark master (default: an active
-    Spark session, or this machine). progress: False, True or a function of (done, total) (default:
-    in notebooks and on a terminal). Raises Problem for errors that you can fix.
+    as {"radio.success": [0.8, 1.0]}. need, minimise: as for `Comparison.decision`. seed: all seeds
+    of the runs derive from it (default: 2013). out: the folder of the runs, in which finished runs
+    are not repeated. master: the address of a Spark master (default: an active Spark session, or
+    this machine). progress: False, True or a function of (done, total) (default: in notebooks and
+    on a terminal). Raises Problem for errors that you can fix.
     """
     request = read_request(
         arguments.scenario_argument(scenario), arguments.systems_argument(systems),

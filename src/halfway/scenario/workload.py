@@ -166,7 +166,8 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
 def _rows(
     workload: RecordedWorkload, node: Sequence[str], known: NamesAndSeed, paths: Sequence[str]
 ) -> list[int]:
-    """Return the rows of the events' nodes: by name, or one drawn node for each name of the files.
+    """Return the rows of the events' nodes: by name, or one drawn node for each name of the
+    files.
     """
     where = f"workload.path ({', '.join(paths)})" if len(paths) < 3 else "workload.path"
     if workload.nodes == "named":

@@ -196,7 +196,8 @@ class LiveRun:
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:
-        """Record every node of the testbed, or write the traces of all nodes, if a folder is given.
+        """Record every node of the testbed, or write the traces of all nodes, if a folder
+        is given.
         """
         records, traces = self._keeping
         writers: list[Recorder | TraceFolder] = []

@@ -22,11 +22,11 @@ _SWITCHES = {"both_ways": True, "partial_positions": False}  # without effect
 
 
 def named_network(name: str, *, radius: float | None, largest: bool, **reading: Any) -> Network:
-    """Return the network named to `halfway walk`: a file's (see
-    `read_network` for `reading`), or drawn.
+    """Return the network named to `halfway walk`: that of a file, or a drawn one.
 
-    radius: ignore the file's links; link nodes closer than that, in the unit of the positions.
-    Raises Problem for what cannot be read, drawn or linked.
+    reading: further arguments of `read_network`. radius: ignore the file's links, and link nodes
+    closer than that, in the unit of the positions. Raises Problem for a network that cannot be
+    read, drawn or linked.
     """
     if name.startswith(DRAWN):
         if radius is not None or any(
@@ -51,8 +51,8 @@ def named_network(name: str, *, radius: float | None, largest: bool, **reading: 
 def ends(
     network: Network, source: str | None, target: str | None, seed: int
 ) -> tuple[Network, int, int, int]:
-    """Return the two ends of `halfway walk`: their component, rows in
-    it, and number of nodes outside.
+    """Return the ends of `halfway walk`: their component, both rows in it, and the number of nodes
+    outside.
 
     The seed draws an end that is not given, from the component of the other end or the largest.
     Raises Problem for an unknown node, one node twice, or two that no path joins.

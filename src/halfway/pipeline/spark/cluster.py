@@ -62,7 +62,10 @@ class Cluster(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to start. A port 0 is any free port; no Connect server without `connect_port`."""
+    """The size and the ports of a cluster to start. A port 0 is any free port.
+
+    connect_port: of the Connect server; None: the cluster has none.
+    """
 
     workers: int = 3
     cores: int = 1
@@ -138,7 +141,7 @@ def stop(folder: Path) -> int:
 
 @contextmanager
 def running(folder: Path, order: Order) -> Iterator[Cluster]:
-    """Return a cluster for the block."""
+    """Start a cluster for the block, and stop it at the end."""
     try:
         yield start(folder, order)
     finally:
@@ -237,8 +240,10 @@ def _java(folder: Path, main: str, memory: str) -> list[str]:
 
 
 def _java_home(folder: Path) -> Path:
-    """Return the home of the Java for a cluster; without the module
-    that Spark asks for, a wrapper's."""
+    """Return the home of the Java for a cluster.
+
+    If the Java lacks the module that Spark asks for, it is a wrapper that removes this option.
+    """
     java = find_java().executable
     own = folder / "java" / "bin" / "java"
     if own.exists():
@@ -260,8 +265,10 @@ def _mark(folder: Path) -> str:
 
 
 def _is_ours(pid: int, folder: Path) -> bool:
-    """Return whether a process lives and belongs to a folder's cluster:
-    a pid may be another's by now."""
+    """Return whether a process lives and belongs to a folder's cluster.
+
+    A pid may belong to another process by now.
+    """
     if Path("/proc/self").exists():
         with contextlib.suppress(OSError):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -274,7 +281,10 @@ def _is_ours(pid: int, folder: Path) -> bool:
 
 
 def _await(cluster: Cluster, folder: Path, answers: Callable[[], bool]) -> None:
-    """Wait until a part of the cluster answers; Problem with a log if a process ends before."""
+    """Wait until a part of the cluster answers.
+
+    Raises Problem if a process of the cluster ends before, or after _START_S.
+    """
     deadline = time.monotonic() + _START_S
     while not answers():
         state = read(folder)
@@ -305,7 +315,9 @@ def _checked_port(port: int) -> int:
 
 
 def _check_memory(memory: str) -> None:
-    """Check the memory of a worker: Spark gives each executor 1 GiB, or waits for ever."""
+    """Raise Problem for less than 1 GiB of a worker: Spark's executors, of 1 GiB, would wait for
+    ever.
+    """
     found = re.fullmatch(r"(\d+)([mg])", memory)
     if found is None or int(found[1]) * (1024 if found[2] == "g" else 1) < 1024:
         what = "expected at least 1g, such as 1536m or 2g"

@@ -162,8 +162,9 @@ def cell_slot(graph, column, row):
 
 @inlined
 def place_in_cells(graph, value):
-    """Return the column of an x, or the row of a y, in a lazy graph; of
-    the nearest cell, if outside."""
+    """Return the column of an x, or the row of a y, in a lazy graph; of the nearest cell, if
+    outside.
+    """
     most = (np.int64(1) << graph.bits) - 1
     return min(max(np.int64(np.floor(value * float(most + 1))), 0), most)
 
@@ -171,7 +172,8 @@ def place_in_cells(graph, value):
 @inlined
 def _window(graph, x, y):
     """Find the slots of the cells that the disk around (x, y) may reach, in the order of their ids:
-    `graph.near`. Returns their number, nine at most."""
+    `graph.near`. Returns their number, nine at most.
+    """
     left, right = place_in_cells(graph, x - graph.radius), place_in_cells(graph, x + graph.radius)
     low, high = place_in_cells(graph, y - graph.radius), place_in_cells(graph, y + graph.radius)
     count = np.int64(0)
@@ -261,8 +263,9 @@ def neighbours(graph, i):
 
 @kernel
 def count_reached(graph, i, most):
-    """Return how many nodes of a lazy graph a breadth-first search from
-    node i reaches, `most` at most."""
+    """Return how many nodes of a lazy graph a breadth-first search from node i reaches, `most` at
+    most.
+    """
     graph = borrowed(graph)
     places = np.int64(8)
     while places < 4 * most:

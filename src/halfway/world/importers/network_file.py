@@ -107,8 +107,9 @@ def _check_placed(
 def _listed(
     path: Path, ends: tuple[str | None, str | None], quality: LinkQuality, only: Mapping[str, str]
 ) -> LinkList:
-    """Return the links of a network in GraphML, a table or JSON, with
-    the positions in the same file."""
+    """Return the links of a network in GraphML, a table or JSON, with the positions in the same
+    file.
+    """
     if suffix(path) in GRAPHML:
         listed, _, geographic = graphml_links(path)
         return _in_metres(listed, path) if geographic else listed

@@ -23,8 +23,8 @@ def disjoint_pair(
 ) -> tuple[Rows, Rows] | None:
     """Return two paths of least total weight that share only their ends.
 
-    The lighter is first. None: no two exist, which by Menger's theorem holds exactly if one node (or
-    the link between the ends) lies on every path. weight [m]: by place.
+    The lighter is first. None: no two exist, which by Menger's theorem holds exactly if one node
+    (or the link between the ends) lies on every path. weight [m]: by place.
     """
     found = disjoint_paths(network, weight, source, target, 2, closed)
     return (found[0], found[1]) if len(found) == 2 else None

@@ -29,7 +29,8 @@ class Closed(NamedTuple):
 
 class Tree(NamedTuple):
     """Shortest routes from one source to all rows; of equally short ones, at each node from its end
-    backwards, the one whose last row but one is lowest."""
+    backwards, the one whose last row but one is lowest.
+    """
 
     source: int
     weight: Doubles  # [n] of the path to each row; infinite where there is none
@@ -105,8 +106,9 @@ def path(tree: Tree, target: int) -> Rows:
 
 
 def places_on(network: Network, rows: Rows) -> Rows:
-    """Return [hops]: the places of `network.who` on a route, in order;
-    Problem for rows without a link."""
+    """Return [hops]: the places of `network.who` on a route, in order; Problem for rows without a
+    link.
+    """
     places: Rows = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))

@@ -152,8 +152,9 @@ def drawn_stays(
 ) -> list[Stay]:  # fmt: skip
     """Draw the stays of the groups' members: distinct uniform rows of each group.
 
-    clients_each: further members of each group, which only subscribe. join_s: members join at uniform times of this range. stay_s: the mean of the exponential time
-    for which a member stays; None: to the end of the run. Raises Problem for too many members.
+    clients_each: further members of each group, which only subscribe. join_s: members join at
+    uniform times of this range. stay_s: the mean of the exponential time for which a member stays;
+    None: to the end of the run. Raises Problem for too many members.
     """
     if members_each > n:
         what = f"members_each = {members_each}: expected at most {n}, the number of nodes"
