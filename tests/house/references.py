@@ -12,6 +12,7 @@ from tests.house.sources import PACKAGE, Source, python_files
 # Words of other programs, languages and formats, and the papers' names in citations.
 FOREIGN = {"ip", "nft", "bridge", "dup", "mapInArrow", "trans", "with"}
 FOREIGN |= {"geo", "drw", "dwo", "uas"}
+_VALUES = {"inf", "nan"}  # of numbers, which may have a meaning after a colon
 _TICKS = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\(\))?")
 _FILE = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:py|js|css)")
@@ -54,7 +55,7 @@ def dead_references(root: Path) -> list[str]:
             near = own | parameters
             dead = [one for one in _cited(text) if not package.has(one, near)]
             if isinstance(node, _Function):
-                dead += [f"{one}:" for one in _labels(text) if one not in near]
+                dead += [f"{one}:" for one in _labels(text) if one not in near | _VALUES]
             line = getattr(node, "lineno", 1)
             found += [f"{source.path}:{line}: {one}" for one in dead]
     return found
@@ -73,23 +74,22 @@ class _Package:
 
     def has(self, cited: str, near: set[str]) -> bool:
         """Whether a cited name exists; `near` has the names that need no module before them."""
-        if cited in FOREIGN:
-            return True
         if _FILE.fullmatch(cited):
             return any(path.endswith(f"/{cited}") for path in self.paths)
         if _NAME.fullmatch(cited):
-            first, *rest = cited.removesuffix("()").split(".")
-            everywhere = bool(rest) or cited.endswith("()") or first[0].isupper()
-            if first in near or hasattr(builtins, first) or (everywhere and first in self.names):
-                return all(one in near or one in self.names for one in rest)
-            return False
+            return cited in FOREIGN or self._has_name(cited, near)
         if _PAGE.fullmatch(cited):
             return any(self.root.glob(f"{cited}*"))
-        if command := _COMMAND.match(cited):
-            return command[1] in self.words and self._has_options(cited)
         if module := _MODULE.fullmatch(cited):
             return any(_dotted(path).startswith(module[1]) for path in self.paths)
-        return self._has_options(cited)
+        command = _COMMAND.match(cited)
+        return (command is None or command[1] in self.words) and self._has_options(cited)
+
+    def _has_name(self, cited: str, near: set[str]) -> bool:
+        first, *rest = cited.removesuffix("()").split(".")
+        everywhere = bool(rest) or cited.endswith("()") or first[0].isupper()
+        known = first in near or hasattr(builtins, first) or (everywhere and first in self.names)
+        return known and all(one in near or one in self.names for one in rest)
 
     def beside(self, source: Source) -> set[str]:
         """The modules and folders in the folder of a file."""

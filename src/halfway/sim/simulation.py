@@ -57,8 +57,8 @@ class Simulation:
     1.0
 
     system: a name (see `halfway list`), or a user's protocol (`halfway.adapters.user_protocol`);
-    options: the values of its options. Acknowledgements are not chosen by the radio, as a scenario
-    does: without options, `retries` is 5 for walk-overlay and 0 for the other systems.
+    options: the values of its options. Unlike a scenario, a simulation does not choose the
+    acknowledgements by the radio: every option has its default.
     network: a static network; or motion: moving nodes (exactly one of the two).
     radio: a declaration of `halfway.sim.radio.declarations`; default: `IdealRadio()`.
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.

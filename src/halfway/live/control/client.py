@@ -1,4 +1,4 @@
-"""The client of control sockets: what `halfway pub`, `sub`, `status`, `scout` and `ping` use."""
+"""The client of control sockets, for commands such as `halfway pub` and `halfway status`."""
 
 import contextlib
 import socket

@@ -1,4 +1,4 @@
-"""The kept events of a node (delivery level `kept`): on disk until acknowledged, delivered once.
+"""The kept events of a node (delivery level "kept"): on disk until acknowledged, delivered once.
 
 A stream is what one publisher publishes on one topic; its events have the numbers 1, 2, 3, …
 A publisher keeps an event until it is acknowledged or expires, and its heartbeats name the range

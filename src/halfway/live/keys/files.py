@@ -208,7 +208,7 @@ def read_secret(path: Path) -> bytes:
 
 
 def read_revocation_list(path: Path, root_key: bytes) -> bytes:
-    """Read a revocation list in the form that `learn_revocations` takes. Raises Problem."""
+    """Read a revocation list as `KeyedSecurity.learn_revocations` takes it. Raises Problem."""
     try:
         data = base64.b64decode("".join(_text(path).split()), validate=True)
         read_revocations(data, root_key)

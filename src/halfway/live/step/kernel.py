@@ -119,7 +119,7 @@ def _handle(door, tables, slot, origin):
 def step(door, tables, slot, origin):
     """Let the node handle the record of a slot, which is free afterwards. False: refused.
 
-    The slots of the emissions are the caller's until it calls `release`, or `transmit`.
+    The slots of the emissions belong to the caller until it calls `released` or `transmit`.
     """
     accepted = _handle(door, tables, slot, np.uint8(origin))
     released(tables, slot)
