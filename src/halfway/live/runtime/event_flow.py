@@ -13,7 +13,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import BodyTable, EventBody, EventKey, decoded, encoded
 from halfway.live.limits import Limits
 from halfway.live.security import Security
-from halfway.live.step.flow import EventPlaces, Flow
+from halfway.live.step.datagram_flow import EventPlaces, Flow
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.wire.frames import HEAD, KEY_BYTES, FrameType, frame, key_bytes, key_in
 

@@ -21,11 +21,11 @@ from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
 from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
+from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.driver import Driver
-from halfway.live.step.flow import Flow
+from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
 from halfway.live.topic_filters import OWN, filter_problem
 from halfway.live.wire.frames import FrameType

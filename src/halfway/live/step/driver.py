@@ -7,8 +7,8 @@ memory bed with a clock of its own, or a node on a socket.
 from typing import Any, Protocol
 
 from halfway.core.driver import TO_APPLICATION, TO_NETWORK
-from halfway.live.step.flow_kernel import DONE, LEFT, NO_ROOM, OTHER, REFUSED
-from halfway.live.step.stepper import Emission, NoRoom, Stepper
+from halfway.live.step.datagram_kernel import DONE, LEFT, NO_ROOM, OTHER, REFUSED
+from halfway.live.step.node_stepper import Emission, NoRoom, Stepper
 from halfway.live.step.timers import Timers
 
 

@@ -1,4 +1,4 @@
-"""The flow of a live node in Python: it fills and empties the tables of the flow kernel."""
+"""The Python side of the datagram kernel: it fills and empties the tables of a live node."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
 from halfway.core.kinds import Kinds, carrying
 from halfway.core.records.wire import HEADER_BYTES, wire_parts
-from halfway.live.step.flow_tables import (
+from halfway.live.step.datagram_tables import (
     NEXT_SLOT,
     PLACES,
     RECEIVED,
@@ -19,7 +19,7 @@ from halfway.live.step.flow_tables import (
     TRANSMITTED,
     USED,
     WAYS,
-    FlowTables,
+    DatagramTables,
     add_body,
     find_body,
 )
@@ -78,7 +78,7 @@ class Flow:
         for kind, places in self.places.items():
             event_at[kind] = places
         age, topic_sets = np.zeros(1), 1 << len(topic_used).bit_length()
-        self.tables = FlowTables(
+        self.tables = DatagramTables(
             np.full(PLACES, _FREE, np.int32), np.full(PLACES, _FREE, np.int64),
             np.zeros(DATAGRAMS, np.int64), np.zeros(DATAGRAMS, np.int64),
             np.zeros((DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8), np.array([room]), event_at,

@@ -1,4 +1,4 @@
-"""The step kernel of a live node: one record into the handler, and its emitted records out.
+"""The record kernel of a live node: one record into the handler, and its emitted records out.
 
 A step is what the simulator's engine does with one record, for a node with one row: the check at
 the door, the clock, the ages, the handler, the stamps. Compiled it is entered without numba's

@@ -1,4 +1,4 @@
-"""The flow kernel of a live node: datagrams in, handler calls, datagrams out, in machine code.
+"""The datagram kernel of a live node: datagrams in, handler calls, datagrams out, in machine code.
 
 It takes the frames of a neighbour in their order, lets the node handle the records whose topics and
 bodies it knows, and writes what the handler emits behind the frames that wait for each neighbour.
@@ -12,7 +12,7 @@ from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.driver import TO_NETWORK
 from halfway.core.message import EVERYONE
 from halfway.core.records.wire import HEADER_BYTES
-from halfway.live.step.flow_tables import (
+from halfway.live.step.datagram_tables import (
     EPOCH,
     EVENT,
     LEAST,
@@ -26,7 +26,7 @@ from halfway.live.step.flow_tables import (
     WAYS,
     found_body,
 )  # fmt: skip
-from halfway.live.step.kernel import (
+from halfway.live.step.record_kernel import (
     EMITTED,
     LOGGED,
     NOW,
