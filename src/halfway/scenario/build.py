@@ -26,12 +26,13 @@ from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.energy import Power
-from halfway.sim.run_context import environment_and_context
+from halfway.sim.run_context import FAULTS, context_of, stream
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from halfway.world.importers.node_values import read_node_values
 from halfway.world.mobility.motion import Legs, Presence
@@ -175,10 +176,13 @@ def checked_environment(
 
     Raises Problem where no system can run.
     """
-    environment, context = environment_and_context(
-        ready.network, ready.motion, ready.demand, scenario.faults,
-        seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
-        window=scenario.window,
+    environment = Environment(
+        ready.network, ready.motion, scenario.faults, seed=stream(scenario.seed, FAULTS),
+        seconds=scenario.seconds, discovery_delay_s=scenario.discovery_delay_s,
+    )  # fmt: skip
+    context = context_of(
+        environment, ready.demand, scenario.faults, ready.motion,
+        seconds=scenario.seconds, seed=scenario.seed, window=scenario.window,
     )  # fmt: skip
     course = None if ready.motion is None else ready.motion.course_of(scenario.seconds)
     scenario.radio.made(environment.start, course, scenario.seed)
@@ -212,6 +216,13 @@ def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
         return problem.what
 
 
+def link_columns(file: FromFile) -> LinkColumns:
+    """Return the columns and limits with which a scenario reads the links of its file."""
+    return LinkColumns(
+        file.source, file.target, file.quality, file.over, file.under, file.both_ways
+    )
+
+
 def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
     """Build the network that a scenario names, or its moving nodes; the seed draws them."""
     match scenario.network:
@@ -222,10 +233,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(
-                file.path, source=file.source, target=file.target, quality=file.quality,
-                threshold=file.over, under=file.under, both_ways=file.both_ways,
-                positions_from=file.positions, partial_positions=file.partial_positions,
-                largest=file.largest,
+                file.path, link_columns(file), positions=file.positions,
+                partial_positions=file.partial_positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here

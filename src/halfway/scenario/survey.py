@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from halfway.scenario.build import checked_environment, network_of, prepared
+from halfway.scenario.build import checked_environment, link_columns, network_of, prepared
 from halfway.scenario.schema import FromFile, Scenario
 from halfway.world.graphs.cut_points import cut_points
 from halfway.world.graphs.network import Network
@@ -130,15 +130,7 @@ def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
     file = scenario.network
     if not isinstance(file, FromFile) or not file.largest:
         return []
-    whole = read_network(
-        file.path,
-        source=file.source,
-        target=file.target,
-        quality=file.quality,
-        threshold=file.over,
-        under=file.under,
-        both_ways=file.both_ways,
-    )
+    whole = read_network(file.path, link_columns(file), partial_positions=True)
     return sorted({whole.label(row) for row in range(whole.n)} - set(names))
 
 

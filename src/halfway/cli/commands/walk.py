@@ -48,13 +48,16 @@ def walk(
     """
     from halfway.bulk.walks.walks import walk_pair
     from halfway.report.terminal.walk_report import lines, walked, walked_json
+    from halfway.world.importers.link_table import LinkColumns
     from halfway.world.underlays.paths import distances
 
     draw = _drawing(plot)
+    columns = tuple(name for name in (quality, quality_back) if name)
     part, a, b = _network_and_ends(
-        network, source, target, seed, radius=radius, largest=largest,
-        quality=[name for name in (quality, quality_back) if name], threshold=over, under=under,
-        both_ways=both_ways, positions_from=positions, partial_positions=partial_positions,
+        network, source, target, seed,
+        columns=LinkColumns(None, None, columns, over, under, both_ways),
+        positions=positions,
+        partial_positions=partial_positions, largest=largest, radius=radius,
     )  # fmt: skip
     with spinner("walking (the first walk compiles the system)"):
         met = walk_pair(part, a, b, system=system, interpretation=interpretation, k=k, seed=seed)
