@@ -98,7 +98,7 @@ class LiveNode:
 
     @property
     def mesh(self) -> MeshNode:
-        """The live node as a `Mesh`."""
+        """The node of the live runtime behind this interface."""
         return self.host.nodes[0]
 
     async def publish(

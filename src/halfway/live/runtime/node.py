@@ -34,9 +34,10 @@ AT_ONCE = 64  # publications before the loop has its turn
 
 
 class MeshNode:
-    """A live node. It satisfies `Mesh`. `start` after the loop runs; `stop` ends it.
+    """A live node, which is a `Mesh`. Call `start` once the event loop runs; `stop` ends the node.
 
-    face: of its system, for this node alone. log: records kept for a trace, see `Stepper`.
+    face: the live face of its system, for this node alone. log: records kept for a trace, see
+    `Stepper`.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class MeshNode:
         return self.endpoint.is_full or self._since_turn > AT_ONCE
 
     def _publish(self, body: EventBody) -> "asyncio.Future[None] | None":
-        """Publish an event; return the future of its way to the disk, if it is to be kept."""
+        """Publish an event; for an event to be kept, return the future of its write to the disk."""
         self._publication = (self._publication + 1) % 2**32
         body = body._replace(publication=self._publication)
         on_disk = None
@@ -253,7 +254,7 @@ class MeshNode:
         return why
 
     def timer_ran(self) -> None:
-        """Send what a timer sent, behind the other timers that are due."""
+        """Send the frames of a timer after the other timers that are due have run."""
         self.scheduler.call_after_timers(self.links.flush)
 
     def _before_change(self) -> None:

@@ -34,7 +34,7 @@ EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 
 class EventPlaces(NamedTuple):
-    """Where the records of a kind have their event, in the compact form."""
+    """The offsets of an event's id in the compact form of a record."""
 
     publisher: int
     epoch: int
@@ -43,7 +43,7 @@ class EventPlaces(NamedTuple):
 
 
 class FlowCounts(NamedTuple):
-    """The records that passed through the kernel."""
+    """The numbers of records that passed through the datagram kernel."""
 
     received: int
     sent: int  # to one neighbour each
@@ -65,9 +65,10 @@ def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
 
 
 class Flow:
-    """The flow of one node. The kernel uses it once the node runs machine code.
+    """The tables of one node's datagram kernel, with the methods that fill and empty them.
 
-    room: bytes of frames that share a datagram. topic_used: [topics + 1] see `TopicTable.used`.
+    The kernel uses them once the node runs machine code. room: bytes of frames that share a
+    datagram. topic_used: [topics + 1] see `TopicTable.used`.
     """
 
     def __init__(
@@ -187,8 +188,9 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return an interpreted kernel with its first arguments, where
-    unsigned integers wrap around without a warning."""
+    """Return an interpreted kernel with its first arguments, where unsigned integers wrap around
+    without a warning.
+    """
 
     def call(*arguments: Any) -> Any:
         with np.errstate(over="ignore"):

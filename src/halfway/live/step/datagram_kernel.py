@@ -94,7 +94,7 @@ def _is_known(tables, flow, place, at, end):
 
 @inlined
 def _take_record(door, tables, flow, place, at, end):
-    """Let the node handle a RECORD frame's content; return why it is not done with."""
+    """Let the node handle a RECORD frame's content; return DONE, or why `take` stops here."""
     if at >= end:
         return OTHER
     topics = np.int64(tables.inbox[at])
@@ -116,7 +116,7 @@ def _take_record(door, tables, flow, place, at, end):
 
 @inlined
 def _take_body(tables, flow, place, at, end):
-    """Note that a neighbour has a body; return why the frame is not done with."""
+    """Note that a neighbour has a body; return DONE, or OTHER for a body that is not here."""
     if end - at < KEY_BYTES:
         return OTHER
     inbox = tables.inbox

@@ -128,7 +128,7 @@ class Driver:
             self.stepper.set_time(now, into=travelled_s - now, out_of=now)
 
     def _pass_on(self, *, is_spread: bool = False) -> None:
-        """Pass on what the node emitted: the handler's order is the order of their queue."""
+        """Pass on what the node emitted, in the order in which the handler emitted it."""
         if not is_spread and self.stepper.flow is not None and self.stepper.compiled:
             self.stepper.spread()
         for one in self.stepper.emissions():

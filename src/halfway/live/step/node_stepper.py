@@ -40,7 +40,7 @@ class Emission(NamedTuple):
 
     to: int  # TO_APPLICATION, TO_SELF or TO_NETWORK
     at: float  # seconds: when it is due; the time of the step if it does not wait
-    slot: int  # the caller frees it, unless `data` has the record
+    slot: int  # the caller frees it
     data: bytes  # a RECORD frame's content, of a record that leaves at once; else empty
 
 
@@ -51,9 +51,9 @@ class NoRoom(Exception):
 class Stepper:
     """The stepper of one node. It begins interpreted; `compile` changes over, on the same arrays.
 
-    node: the state and the rules; neighbourhood: row 0 is the node's. incarnation: see the words.
-    log: records that reached the handler, kept until `take_log`; 0: none. flow: of a node on a
-    socket; None: records come and leave one by one.
+    node: the state and the rules. neighbourhood: row 0 is the node's. log: how many records that
+    reached the handler are kept until `take_log`. flow: the tables of the datagram kernel, for a
+    node on a socket; None: records come and leave one by one.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class Stepper:
         return stopped, why
 
     def spread(self) -> None:
-        """Let the flow have the emissions that leave at once; `emissions` has the others."""
+        """Let the datagram kernel send what leaves at once; `emissions` has the rest."""
         if self._tally[EMITTED]:
             self._spread()
 

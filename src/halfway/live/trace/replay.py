@@ -103,8 +103,9 @@ class _Made:
 
 
 def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]], str]:
-    """Return the parts of a file, what gives the rows of a part, and
-    the remedy if the end is missing."""
+    """Return the parts of a file, what gives the rows of a part, and the remedy if the end is
+    missing.
+    """
     if path.suffix != _PARQUET:
         content = path.read_bytes()
         if not content.startswith(MARK):
