@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfway.adapters.commands import Commands, commands, joined
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    commands,
-    joined,
     limits_of,
 )
 from halfway.adapters.intervals import begins, ends, intervals

@@ -6,14 +6,8 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import (
-    WITHOUT_ROUTE,
-    Adapter,
-    Commands,
-    RunContext,
-    SystemInstance,
-    commands,
-)
+from halfway.adapters.commands import Commands, commands
+from halfway.adapters.interface import WITHOUT_ROUTE, Adapter, RunContext, SystemInstance
 from halfway.adapters.intervals import begins, intervals
 from halfway.core.options import Value
 from halfway.problem import Problem

@@ -1,13 +1,7 @@
 """The adapter of failure detectors: no application publishes, and every node is a member."""
 
-from halfway.adapters.interface import (
-    Adapter,
-    Commands,
-    RunContext,
-    SystemInstance,
-    commands,
-    limits_of,
-)
+from halfway.adapters.commands import Commands, commands
+from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
 from halfway.world.workload.demand import Demand, Publications
 

@@ -7,18 +7,20 @@ from types import ModuleType
 
 import numpy as np
 
+from halfway.adapters.commands import (
+    Commands,
+    commands,
+    ends_of_publishing,
+    ends_of_subscriptions,
+    joined,
+)
 from halfway.adapters.georendezvous_sizing import connected_share, layout_of, sizes
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    commands,
-    ends_of_publishing,
-    ends_of_subscriptions,
-    joined,
     limits_of,
 )
 from halfway.core.options import Value

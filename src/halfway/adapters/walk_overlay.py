@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    commands,
     limits_of,
 )
 from halfway.core.bloom import Size, sized

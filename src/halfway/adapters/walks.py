@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.commands import Commands, joined, publishing_roles
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    joined,
     limits_of,
-    publishing_roles,
 )
 from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s

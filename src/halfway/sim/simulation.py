@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Commands, System, commands, part
+from halfway.adapters.commands import Commands, commands, part
+from halfway.adapters.interface import System
 from halfway.adapters.registry import named
 from halfway.core.compiler.lent import Lender, lent
 from halfway.core.message import START

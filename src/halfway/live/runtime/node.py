@@ -36,8 +36,7 @@ AT_ONCE = 64  # publications before the loop has its turn
 class MeshNode:
     """A live node, which is a `Mesh`. Call `start` once the event loop runs; `stop` ends the node.
 
-    face: the live face of its system, for this node alone. log: records kept for a trace, see
-    `Stepper`.
+    face: of its system, for this node alone. log: records kept for a trace, see `Stepper`.
     """
 
     def __init__(
