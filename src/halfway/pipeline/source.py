@@ -218,7 +218,10 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
 def columns_schema(
     columns: Mapping[str, pa.DataType], first: Sequence[tuple[str, pa.DataType]] = ()
 ) -> pa.Schema:
-    """Return a data source's columns, given the parameters'. Raises Problem for a reserved name."""
+    """Return a data source's columns; `columns` are those of the parameters.
+
+    Raises Problem for a reserved name.
+    """
     if taken := sorted((_TAKEN if first else _RESERVED) & set(columns)):
         raise Problem(f"parameter {taken[0]}: the name is that of another column",
                       remedy="select other parameters by the option `parameters`")  # fmt: skip
