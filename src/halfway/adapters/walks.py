@@ -106,8 +106,8 @@ def places(context: RunContext, rules: Rules) -> int:
 
 
 def _most_published(context: RunContext, longest_s: float) -> int:
-    """Return the most copies of events that one node of the walks sends within so many seconds: one
-    of each event to each neighbour that leads to a subscriber.
+    """Return the most copies of events that one node of the walks sends within longest_s seconds:
+    one of each event to each neighbour that leads to a subscriber.
     """
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)

@@ -170,8 +170,8 @@ class Journal:
         self._total = size
 
     def wants_snapshot(self) -> bool:
-        """Return whether a snapshot is worth it: the journal exceeds a segment and four times the
-        last snapshot.
+        """Return whether a snapshot saves enough space: the journal exceeds a segment and four
+        times the last snapshot.
         """
         return self.size > max(self._segment_bytes, 4 * self.snapshot_bytes)
 
