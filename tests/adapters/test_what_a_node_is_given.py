@@ -88,7 +88,7 @@ def _context(seed: int) -> RunContext:
     demand = Listed(some if seed == 3 else fewer, published)
     network = disk(_NODES, 0.35, seed=seed)
     environment = Environment(network, None, [], seed=stream(seed, FAULTS), seconds=20.0)
-    context = context_of(environment, demand, [], None, seconds=20.0, seed=seed, window=16)
+    context = context_of(environment, demand, [], seconds=20.0, seed=seed, window=16)
     # Tables have sizes of their own choice: how crowded a network is says nothing of its links.
     assert context.most_neighbours < _ROOM
     return context._replace(most_neighbours=_ROOM)

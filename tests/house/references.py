@@ -27,7 +27,7 @@ _LABEL = re.compile(
 )
 # A file without backticks and labels in its docstrings has nothing to check.
 _SUSPECT = re.compile(
-    r'"""[^"]*`|^ +[a-z_]\w*(?:, \w+)*(?: and \w+)?: [a-z\[\d].*[a-z] [a-z]', re.M
+    r'"""[^"]*`|(?:^ +|[.;] )[a-z_]\w*(?:, \w+)*(?: and \w+)?: [a-z\[\d].*[a-z] [a-z]', re.M
 )
 _PROSE = re.compile(r'"""[\s\S]*?"""|#.*')
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -196,11 +196,10 @@ def compare(
     user_systems: files or modules with user systems, such as "mine.py". baseline: the system for
     differences. until: a stopping rule, such as "half-width=2%,energy"; max_replicates: its limit.
     set: fields to replace, such as {"workload.events": 20}. sweep: fields with several values, such
-    as {"radio.success": [0.8, 1.0]}. need, minimise: as for `Comparison.decision`. seed: all seeds
-    of the runs derive from it (default: 2013). out: the folder of the runs, in which finished runs
-    are not repeated. master: the address of a Spark master (default: an active Spark session, or
-    this machine). progress: False, True or a function of (done, total) (default: in notebooks and
-    on a terminal). Raises Problem for errors that you can fix.
+    as {"radio.success": [0.8, 1.0]}. need, minimise: as for `Comparison.decision`. seed: that of
+    all runs (default: 2013). out: the folder of the runs; finished runs are not repeated. master:
+    the address of a Spark master (default: the active session, or this machine). progress: False,
+    True or a function of (done, total) (default: in notebooks and on a terminal). Raises Problem.
     """
     request = read_request(
         arguments.scenario_argument(scenario), arguments.systems_argument(systems),

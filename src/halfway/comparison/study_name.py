@@ -36,7 +36,7 @@ def free_name(request: Request, recorded: Iterable[StudyRequest], seed: int | No
 def recorded_name(study: str) -> str:
     """Return the name under which a result folder records a comparison's study.
 
-    A prefix tells it from the studies of papers.
+    A prefix separates it from the studies of papers.
     """
     return _PREFIX + study
 

@@ -8,7 +8,6 @@ from halfway.adapters.interface import RunContext
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.environment.environment import Environment
-from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Fault, loses_memory
 from halfway.world.workload.demand import Demand
 
@@ -18,8 +17,8 @@ NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP, LIES = range(1, 8)
 
 
 def context_of(
-    environment: Environment, demand: Demand, faults: Sequence[Fault], motion: Motion | None, *,
-    seconds: float, seed: int, window: int,
+    environment: Environment, demand: Demand, faults: Sequence[Fault], *, seconds: float, seed: int,
+    window: int,
 ) -> RunContext:  # fmt: skip
     """Return the run context of a run in an environment.
 
@@ -29,7 +28,7 @@ def context_of(
         if len(rows) and rows[-1] >= environment.n:
             expected = f"expected a row below {environment.n} (nodes)"
             raise Problem(f"workload: row {rows[-1]}: {expected}")
-    reach = None if motion is None else motion.radius
+    reach = None if environment.motion is None else environment.motion.radius
     return RunContext(
         environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
         environment.start, reach, environment.ids.of, loses_memory(faults),

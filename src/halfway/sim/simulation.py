@@ -107,16 +107,13 @@ class Simulation:
             mortal=nodes.batteries is not None, node_ids=nodes.ids,
         )  # fmt: skip
         context = context_of(
-            self.environment, self.demand, faults, motion,
-            seconds=self.seconds, seed=seed, window=window,
-        )  # fmt: skip
+            self.environment, self.demand, faults, seconds=self.seconds, seed=seed, window=window
+        )
         self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
         self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
         self.declared, self.power = radio or IdealRadio(), checked(nodes.power or Power())
         self.radio = self._new_radio(RADIO)
-        self._batteries = None
-        if nodes.batteries is not None:
-            self._batteries = Batteries(nodes.batteries, context.n)
+        self._batteries = None if nodes.batteries is None else Batteries(nodes.batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         found = observers_of(self.instance.kinds, self.environment.ids, self.demand, self.seconds)

@@ -405,21 +405,19 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("columns", "said"),
     [
-        ({"threshold": 0.5}, "expected a quality column"),
-        ({"quality": "pdr", "threshold": float("nan")}, "threshold = nan"),
-        ({"quality": "a,b,pdr"}, "3 quality columns"),
-        ({"source": "x"}, "no column 'x' (columns: a, b, pdr, note)"),
-        ({"source": "b"}, "source = target = 'b'"),
-        ({"only": {"note": "z"}}, "no line has note = z"),
+        (LinkColumns(threshold=0.5), "expected a quality column"),
+        (LinkColumns(quality="pdr", threshold=float("nan")), "threshold = nan"),
+        (LinkColumns(quality="a,b,pdr"), "3 quality columns"),
+        (LinkColumns(source="x"), "no column 'x' (columns: a, b, pdr, note)"),
+        (LinkColumns(source="b"), "source = target = 'b'"),
+        (LinkColumns(only={"note": "z"}), "no line has note = z"),
     ],
 )
-def test_options_that_do_not_fit_are_named(
-    tmp_path: Path, options: dict[str, object], said: str
-) -> None:
+def test_columns_that_do_not_fit_are_named(tmp_path: Path, columns: LinkColumns, said: str) -> None:
     with pytest.raises(Problem) as caught:
-        read_network(written(tmp_path, "net.csv", PAIRS), **options)  # type: ignore[arg-type]
+        read_network(written(tmp_path, "net.csv", PAIRS), columns)
     assert said in str(caught.value)
 
 
