@@ -27,17 +27,17 @@ def check_suitable(scenario: Scenario, system: str) -> None:
         raise Problem(what, remedy="give radio.success instead")
     if scenario.clock is not None:
         what = "clock: the nodes of the air have the clock of this machine"
-        raise Problem(what, remedy="leave the table out")
+        raise Problem(what, remedy="remove this table from the scenario")
     for index, fault in enumerate(scenario.faults):
         if isinstance(fault, Pause | Attack):
             what = f"faults[{index}]: the nodes of the air cannot {fault.__struct_config__.tag}"
-            raise Problem(what, remedy="leave the table out")
+            raise Problem(what, remedy="remove this table from the scenario")
     if isinstance(scenario.workload, GroupWorkload) and scenario.workload.requests is not None:
         what = "workload.requests: the applications of the air do not reply"
-        raise Problem(what, remedy="leave the table out")
+        raise Problem(what, remedy="remove this table from the scenario")
     if scenario.power.battery_j is not None:
         what = "power.battery_j: the nodes of the air have no batteries"
-        raise Problem(what, remedy="leave it out")
+        raise Problem(what, remedy="remove this field from the scenario")
     if scenario.seconds > _LONGEST_S:
         what = f"seconds = {scenario.seconds:g}: expected at most {_LONGEST_S:g}"
         raise Problem(what, remedy="lower seconds: a live run takes this time")

@@ -66,5 +66,7 @@ def map_parent(protocol: ModuleType) -> str:
 
 
 def map_cell_side(protocol: ModuleType) -> str:
-    """Return the name of the rule with a cell's side for the replay map, or ""."""
+    """Return the field of a protocol's `Rules` that has the side of its cells, for the replay map;
+    "" without cells.
+    """
     return str(getattr(protocol, "MAP_CELL_SIDE", ""))
