@@ -37,7 +37,7 @@ from halfway.live.link.neighbours import HelloTable
 from halfway.live.runtime.host import Host
 from halfway.live.runtime.settings import Settings
 from halfway.live.security import Security
-from halfway.live.step.stepper import Stepper
+from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of
 from side_by_side import c_library

@@ -22,6 +22,7 @@ from halfway.problem import Problem
 from halfway.report.pictures.network_picture import draw_walk
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import degree_statistics
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from halfway.world.underlays.paths import diameter, distances, shortest_path_loads
 from halfway.world.workload.pairs import derangements, distinct_pairs
@@ -43,9 +44,8 @@ def main() -> None:
     chosen = arguments()
     network = read_network(
         chosen.network,
-        quality=chosen.quality or (),
-        threshold=chosen.over,
-        positions_from=chosen.positions,
+        LinkColumns(quality=chosen.quality or (), threshold=chosen.over),
+        positions=chosen.positions,
         largest=True,
     )
     if network.n < 3:

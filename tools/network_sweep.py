@@ -11,36 +11,33 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from halfway.adapters.interface import Unsupported
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from halfway.world.workload.demand import Drawn
 
-# Pattern of files -> how `read_network` reads them; always the largest component. A table of
-# positions lies beside the file, and {site} is the first word of the file's name.
-NETWORKS: dict[str, dict[str, Any]] = {
-    "freifunk/*_links.csv": {"quality": "tq_ab,tq_ba", "threshold": 0.5},
-    "freifunk/berlin_links.csv": {"quality": "lq,nlq", "threshold": 0.5},
-    "iotlab/*_links.csv.gz": {
-        "quality": "pdr_mean",
-        "threshold": 0.5,
-        "positions_from": "{site}_motes.csv",
-    },
-    "intel_lab/connectivity.txt": {
-        "quality": "3",
-        "threshold": 0.25,
-        "positions_from": "mote_locs.txt",
-    },
-    "ulb_library/links.csv": {"source": "reporter", "target": "heard", "only": {"part": "L1a"}},
-    "topology_zoo/*.graphml": {},
-    "rocketfuel/*_latencies.intra": {},
-    "brite/*.brite": {},
-    "as_level/*.txt.gz": {},
+# Pattern of files -> their columns; always the largest component.
+NETWORKS = {
+    "freifunk/*_links.csv": LinkColumns(quality="tq_ab,tq_ba", threshold=0.5),
+    "freifunk/berlin_links.csv": LinkColumns(quality="lq,nlq", threshold=0.5),
+    "iotlab/*_links.csv.gz": LinkColumns(quality="pdr_mean", threshold=0.5),
+    "intel_lab/connectivity.txt": LinkColumns(quality="3", threshold=0.25),
+    "ulb_library/links.csv": LinkColumns("reporter", "heard", only={"part": "L1a"}),
+    "topology_zoo/*.graphml": LinkColumns(),
+    "rocketfuel/*_latencies.intra": LinkColumns(),
+    "brite/*.brite": LinkColumns(),
+    "as_level/*.txt.gz": LinkColumns(),
+}
+# Pattern of files -> the table of positions beside them; {site}: the first word of a file's name.
+POSITIONS = {
+    "iotlab/*_links.csv.gz": "{site}_motes.csv",
+    "intel_lab/connectivity.txt": "mote_locs.txt",
 }
 START_S, EVENTS, SECONDS, LEAST_NODES = 40.0, 20, 80.0, 8
 
@@ -82,16 +79,18 @@ def table(folder: Path, systems: list[str], some: str, cpu_s: float) -> Iterator
 
 def networks(folder: Path, some: str) -> Iterator[tuple[str, Network]]:
     """Yield the names and networks of a folder of the sweep, each file once."""
-    how = {path: given for pattern, given in NETWORKS.items() for path in folder.glob(pattern)}
+    how = {path: columns for pattern, columns in NETWORKS.items() for path in folder.glob(pattern)}
+    beside = {path: name for pattern, name in POSITIONS.items() for path in folder.glob(pattern)}
     for path in sorted(how):
         if some not in str(path.relative_to(folder)):
             continue
-        given = dict(how[path])
-        if "positions_from" in given:
-            site = path.name.split("_")[0]
-            given["positions_from"] = path.parent / given["positions_from"].format(site=site)
+        places = None
+        if path in beside:
+            places = path.parent / beside[path].format(site=path.name.split("_")[0])
         try:
-            network = read_network(path, largest=True, partial_positions=True, **given)
+            network = read_network(
+                path, how[path], positions=places, partial_positions=True, largest=True
+            )
         except Problem as problem:
             sys.stderr.write(f"{path}: {problem}\n")
             continue

@@ -14,6 +14,7 @@ from halfway.sim.metrics.outcome import Outcome
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from halfway.world.workload.demand import Drawn, Listed
 from tests.networks import disk, from_links, line, star
@@ -133,7 +134,9 @@ def test_events_that_leave_the_buffer_before_there_is_an_overlay_are_counted() -
 def test_nothing_is_lost_on_a_static_mesh(data: Path, city: str) -> None:
     """Hubs with up to 407 neighbours, most of them leaves."""
     network = read_network(
-        data / "freifunk" / f"{city}_links.csv", quality="tq_ab,tq_ba", threshold=0.5, largest=True
+        data / "freifunk" / f"{city}_links.csv",
+        LinkColumns(quality="tq_ab,tq_ba", threshold=0.5),
+        largest=True,
     )
     for seed in (1, 2):
         workload = Drawn(

@@ -15,8 +15,9 @@ import pytest
 
 from halfway.adapters.interface import RunContext, SystemInstance
 from halfway.adapters.registry import TABLE
+from halfway.sim.environment.environment import Environment
 from halfway.sim.memory import named_arrays
-from halfway.sim.run_context import environment_and_context
+from halfway.sim.run_context import FAULTS, context_of, stream
 from halfway.world.workload.demand import Listed
 from tests.networks import disk
 
@@ -85,10 +86,9 @@ def _context(seed: int) -> RunContext:
     some = [(row, k % 4) for k, row in enumerate(rows[10:28])]
     fewer = [(row, k % 2) for k, row in enumerate(rows[10:28])] + [(rows[10], 3)]
     demand = Listed(some if seed == 3 else fewer, published)
-    _, context = environment_and_context(
-        disk(_NODES, 0.35, seed=seed), None, demand, [], seconds=20.0, seed=seed,
-        discovery_delay_s=1.0, window=16,
-    )  # fmt: skip
+    network = disk(_NODES, 0.35, seed=seed)
+    environment = Environment(network, None, [], seed=stream(seed, FAULTS), seconds=20.0)
+    context = context_of(environment, demand, [], seconds=20.0, seed=seed, window=16)
     # Tables have sizes of their own choice: how crowded a network is says nothing of its links.
     assert context.most_neighbours < _ROOM
     return context._replace(most_neighbours=_ROOM)

@@ -158,8 +158,8 @@ def test_network_files(tmp_path: Path, start: Start) -> None:
     (tmp_path / "disk.toml").write_text('[network]\nkind = "unit-disk"\nn = 9\nradius = 0.9\n')
     status, out, _ = start("network_files.py", "disk.toml")
     assert (status, out.count("wrote disk-")) == (0, 2)
-    given = {"positions_from": tmp_path / "disk-positions.csv"}
-    network = read_network(tmp_path / "disk-links.csv", **given)
+    places = tmp_path / "disk-positions.csv"
+    network = read_network(tmp_path / "disk-links.csv", positions=places)
     drawn = prepared(read_scenario(tmp_path / "disk.toml")).network
     assert drawn is not None
     assert (network.n, network.links) == (9, drawn.links)

@@ -139,7 +139,7 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_asked": (OPERATING, "probes and searches"),
         "_tracked": (OPERATING, "probes and searches"),
     },
-    "step/flow:Flow": {"place_of": (OPERATING, "neighbours; nodes heard")},
+    "step/datagram_flow:Flow": {"place_of": (OPERATING, "neighbours; nodes heard")},
     "step/memory_bed:BedNode": {"_first": BED},
     "step/memory_bed:MemoryBed": {
         "_flights": BED, "nodes": BED, "reports": BED, "row_of": BED,

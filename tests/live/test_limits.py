@@ -28,7 +28,8 @@ from halfway.live.mqtt import mqtt_door as door
 from halfway.live.mqtt.policy.door_limits import DoorLimits
 from halfway.live.mqtt.sessions import shares
 from halfway.live.runtime import delivery, node, routes
-from halfway.live.step import flow, stepper
+from halfway.live.step import node_stepper
+from halfway.live.step.datagram_flow import ARENA, BODIES, DATAGRAMS
 from halfway.live.trace import folder
 from halfway.live.wire import fragments
 from tests.live.bounds import BED, BOUNDS, FIXED, MQTT, OPERATING, SECURITY
@@ -49,9 +50,9 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "topics whose filters": (topic_filters.REMEMBERED,),
         "subscriptions of a node": (DEFAULT.subscriptions, _DOOR.subscriptions),
         "bodies kept": (DEFAULT.bodies, DEFAULT.body_bytes / _MIB),
-        "bodies and datagrams": (flow.BODIES, flow.ARENA / _KIB, flow.DATAGRAMS),
+        "bodies and datagrams": (BODIES, ARENA / _KIB, DATAGRAMS),
         "records that wait for a body": (DEFAULT.held,),
-        "records and timers": (stepper.MOST_SLOTS,),
+        "records and timers": (node_stepper.MOST_SLOTS,),
         "frames that wait": (waiting.MOST_WAITING_BYTES / _MIB,),
         "datagrams that wait": (DEFAULT.queue,),
         "receive buffer": (endpoint.BUFFER / _MIB,),

@@ -103,3 +103,20 @@ def test_the_survey_keeps_links_under_a_limit_and_names_the_nodes_without_one(
     found = survey(converted({"network": network}))
     assert (found.topology.nodes, found.topology.links) == (3, 2)
     assert found.topology.left_out_nodes == ["4"]
+
+
+def test_the_survey_names_left_out_nodes_of_a_file_that_lacks_positions(tmp_path: Path) -> None:
+    """The survey reads the whole file in the way in which the run reads it."""
+    nodes = "".join(f'<node id="{name}"/>' for name in "bcde")
+    edges = "".join(f'<edge source="{a}" target="{b}"/>' for a, b in ("ab", "bc", "de"))
+    (tmp_path / "mesh.graphml").write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        '<key id="x" for="node" attr.name="x" attr.type="double"/>'
+        '<key id="y" for="node" attr.name="y" attr.type="double"/>'
+        '<graph edgedefault="undirected">'
+        f'<node id="a"><data key="x">1</data><data key="y">2</data></node>{nodes}{edges}'
+        "</graph></graphml>"
+    )
+    path = str(tmp_path / "mesh.graphml")
+    network = {"kind": "file", "path": path, "partial_positions": True}
+    assert survey(converted({"network": network})).topology.left_out_nodes == ["d", "e"]

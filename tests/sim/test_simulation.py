@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.adapters.interface import commands
+from halfway.adapters.commands import commands
 from halfway.problem import Problem
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfway.problem import Problem
-from halfway.world.faults import Churn, Crash, Fault, LinkCut, Partition, schedule
+from halfway.world.fault_times import schedule
+from halfway.world.faults import Churn, Crash, Fault, LinkCut, Partition
 from halfway.world.graphs.network import Network
 from halfway.world.outages import LINK_DOWN, LINK_UP, NODE_DOWN, NODE_UP, FaultEvents
 from tests.networks import disk, from_links, line

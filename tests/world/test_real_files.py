@@ -7,6 +7,7 @@ import pytest
 
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, degree_statistics
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from halfway.world.underlays.paths import diameter
 
@@ -26,9 +27,8 @@ def test_grenoble(
 ) -> None:
     network = read_network(
         data / "iotlab" / "grenoble_links.csv.gz",
-        quality="pdr_mean",
-        threshold=threshold,
-        positions_from=data / "iotlab" / "grenoble_motes.csv",
+        LinkColumns(quality="pdr_mean", threshold=threshold),
+        positions=data / "iotlab" / "grenoble_motes.csv",
     )
     degree = degree_statistics(network)
     assert (network.n, network.links, parts(network)) == (344, links, (1, 344))
@@ -44,7 +44,7 @@ def test_grenoble(
 )
 def test_one_room(data: Path, site: str, n: int, links: int) -> None:
     path = data / "iotlab" / f"{site}_links.csv.gz"
-    network = read_network(path, quality="pdr_mean", threshold=0.9)
+    network = read_network(path, LinkColumns(quality="pdr_mean", threshold=0.9))
     assert (network.n, network.links) == (n, links)
 
 
@@ -53,12 +53,12 @@ def test_one_room(data: Path, site: str, n: int, links: int) -> None:
 )
 def test_intel_lab(data: Path, threshold: float, links: int, giant: int) -> None:
     folder = data / "intel_lab"
-    options = {"quality": "3", "threshold": threshold, "partial_positions": True,
-               "positions_from": folder / "mote_locs.txt"}  # fmt: skip
-    network = read_network(folder / "connectivity.txt", **options)  # type: ignore[arg-type]
+    path, places = folder / "connectivity.txt", folder / "mote_locs.txt"
+    columns = LinkColumns(quality="3", threshold=threshold)
+    network = read_network(path, columns, positions=places, partial_positions=True)
     assert (network.n, network.links) == (55, links)  # 54 motes and the base station
     assert network.left_out["lines without a quality"] == 1  # line 2918
-    largest = read_network(folder / "connectivity.txt", largest=True, **options)  # type: ignore[arg-type]
+    largest = read_network(path, columns, positions=places, partial_positions=True, largest=True)
     assert largest.n == giant
     assert largest.position is not None
 
@@ -76,12 +76,12 @@ FREIFUNK = {  # nodes, links, components, giant; wifi alone: nodes, links
 def test_freifunk(data: Path, city: str) -> None:
     path = data / "freifunk" / f"{city}_links.csv"
     places = data / "freifunk" / f"{city}_nodes.csv"
-    network = read_network(path, positions_from=places, partial_positions=True)
-    wifi = read_network(path, only={"type": "wifi"})
+    network = read_network(path, positions=places, partial_positions=True)
+    wifi = read_network(path, LinkColumns(only={"type": "wifi"}))
     found = (network.n, network.links, *parts(network), wifi.n, wifi.links)
     assert found == FREIFUNK[city]
     ways = "lq,nlq" if city == "berlin" else "tq_ab,tq_ba"
-    good = read_network(path, only={"type": "wifi"}, quality=ways, threshold=0.5)
+    good = read_network(path, LinkColumns(only={"type": "wifi"}, quality=ways, threshold=0.5))
     assert 0 < good.links < wifi.links
 
 

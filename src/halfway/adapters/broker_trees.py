@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfway.adapters.commands import Commands, commands, joined
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    commands,
-    joined,
     limits_of,
 )
 from halfway.adapters.intervals import begins, ends, intervals
@@ -43,7 +41,7 @@ class TreeNodes(NamedTuple):
     """The role of each node in a run of a broker tree."""
 
     brokers: Int32s  # ids, in the order of drawing; the first one founds the tree
-    clients: Int32s  # ids of the nodes with an application that are no broker for some time
+    clients: Int32s  # ids of the nodes with an application that are not brokers all the time
     later: Int32s  # ids of the brokers that enter the tree later
 
     @property
@@ -53,10 +51,10 @@ class TreeNodes(NamedTuple):
 
 
 class SienaAdapter(Adapter):
-    """The adapter of the Siena broker tree: brokers on uniform nodes, drawn by the run.
+    """The adapter of the Siena broker tree, whose brokers are nodes that the run draws uniformly.
 
-    A node is given its id, its options, whether it is a broker, and if so the id of the root. A
-    node subscribes to intervals, the runs of neighbouring topics. Both trees have the same brokers.
+    A node knows its id, its options, whether it is a broker, and if so the id of the root. A node
+    subscribes to intervals of consecutive topics. With one seed, both trees have the same brokers.
     A broker that the workload names may enter and leave the tree, on a command of its application.
     """
 
@@ -99,8 +97,9 @@ class SienaAdapter(Adapter):
         )  # fmt: skip
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of all nodes of a broker tree, sized by the subscriptions of a
-        broker.
+        """Return the state of all nodes of a broker tree.
+
+        slots: the subscriptions that a broker has room for.
         """
         return self.module.state(
             context.node_ids, nodes.brokers, nodes.root, slots, **_room(self.values, context, nodes)
@@ -143,7 +142,7 @@ class UnderlaySienaAdapter(SienaAdapter):
     """The adapter of the underlay broker tree, whose brokers monitor each other."""
 
     def state(self, context: RunContext, nodes: TreeNodes, slots: int) -> Any:
-        """Return the state of the monitored broker tree; a node has room for all brokers as
+        """Return the state of the monitored broker tree; a broker has room for all brokers as
         children.
         """
         return self.module.state(
@@ -175,8 +174,8 @@ ADAPTERS = {"siena": SienaAdapter, "underlay-siena": UnderlaySienaAdapter}
 def own_rows(state: Any, name: str, row: int) -> slice:
     """Return the rows that belong to one node in an array of a broker tree's state.
 
-    See `SystemInstance.own_rows`. An array has one row a node, one a broker, or one or more a node
-    that monitors its broker.
+    See `SystemInstance.own_rows`. An array has one row for each node, one for each broker, or one
+    or more for each client. The result is empty for a node without a row.
     """
     each = 1
     if name in _OF_NODES or name.startswith(_PARTS_OF_NODES):

@@ -6,14 +6,8 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import (
-    WITHOUT_ROUTE,
-    Adapter,
-    Commands,
-    RunContext,
-    SystemInstance,
-    commands,
-)
+from halfway.adapters.commands import Commands, commands
+from halfway.adapters.interface import WITHOUT_ROUTE, Adapter, RunContext, SystemInstance
 from halfway.adapters.intervals import begins, intervals
 from halfway.core.options import Value
 from halfway.problem import Problem
@@ -23,7 +17,7 @@ from halfway.world.workload.number_intervals import power_law
 
 
 class DripAdapter(Adapter):
-    """The adapter of DRIP: a node subscribes to each run of neighbouring topics as one interval.
+    """The adapter of DRIP: a node subscribes to each run of consecutive topics as one interval.
 
     Capabilities are the demand's (`capability` [n]), or else a power law drawn from the seed.
     """
@@ -60,8 +54,8 @@ class DripAdapter(Adapter):
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return DRIP's start-up commands, one for each interval: `topic` is its first topic, the
-        argument its last.
+        """Return DRIP's start-up commands, one for each interval: `Commands.topic` is its first
+        topic, `Commands.walk` its last.
         """
         some = list(intervals(demand))
         found: npt.NDArray[np.int32] = np.array(some, np.int32).reshape(-1, 3)

@@ -1,13 +1,7 @@
 """The adapter of failure detectors: no application publishes, and every node is a member."""
 
-from halfway.adapters.interface import (
-    Adapter,
-    Commands,
-    RunContext,
-    SystemInstance,
-    commands,
-    limits_of,
-)
+from halfway.adapters.commands import Commands, commands
+from halfway.adapters.interface import Adapter, RunContext, SystemInstance, limits_of
 from halfway.protocols.failure_detectors.member_index import EVICTED, WITHOUT_ROOM, MemberIndex
 from halfway.world.workload.demand import Demand, Publications
 
@@ -15,7 +9,7 @@ from halfway.world.workload.demand import Demand, Publications
 class DetectorAdapter(Adapter):
     """The adapter of a failure detector, whose nodes are all members from their start on.
 
-    Its module defines `rules(values)` beside the face of all protocols.
+    Its module defines `rules(values)` in addition to the names that every protocol defines.
     """
 
     detects_failures = True

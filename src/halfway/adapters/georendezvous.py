@@ -7,18 +7,20 @@ from types import ModuleType
 
 import numpy as np
 
+from halfway.adapters.commands import (
+    Commands,
+    commands,
+    ends_of_publishing,
+    ends_of_subscriptions,
+    joined,
+)
 from halfway.adapters.georendezvous_sizing import connected_share, layout_of, sizes
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    commands,
-    ends_of_publishing,
-    ends_of_subscriptions,
-    joined,
     limits_of,
 )
 from halfway.core.options import Value
@@ -44,8 +46,8 @@ class GeorendezvousAdapter(Adapter):
         rules(1.0, **self.values)  # type: ignore[arg-type]  # refuse bad combinations now
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why GeoRendezvous cannot run: the nodes have no positions, or cells do not join
-        them.
+        """Return why GeoRendezvous cannot run: the nodes have no positions, or its cells do not
+        connect them.
         """
         if context.start.position is None:
             return "its cells need node positions, and this network has no positions"
@@ -73,14 +75,15 @@ class GeorendezvousAdapter(Adapter):
         return instance_of(state, scalars)
 
     def ends_subscriptions(self) -> bool:
-        """Return True: GeoRendezvous ends a subscription by renewing it no longer."""
+        """Return True: a subscription in GeoRendezvous ends when its node stops renewing it."""
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return the advertisements and subscriptions of GeoRendezvous, posted after all nodes have
         sent a beacon.
 
-        They are spread over half of the listening time, for radios that share a medium.
+        They are spread over half of the listening time, because radios may share a medium. A role
+        that begins later has its command at its begin.
         """
         roles = [(ADVERTISE, demand.publishers), (SUBSCRIBE, demand.subscribers)]
         row, kind, topic = (np.concatenate([np.zeros(0, np.int32), *some]) for some in (

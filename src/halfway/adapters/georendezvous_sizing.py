@@ -115,7 +115,7 @@ def _homes(
     """Return for each topic's points [topics, points] the number of the home cell, and whether it
     is empty.
     """
-    populated = np.unique(layout.cell, axis=0)  # by column, then row: as ties are broken
+    populated = np.unique(layout.cell, axis=0)  # by column, then row: the order that breaks ties
     hashed = _hashed(rules, np.arange(topics)) * (rules.wide, rules.high)
     goal = np.floor(hashed / rules.side).astype(np.int64)
     homes = np.empty(goal.shape[:2], np.int64)

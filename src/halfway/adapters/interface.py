@@ -1,5 +1,4 @@
-"""The interface `Adapter`: commands of applications to a system, and the sizing of a system's
-instance.
+"""The interface `Adapter`: how applications speak to a system, and how an instance is sized.
 
 A system is a protocol's module and an adapter, which turns subscriptions and publications into
 commands to nodes. Everything else is the protocol's own.
@@ -7,7 +6,7 @@ commands to nodes. Everything else is the protocol's own.
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
@@ -15,6 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.commands import (
+    Commands,
+    commands,
+    ends_of_subscriptions,
+    joined,
+    subscriptions,
+)
 from halfway.core.kinds import Kinds
 from halfway.core.options import Option, Value
 from halfway.problem import Problem
@@ -22,74 +28,6 @@ from halfway.protocols.event_window import EventWindows
 from halfway.protocols.hash_table import FORGOTTEN
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand, Publications
-from halfway.world.workload.roles import Period, SubscribedPeriods
-
-
-class Commands(NamedTuple):
-    """The commands that an adapter posts to its nodes, as columns, in the order of posting."""
-
-    at: npt.NDArray[np.float64]  # seconds
-    row: npt.NDArray[np.int32]
-    kind: npt.NDArray[np.uint8]
-    topic: npt.NDArray[np.int32]
-    walk: npt.NDArray[np.int32]
-    event: npt.NDArray[np.int32]
-
-
-def commands(at: Any, row: Any, kind: Any, topic: Any, walk: Any = 0, event: Any = -1) -> Commands:
-    """Return an adapter's commands from columns; a single value fills its column."""
-    columns = np.broadcast_arrays(at, row, kind, topic, walk, event)
-    whole = [np.array(column, np.int32) for column in columns[1:]]
-    when, kinds = np.array(columns[0], np.float64), whole[1].astype(np.uint8)
-    return Commands(when, whole[0], kinds, *whole[2:])
-
-
-def part(of: Commands, which: slice | npt.NDArray[np.bool_]) -> Commands:
-    """Return the selected commands of an adapter, in their order."""
-    return Commands._make(column[which] for column in of)
-
-
-def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
-    """Return commands to subscribe, of a given kind: one for each subscriber of each topic."""
-    rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
-    topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
-    begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
-    return commands(np.maximum(begin, at), rows, kind, topic)
-
-
-def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
-    """Return commands to unsubscribe, of a given kind: one for each subscription that ends."""
-    return _ends(demand.periods, kind)
-
-
-def ends_of_publishing(demand: Demand, kind: int) -> Commands:
-    """Return commands of `kind`, one for each publisher that stops publishing on a topic."""
-    return _ends(demand.publishing_periods, kind)
-
-
-def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
-    ends = [(until_s, *pair) for pair, (_, until_s) in periods.items()]
-    at, row, topic = np.array([one for one in ends if np.isfinite(one[0])]).reshape(-1, 3).T
-    return commands(at, row, kind, topic)
-
-
-def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return commands of kinds `begins` and `ends`, a pair for each publisher of a topic.
-
-    at: seconds before which no role begins.
-    """
-    rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers])
-    topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
-    begin = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
-    first = commands(np.maximum(begin, at), rows, begins, topic)
-    return joined((first, ends_of_publishing(demand, ends)))
-
-
-def joined(some: Iterable[Commands]) -> Commands:
-    """Return several lists of an adapter's commands as one, in their order."""
-    columns: Any = zip(*some, strict=True)
-    return Commands(*map(np.concatenate, columns))
-
 
 # What a protocol's `state` may take from a `BroadcastAdapter`, by name.
 STATE_PARAMETERS = ("node_ids", "window", "topics", "seed", "publishers")
@@ -132,8 +70,8 @@ class SystemInstance(NamedTuple):
     # many as of any call; 0: each of its records is for at most one neighbour.
     most_beside: int | None = None
     limits: Mapping[str, int] = _NO_LIMITS  # of the ranges of its records, by name
-    # The memory of one node: its rows of an array, from the state, the array's name in it (of a
-    # tuple in the state "part.name"), and the row of the node.
+    # The function that selects the rows of one node in an array. It receives the state, the name of
+    # the array ("part.name" inside a tuple of the state), and the row of the node.
     own_rows: Callable[[Any, str, int], slice] = _one_row
 
     def all_shortfalls(self) -> Mapping[str, int]:
@@ -142,9 +80,10 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits that ranges in an instance's records refer to; {} without `limits`.
+    """Return the limits, by name, that the ranges of record fields refer to.
 
-    Else the number of topics, where the state has one column of `subscribed` a topic.
+    A module without the function `limits` has at most one limit: the number of topics, if the
+    array `subscribed` of its state has one column for each topic.
     """
     if hasattr(module, "limits"):
         found: Mapping[str, int] = module.limits(state, rules)
@@ -167,8 +106,9 @@ class NeighbourKnowledge(NamedTuple):
 class RunContext(NamedTuple):
     """The run context: the facts of a run that an adapter may use to size its system.
 
-    The network and the reach are for what its paper grants: positions, a radio's range, or the
-    routes of an underlay. Whatever else a node learns, it learns by messages.
+    An adapter uses the network and the reach only for what the paper of its system grants:
+    positions, the range of a radio, or the routes of an underlay. A node learns all else by
+    messages.
     """
 
     n: int
@@ -191,12 +131,15 @@ class RunContext(NamedTuple):
 
 
 class Unsupported(Problem):
-    """The error of an adapter whose system cannot run in an environment; `what` is the reason."""
+    """The error of an adapter whose system cannot run in an environment.
+
+    `Problem.what` is the reason.
+    """
 
 
 class Adapter:
-    """The adapter's interface: how applications speak to one system; defaults fit a system by
-    topic.
+    """The adapter's interface: how applications speak to one system. Its defaults fit a system with
+    subscriptions to topics.
     """
 
     detects_failures = False  # other systems spread events
@@ -207,7 +150,9 @@ class Adapter:
         self.module, self.values = module, dict(values)
 
     def unsupported(self, context: RunContext) -> str:
-        """Return why the adapter's system cannot run here, to end a sentence; "" if it can."""
+        """Return why the adapter's system cannot run here, as the end of a sentence; "" if
+        it can.
+        """
         del context
         return ""
 
@@ -245,7 +190,7 @@ class BroadcastAdapter(Adapter):
     """The adapter of systems that need no sizing beyond a window: their `Rules` are their options,
     and `state` takes those of STATE_PARAMETERS that it names.
 
-    Flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
+    It serves flooding, gossip, anti-entropy, rumor routing, and most protocols of users.
     """
 
     def ends_subscriptions(self) -> bool:

@@ -1,4 +1,4 @@
-"""Subscriptions as intervals: the runs of neighbouring topics that each row subscribes to."""
+"""Subscriptions as intervals: the runs of consecutive topics that each row subscribes to."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,10 +10,9 @@ from halfway.world.workload.roles import ALWAYS, Period
 
 
 def intervals(demand: Demand) -> Iterator[tuple[int, int, int]]:
-    """Return subscription intervals (row, first, last) of runs of
-    topics, in order of the last ones.
+    """Yield the subscription intervals (row, first topic, last topic), in order of the last topic.
 
-    A row subscribes to the topics of an interval in the same period: `begins`, `ends`.
+    A row subscribes to all topics of an interval for the same period: see `begins` and `ends`.
     """
     begun: dict[int, int] = {}
     for topic in range(demand.topics + 1):

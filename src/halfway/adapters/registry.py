@@ -23,8 +23,10 @@ _FORMER = {
 
 
 def named(name: str, where: str = "") -> System:
-    """Return the registry's system of that name. Problem for an unknown
-    one; `where` says who named it."""
+    """Return the built-in system of a name. Raises Problem for an unknown name.
+
+    where: the option or field that has the name, for the error.
+    """
     if name not in SYSTEMS:
         raise unknown(name, SYSTEMS, where)
     module = f"halfway.adapters.{SYSTEMS[name].module.split('.')[2]}"

@@ -42,8 +42,9 @@ def user_errors(name: str, text: str) -> Iterator[None]:
 
 
 def user_problem(fault: BaseException, name: str, text: str) -> Problem:
-    """Return the Problem of an exception in a user's protocol, with
-    file, line and cause in one line."""
+    """Return the Problem of an exception in a user's protocol, with file, line and cause in one
+    line.
+    """
     line, what = line_in(fault), f"{type(fault).__name__}: {fault}"
     if line is None and type(fault).__module__.startswith("numba"):
         line, what = _compiler_error(str(fault), type(fault).__name__, text)

@@ -71,8 +71,9 @@ def _module_file(given: str, where: str) -> Path:
 
 
 def user_system(source: UserSource) -> System:
-    """Return the system of a user's protocol, imported. Raises Problem
-    in one line if it is incomplete."""
+    """Return the system of a user's protocol, imported. Raises Problem in one line if it is
+    incomplete.
+    """
     module = _imported(source)
     if missing := [name for name in FACE if not hasattr(module, name)]:
         raise Problem(
@@ -117,8 +118,9 @@ def _check_state(state: Any, adapter: type[Adapter], where: str) -> None:
 
 
 def _options(module: ModuleType, adapter: type[Adapter], where: str) -> Mapping[str, Option]:
-    """Return the options of a user's protocol: OPTIONS, or the fields
-    of Rules that have a default."""
+    """Return the options of a user's protocol: OPTIONS, or the fields of Rules that have a
+    default.
+    """
     given: Mapping[str, Any] = getattr(module, "OPTIONS", None) or {
         field: value
         for field, value in module.Rules._field_defaults.items()

@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    commands,
     limits_of,
 )
 from halfway.core.bloom import Size, sized
@@ -33,11 +32,11 @@ class WalkOverlayAdapter(Adapter):
     """The adapter of the walk overlay: every publisher and every subscriber is an initiator [dwo
     §V-B], one walk for each node.
 
-    Each node decides alone when it walks. Subscription number = topic.
+    Each node decides alone when it walks. The id of a subscription is its topic.
     """
 
     def _values(self) -> dict[str, Any]:
-        """Return the walk overlay's options, or inf for intervals that are never over."""
+        """Return the walk overlay's options, with inf for an interval of 0, which never ends."""
         values: dict[str, Value] = dict(self.values)
         for name in ("relaunch_s", "link_check_interval_s"):
             values[name] = values[name] or np.inf
@@ -100,8 +99,9 @@ class WalkOverlayAdapter(Adapter):
         )
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the walk overlay's commands: subscriptions, their
-        ends, and the roles of publishers."""
+        """Return the walk overlay's commands: subscriptions, their ends, and the roles of
+        publishers.
+        """
         publish = _publishing(demand)
         some, until_s = np.array(list(publish)), np.array([end for _, end in publish.values()])
         left = np.isfinite(until_s)
@@ -115,7 +115,9 @@ class WalkOverlayAdapter(Adapter):
 
 
 def _publishing(demand: Demand) -> dict[int, Period]:
-    """Row -> when the walk overlay's node begins to publish, on any topic, and when it ends."""
+    """Return for each publishing row of the walk overlay, ascending, the period in which it
+    publishes on any topic.
+    """
     found: dict[int, Period] = {}
     for topic, rows in enumerate(demand.publishers):
         for row in rows.tolist():
@@ -126,7 +128,7 @@ def _publishing(demand: Demand) -> dict[int, Period]:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return what the walk overlay nodes' tables had no room for, and the links that broke."""
+    """Return what the tables of the walk overlay had no room for, and the links that broke."""
     members = state.members
     return {
         UNACKNOWLEDGED: int(state.hops.counts[:, TABLE_FULL].sum()),
@@ -140,7 +142,8 @@ def _shortfalls(state: Any) -> dict[str, int]:
 
 def initiators(demand: Demand) -> npt.NDArray[np.int64]:
     """Return every initiator of the walk overlay, once: rows that publish or subscribe, topic by
-    topic, its publishers first."""
+    topic, its publishers first.
+    """
     found = dict.fromkeys(
         row
         for publishers, subscribers in zip(demand.publishers, demand.subscribers, strict=True)

@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfway.adapters.commands import Commands, joined, publishing_roles
 from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
-    Commands,
     RunContext,
     SystemInstance,
-    joined,
     limits_of,
-    publishing_roles,
 )
 from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
@@ -40,7 +38,8 @@ _EVENTS = 4096  # events from which the rate of publications is measured
 
 class WalkAdapter(Adapter):
     """The adapter of the walk systems. A publisher and a subscriber of a topic each launch one
-    walk, and an event is one command."""
+    walk, and an event is one command.
+    """
 
     lists_members = True
 
@@ -65,15 +64,17 @@ class WalkAdapter(Adapter):
 
     def start_up_commands(self, demand: Demand) -> Commands:
         """Return the walk adapter's start-up commands: subscriptions, publishers' roles, and their
-        ends. No publisher begins before half a step."""
+        ends. No publisher begins before half of `step_delay_s`.
+        """
         after = 0.5 * float(self.values["step_delay_s"])
         roles = publishing_roles(demand, int(ADVERTISE), int(WITHDRAW), after)
         return joined((super().start_up_commands(demand), roles))
 
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:
-    """Return [topics]: the members of each topic that the walks serve:
-    publishers and subscribers."""
+    """Return [topics]: the members of each topic that the walks serve: publishers and
+    subscribers.
+    """
     both = zip(demand.publishers, demand.subscribers, strict=True)
     return np.array([len(some) + len(others) for some, others in both], np.int64)
 
@@ -105,8 +106,9 @@ def places(context: RunContext, rules: Rules) -> int:
 
 
 def _most_published(context: RunContext, longest_s: float) -> int:
-    """Return the most copies of events that one node of the walks sends within so many seconds: one
-    of each event to each neighbour that leads to a subscriber."""
+    """Return the most copies of events that one node of the walks sends within longest_s seconds:
+    one of each event to each neighbour that leads to a subscriber.
+    """
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)
     subscribers = np.array([len(rows) for rows in context.demand.subscribers], np.int64)

@@ -63,7 +63,8 @@ class Comparison:
         """Return one metric as a pandas frame: a row for each system, columns mean, low and high.
 
         low and high are the ends of the 95 % interval. With a sweep, each point has these three
-        columns, below its values. Raises Problem for an unknown metric.
+        columns, and the header above them names the values of the point. Raises Problem for an
+        unknown metric.
         """
         results, name = self.results, self._metric(metric).name
         fields = varied(results)
@@ -77,8 +78,8 @@ class Comparison:
         return frames.table(results.systems, "system", columns, [*fields, None])
 
     def plot(self, metric: str = "delivery-ratio") -> Any:
-        """Return one metric as an Altair chart: means with 95 %
-        intervals, along a sweep if there is one.
+        """Return one metric as an Altair chart: means with 95 % intervals, along a sweep if there
+        is one.
 
         A notebook displays the chart. `chart.save("energy.svg")` writes it to a file. Raises
         Problem for an unknown metric.
@@ -92,9 +93,9 @@ class Comparison:
     ) -> Path:
         """Write the HTML page of the comparison, and return its path.
 
-        path: the default is comparison.html in the folder of the study; maps: add a map that plays
-        the first replicate of each system, which is simulated again for the first map; show: open
-        the page in the browser. Raises Problem if the page cannot be written.
+        path: the default is comparison.html in the folder of the study. maps: add a map that plays
+        the first replicate of each system; the first such page simulates these replicates again.
+        show: open the page in the browser. Raises Problem if the page cannot be written.
         """
         study = self.folder / self.results.study
         target = arguments.path_argument(study / PAGE if path is None else path, "path", PAGE)
@@ -109,12 +110,13 @@ class Comparison:
     def decision(
         self, need: Mapping[str, float | str] | None = None, minimise: str = "", *, point: int = 0
     ) -> Decision:
-        """Return the system that meets the needs at the least cost, and
-        why each other one is not chosen.
+        """Return the system that meets the needs at the least cost, and why each other one is not
+        chosen.
 
-        need: metric -> its least value, of a cost its greatest, such as {"delivery-ratio": 0.95};
-        minimise: a cost. Without both, what the comparison was asked for. point: of a sweep. Raises
-        Problem for a metric or bound that is not allowed.
+        need: metric -> its least value, or its greatest value for a cost, such as
+        {"delivery-ratio": 0.95}. minimise: a cost. Without both, the needs of the comparison itself
+        apply. point: the index of a point of the sweep. Raises Problem for a metric or bound that
+        is not allowed.
         """
         results = self.results
         if not 0 <= point < len(results.points):
@@ -141,8 +143,9 @@ class Comparison:
         return comparison_html(self.results, self.completed.first_error)
 
     def over_time(self) -> "frames.DataFrame":
-        """Return the metrics over time as a pandas frame: point,
-        system, metric, t0_s, t1_s, mean."""
+        """Return the metrics over time as a pandas frame: point, system, metric, t0_s,
+        t1_s, mean.
+        """
         columns = [*self.results.points[0], *timelines.COLUMNS]
         return frames.frame(timelines.timeline_rows(self.results), columns)
 
@@ -189,13 +192,14 @@ def compare(
     """Compare systems on a scenario from Python, as the command `halfway compare` does.
 
     scenario: a TOML file, or a dict with the same fields (its paths are relative to the current
-    folder), or a Scenario; systems: names, such as "gossip,drip" or a list (default: all);
-    user_systems: files or modules with user systems, such as "mine.py"; set: {"workload.events":
-    20}; sweep: {"radio.success": [0.8, 1.0]}; until: "half-width=2%,energy"; need:
-    {"delivery-ratio": 0.95} and minimise: "energy", as for `Comparison.decision`; out: the folder
-    of the runs, where finished runs are not repeated; progress: False, True or a function of
-    (done, total) (default: in notebooks and on a terminal). An
-    active Spark session is used as it is. Raises Problem for errors that you can fix.
+    folder), or a Scenario. systems: names, such as "gossip,drip" or a list (default: all).
+    user_systems: files or modules with user systems, such as "mine.py". baseline: the system for
+    differences. until: a stopping rule, such as "half-width=2%,energy"; max_replicates: its limit.
+    set: fields to replace, such as {"workload.events": 20}. sweep: fields with several values, such
+    as {"radio.success": [0.8, 1.0]}. need, minimise: as for `Comparison.decision`. seed: that of
+    all runs (default: 2013). out: the folder of the runs; finished runs are not repeated. master:
+    the address of a Spark master (default: the active session, or this machine). progress: False,
+    True or a function of (done, total) (default: in notebooks and on a terminal). Raises Problem.
     """
     request = read_request(
         arguments.scenario_argument(scenario), arguments.systems_argument(systems),

@@ -54,7 +54,7 @@ def whole(least: int, most: int = 10**9) -> Callable[[str], int]:
 
 
 def positive(text: str) -> float:
-    """Return the type of a program's argument: a number above 0."""
+    """Read a program's argument that is a number above 0, as its `type`."""
     try:
         number = float(text)
     except ValueError:

@@ -49,9 +49,11 @@ def compare(
 ) -> Completed:  # fmt: skip
     """Run a comparison: make the runs that the store lacks, and compute the results.
 
-    compiling: receives the progress of compiling systems that never ran on this machine.
-    event_log: the folder for Spark's log, which `account_of` reads.
-    Raises Problem if the store or the master does not work; finished runs are kept.
+    master: the address of a Spark master. progress: receives the finished runs, of how many. seed:
+    all seeds of the runs derive from it (None: ROOT_SEED). compiling: receives the progress of
+    compiling systems that never ran on this machine. partitions: tasks of a batch. event_log: the
+    folder for Spark's log, which `spark.account.account_of` reads. Raises Problem if the store or
+    the master does not work; finished runs are kept.
     """
     begun = perf_counter()
     root, replicates, made = ROOT_SEED if seed is None else seed, request.replicates, 0
@@ -145,8 +147,9 @@ def _first_error(results: Results, runs: Sequence[FinishedRun]) -> str:
 
 
 def _study(request: Request, root: int, points: Sequence[Point], table: pa.Table) -> StudyPlan:
-    """Return the comparison as a study of the result folder: its plan,
-    and the point of each run."""
+    """Return the comparison as a study of the result folder: its plan, and the point of
+    each run.
+    """
     keys: dict[str, list[str]] = {}
     for key, parameters in zip(
         table["key"].to_pylist(), table["parameters"].to_pylist(), strict=True
@@ -169,7 +172,7 @@ def _study(request: Request, root: int, points: Sequence[Point], table: pa.Table
 def _finished_runs(request: Request, store: Store, table: pa.Table) -> list[FinishedRun]:
     """Return the comparison's planned runs in the store, by point, system and replicate.
 
-    What a run is follows from the plan, so only its result is read. Raises Problem if the result
+    The plan says what each run is, so only the results are read. Raises Problem for a result that
     does not match its digest.
     """
     # A run belongs to every point that varies only an option of another system.

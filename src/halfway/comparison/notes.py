@@ -41,10 +41,10 @@ def notes_of(
     cells: Sequence[ResultCell], replicates: int, rule: StoppingRule | None = None,
     remarks: Sequence[str] = (),
 ) -> tuple[str, ...]:  # fmt: skip
-    """Return the notes under a comparison's tables; scenarios: of all
-    points, systems: those that ran.
+    """Return the notes under a comparison's tables.
 
-    remarks: what the reading of the scenario's files left out or decided; they come first.
+    scenarios: one for each point. systems: those that ran. rule: the stopping rule. remarks: what
+    the reading of the scenario's files left out or decided; they come first.
     """
     return (
         *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
@@ -62,8 +62,9 @@ def notes_before_runs(
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
-    """Return the notes on how the numbers were made; first: the
-    replicates before a stopping rule."""
+    """Return the notes on how the numbers were made; first: the replicates before a
+    stopping rule.
+    """
     added = (
         "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
         "narrower than intervals of a fixed number of replicates.",
@@ -124,8 +125,7 @@ def _on_failed(runs: Sequence[FinishedRun], replicates: int) -> Iterator[str]:
 
 
 def _on_delivery(cells: Sequence[ResultCell]) -> Iterator[str]:
-    """Yield the note that measures of deliveries are not comparable
-    where systems deliver unequally."""
+    """Yield the note that measures of deliveries are not comparable if delivery ratios differ."""
     ratios = [cell for cell in cells if cell.metric == "delivery-ratio" and cell.replicates]
     for point in {cell.point for cell in ratios}:
         means = [cell.mean.value for cell in ratios if cell.point == point]

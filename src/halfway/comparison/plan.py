@@ -33,14 +33,12 @@ class SystemSource(NamedTuple):
     text: str = ""  # of the user's module; "" for a built-in system
 
     def system(self) -> System:
-        """Return the planned system; Problem in one line if the user's
-        module does not define one."""
+        """Return the planned system. Raises Problem if the user's module does not define one."""
         return user_system(UserSource(*self)) if self.text else named(self.name)
 
 
 def point_of(scenario: Scenario, source: SystemSource) -> Point:
-    """Return the planned point of a system on a scenario. A scenario's
-    systems get the same networks."""
+    """Return the planned point of a system on a scenario. All systems get the same networks."""
     # Files are named by their content, so that a copy elsewhere gets the same seeds.
     names = {file: name_of(file) for file in input_files(scenario)}
     plain = plain_of(with_files(scenario, names.__getitem__))

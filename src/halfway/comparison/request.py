@@ -158,8 +158,10 @@ def stopping_rule(until: str | None, usual: str = "delivery-ratio") -> StoppingR
 
 
 def decision_rule(needs: Mapping[str, float | str], minimise: str = "") -> DecisionRule:
-    """Return the requested decision: metric -> bound, such as 0.95 or
-    "95%"; Problem if it is invalid."""
+    """Return the requested decision. Raises Problem if it is invalid.
+
+    needs: metric -> bound, such as 0.95 or "95%".
+    """
     found = []
     for name, bound in needs.items():
         metric = _metric(name, f"need {name}")

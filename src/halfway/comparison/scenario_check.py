@@ -9,7 +9,7 @@ from halfway.pipeline.plan.plan import ROOT_SEED, plan
 from halfway.scenario.survey import Survey, survey
 
 _SPARK_S = 10.0  # from the start of Spark to the first run
-# A forecast, and no bound: seconds of one record of an event on one link, over typical systems.
+# An estimate, not a bound: seconds for one record of an event on one link, over typical systems.
 _RECORD_S = 2e-7
 
 

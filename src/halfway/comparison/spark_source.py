@@ -63,8 +63,9 @@ class ScenarioRuns(source.SimulatedRuns):
         self.options = options
 
     def partitions(self) -> Sequence[source.PlannedRuns]:
-        """Return the data source's tasks for a scenario: its plan's,
-        and one for unsupported systems."""
+        """Return the data source's tasks for a scenario: those of its plan, and one for all
+        unsupported systems.
+        """
         from halfway.comparison.plan import point_of
         from halfway.comparison.request import read_request
         from halfway.pipeline.plan.plan import canonical, plan
@@ -96,13 +97,14 @@ class ScenarioRuns(source.SimulatedRuns):
 
 
 def _column(field: str) -> str:
-    """Return a swept scenario field as a Spark column that needs no quotes: `workload_events`."""
+    """Return a swept scenario field as a Spark column that needs no quotes: "workload_events"."""
     return field.replace(".", "_")
 
 
 def _read(options: Mapping[str, str]) -> dict[str, Any]:
-    """Return the scenario data source's options; Spark passes the names
-    of options in lower case."""
+    """Return the options of the data source for a scenario; Spark passes their names in
+    lower case.
+    """
     from halfway.pipeline.plan.plan import ROOT_SEED
 
     changes, sweeps = {}, {}

@@ -16,8 +16,7 @@ _LONGEST = 60
 
 
 def study_name(request: Request, store: Store, seed: int | None = None) -> str:
-    """Return the name of a request's study in a result folder: the
-    scenario's title, with letters only.
+    """Return the name of a request's study in a result folder: the `slug` of the scenario's title.
 
     A second scenario with the same title gets a digest of its content behind the name. Systems,
     replicates and needs do not change the name.
@@ -35,14 +34,18 @@ def free_name(request: Request, recorded: Iterable[StudyRequest], seed: int | No
 
 
 def recorded_name(study: str) -> str:
-    """Return the name of a comparison's study in the result folder,
-    beside the studies of papers."""
+    """Return the name under which a result folder records a comparison's study.
+
+    A prefix separates it from the studies of papers.
+    """
     return _PREFIX + study
 
 
 def identity(request: Request, seed: int | None = None) -> str:
-    """Return the digest of a study's question: scenario, points, seed;
-    not title, systems and needs."""
+    """Return the digest of a study's question: its scenario, points and seed.
+
+    The title, the systems and the needs are no part of the question.
+    """
     plain = plain_of(request.scenario)
     varies = [dict(point.varies) for point in request.points]
     del plain["title"], plain["sweep"], plain["decision"]

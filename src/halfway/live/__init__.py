@@ -1,7 +1,7 @@
 """The live runtime: the handlers of the protocols on real sockets.
 
-`halfway.live.node` is a node for programs with an event loop, `halfway.live.blocking_node` one for
-programs without. Importing this package imports neither numpy nor numba.
+`halfway.live.node` is a node for programs with an event loop. `halfway.live.blocking_node` is a
+node for other programs. Importing this package imports neither numpy nor numba.
 """
 
 from importlib import import_module

@@ -17,8 +17,8 @@ class Plain:
     """The security of the development network, without keys: it accepts every datagram from this
     machine.
 
-    network: 32 bits; nodes of other networks are not heard. trusted: which addresses it believes,
-    those of loopback by default. A beacon and any later datagram make its sender a peer, so that
+    network: 32 bits; nodes of other networks are not heard. trusted: which addresses it accepts
+    (default: those of loopback). A beacon and any later datagram make its sender a peer, so that
     there is no handshake.
     """
 

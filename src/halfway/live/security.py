@@ -12,14 +12,14 @@ Address = tuple[str, int]  # host in numbers, UDP port
 
 
 class Opened(NamedTuple):
-    """A datagram that a security believes."""
+    """A datagram that a security accepts."""
 
     peer: int  # node id of the sender, 31 bits
     plain: bytes  # frames; empty where the datagram was the security's own, such as a handshake
 
 
 class Refused(NamedTuple):
-    """A datagram that a security does not believe. It is counted by its reason."""
+    """A datagram that a security refuses. The runtime counts it by its reason."""
 
     reason: str  # from a fixed list of a few words: "no session", "replay", "not authentic", …
 

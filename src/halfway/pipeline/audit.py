@@ -96,9 +96,10 @@ class Audit(msgspec.Struct, frozen=True):
 
 
 def results_in(folder: Path) -> Store:
-    """Return the result folder to audit: `folder`, or its subfolder `runs`, as `--out` has it.
+    """Return the result folder to audit: `folder`, or its subfolder "runs" if it is an `--out`
+    folder.
 
-    Raises Problem if there are none.
+    Raises Problem for a folder without results.
     """
     if not folder.exists():
         raise Problem("there is no such folder", where=str(folder))

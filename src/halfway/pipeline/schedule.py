@@ -14,7 +14,7 @@ _FIRST_BATCH = 0.25  # of a normal batch, as the actual costs are not known yet
 
 
 class Batches:
-    """The schedule of a sweep: the batches of its pending runs, in the order of `by_network`.
+    """The schedule of a sweep: the batches of its pending runs, in the order of `plan.by_network`.
 
     cores: tasks that run at once; batch_seconds: wall time of a batch; partitions: number of equal
     tasks per batch, instead of tasks of about a second.

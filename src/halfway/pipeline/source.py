@@ -57,8 +57,9 @@ class ResultSource(DataSource):
         return "halfway"
 
     def schema(self) -> StructType:
-        """Return the data source's columns: of a trace, or by the
-        parameters of the folder's runs."""
+        """Return the data source's columns: of a trace, or by the parameters of the
+        folder's runs.
+        """
         if self._trace():
             return trace_columns()
         parameters = self._store().rows("parameters")["parameters"].unique().to_pylist()
@@ -72,7 +73,7 @@ class ResultSource(DataSource):
         return FinishedRuns(str(self._store().folder), schema)
 
     def _trace(self) -> list[Path]:
-        """Return the files of the trace at the option `path`, or None if it names no trace."""
+        """Return the files of the trace at the option `path`; [] if it names no trace."""
         return trace_files(Path(self.options["path"])) if "path" in self.options else []
 
     def _store(self) -> Any:
@@ -144,8 +145,7 @@ class FinishedRuns(DataSourceReader):
 
 
 def _studies(folder: str) -> dict[str, list[dict[str, str]]]:
-    """Return key -> study, title and point of each study of a data
-    source's folder that needs the run."""
+    """Return key -> study, title and point, one for each study of the folder that needs the run."""
     from halfway.pipeline.store.store import Store
     from halfway.pipeline.store.studies import read_requests
 
@@ -205,8 +205,7 @@ def cut(plan: pa.Table, columns: Mapping[str, Sequence[Fields]], count: int) -> 
 
 
 def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None) -> pa.Schema:
-    """Return the data source's columns for these parameters (JSON): the
-    `selected`, or all, by name."""
+    """Return the data source's columns for these parameters (JSON): the selected ones, or all."""
     kinds: dict[str, set[type]] = {}
     for one in parameters:
         for name, value in msgspec.json.decode(one).items():
@@ -219,7 +218,10 @@ def tidy_schema(parameters: Iterable[str], selected: Sequence[str] | None = None
 def columns_schema(
     columns: Mapping[str, pa.DataType], first: Sequence[tuple[str, pa.DataType]] = ()
 ) -> pa.Schema:
-    """Return a data source's columns, given the parameters'. Raises Problem for a reserved name."""
+    """Return a data source's columns; `columns` are those of the parameters.
+
+    Raises Problem for a reserved name.
+    """
     if taken := sorted((_TAKEN if first else _RESERVED) & set(columns)):
         raise Problem(f"parameter {taken[0]}: the name is that of another column",
                       remedy="select other parameters by the option `parameters`")  # fmt: skip

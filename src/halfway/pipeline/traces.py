@@ -24,8 +24,8 @@ class FileOfTrace(InputPartition):
 
 
 class TraceReader(DataSourceReader):
-    """The reader of traces: the columns of a live trace. The columns of clocks are null in a
-    simulated trace.
+    """The data source's reader of traces. It gives a simulated trace the columns of a live one; the
+    columns of clocks are then null.
     """
 
     def __init__(self, files: Sequence[Path], schema: StructType) -> None:

@@ -72,8 +72,9 @@ def warm_up_sweep(spark: SparkSession, pending: pa.Table) -> WarmUp:
 
 
 def warm_up_rows(pending: pa.Table) -> dict[str, dict[str, object]]:
-    """Return the warm-up's rows: kind of run -> one plan row, cheapest
-    first, to a total cost and size."""
+    """Return the warm-up's rows: kind of run -> one plan row, cheapest first, up to a total cost
+    and size.
+    """
     rows: dict[str, dict[str, object]] = {}
     spent, size = 0.0, 0
     named = kinds(pending)

@@ -3,7 +3,7 @@
 `SYSTEMS` is the only table of systems, in the order in which people see them: the module, the idea
 and the paper of each system. Every module has the same face: `KINDS` (its table of message kinds),
 `OPTIONS`, `Rules` (the scalars that all nodes share), `State`, `state(node_ids, ...)`,
-`most_emissions(state, rules)` and `handle`. Importing the table loads no compiler.
+`most_emissions(state, rules)` and `handle(state, ...)`. Importing the table loads no compiler.
 """
 
 from typing import NamedTuple

@@ -23,7 +23,7 @@ _OLD_PAGES = ("comparison.html", "previous-index.html")  # of versions with one 
 
 
 class StudyPage(msgspec.Struct, frozen=True):
-    """What the list of studies says of one study; study.json has exactly these fields."""
+    """The entry of one study in the list of studies; study.json has exactly these fields."""
 
     study: str  # the name of its folder
     kind: str  # "comparison" or "figures"
@@ -85,8 +85,7 @@ def finish_study(out: Path, page: StudyPage) -> Path:
 
 
 def studies_in(out: Path) -> list[StudyPage]:
-    """Return the studies of an output folder, the latest first; a
-    malformed study.json is left out."""
+    """Return the studies of an output folder, the latest first, without malformed entries."""
     found = []
     for mark in out.glob(f"*/{_MARK}"):
         try:

@@ -95,8 +95,9 @@ def heading(figure: Figure) -> str:
 
 
 def columns(verdicts: Iterable[Verdict]) -> list[str]:
-    """Return the names of the parameters in verdicts' cells, in the
-    order of their first appearance."""
+    """Return the names of the parameters in verdicts' cells, in the order of their first
+    appearance.
+    """
     return list(dict.fromkeys(name for verdict in verdicts for name in verdict.cell))
 
 
@@ -130,8 +131,7 @@ def is_ours(verdict: Verdict) -> bool:
 
 
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """Return interpretation -> its letter (a, b, …) in a report of
-    several; empty if there is only one."""
+    """Return interpretation -> its letter (a, b, …) in a report; {} if it has only one."""
     found = dict.fromkeys(verdict.reading for verdict in verdicts)
     return {one: _label(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
@@ -158,8 +158,7 @@ def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]
 
 
 def span(values: Iterable[int]) -> str:
-    """Return the wording of a range, such as "3" and "3 to 10": the
-    least and the greatest value."""
+    """Return the wording of a range from the least to the greatest value: "3" or "3 to 10"."""
     low, *_, high = sorted({*values}) * 2
     return f"{low}" if low == high else f"{low} to {high}"
 

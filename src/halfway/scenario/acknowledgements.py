@@ -1,4 +1,4 @@
-"""Acknowledgements by default: in a scenario that can lose records, all systems try equally hard.
+"""Acknowledgements by default: where records can be lost, all systems retransmit equally often.
 
 A system with reliable hops declares the options `retries`, `ack_timeout_s` and `ack_backoff` as
 automatic. A scenario chooses their values, equal for all systems. An option that the scenario sets
@@ -32,15 +32,15 @@ def options_of(scenario: Scenario, system: System) -> dict[str, float | int | bo
 
 
 def is_automatic(system: System, option: str = RETRIES) -> bool:
-    """Return whether a scenario chooses a system's option: by default, the acknowledgements."""
+    """Return whether scenarios choose the value of a system's option (default: `retries`)."""
     return option in system.options and system.options[option].auto
 
 
 def acknowledges(scenario: Scenario) -> bool:
     """Return whether systems acknowledge hops by default on a scenario.
 
-    They do where records can be lost: by the radio, by faults or by movement. A radio with
-    contention repeats frames itself, but gives a frame up after a few attempts.
+    They do so if the radio, a fault or movement can lose records. A radio with contention repeats
+    frames itself, but gives a frame up after a few attempts.
     """
     match scenario.radio:
         case CsmaRadio():

@@ -26,12 +26,13 @@ from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.energy import Power
-from halfway.sim.run_context import environment_and_context
+from halfway.sim.run_context import FAULTS, context_of, stream
 from halfway.sim.run_settings import Inspection, NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.mean_degree import radius_of_degree
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.unit_disk import connected_unit_disk
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from halfway.world.importers.node_values import read_node_values
 from halfway.world.mobility.motion import Legs, Presence
@@ -46,8 +47,8 @@ from halfway.world.workload.roles import Names
 class PreparedScenario(NamedTuple):
     """A prepared scenario: drawn by the seed or read from files, and the same for every system."""
 
-    network: Network | None  # static, or …
-    motion: Motion | None  # … moving nodes
+    network: Network | None  # None: the nodes move
+    motion: Motion | None  # None: the network is static
     demand: AnyDemand
     battery_j: float | Sequence[float] | None  # of all nodes, or [n]
 
@@ -59,6 +60,8 @@ def simulation_of(
 
     The scenario's seed draws the network, the roles and everything else. Each of them has a random
     stream of its own. So another system runs on the same network with the same workload.
+
+    trace: a Parquet file for all records. Raises Problem for a scenario that cannot run.
     """
     # A wrong name is reported before a network is drawn.
     chosen = system_of(scenario, system)
@@ -97,7 +100,7 @@ def prepared(scenario: Scenario) -> PreparedScenario:
 
 
 def _check_options_of_brokers(scenario: Scenario) -> None:
-    """Raise Problem where a scenario names the brokers of a tree, and gives their number too."""
+    """Raise Problem if a scenario names the brokers of a tree and also sets their number."""
     work = scenario.workload
     if isinstance(work, FailureDetection | GroupWorkload) or work.brokers is None:
         return
@@ -110,9 +113,8 @@ def _check_options_of_brokers(scenario: Scenario) -> None:
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
-    """Return the batteries of a scenario's nodes in joules: one for all, or [n].
-
-    Return None for none.
+    """Return the batteries of a scenario's nodes in joules: one for all, or [n]; None: no
+    batteries.
     """
     if not isinstance(power.battery_j, str):
         return power.battery_j
@@ -160,8 +162,10 @@ def _power(power: NodePower) -> Power:
 
 
 def run_context(scenario: Scenario, ready: PreparedScenario) -> RunContext:
-    """Return the run context that a prepared scenario gives adapters.
-    Problem where no system can run."""
+    """Return the run context of a prepared scenario, which adapters receive.
+
+    Raises Problem where no system can run.
+    """
     return checked_environment(scenario, ready)[1]
 
 
@@ -172,10 +176,13 @@ def checked_environment(
 
     Raises Problem where no system can run.
     """
-    environment, context = environment_and_context(
-        ready.network, ready.motion, ready.demand, scenario.faults,
-        seconds=scenario.seconds, seed=scenario.seed, discovery_delay_s=scenario.discovery_delay_s,
-        window=scenario.window,
+    environment = Environment(
+        ready.network, ready.motion, scenario.faults, seed=stream(scenario.seed, FAULTS),
+        seconds=scenario.seconds, discovery_delay_s=scenario.discovery_delay_s,
+    )  # fmt: skip
+    context = context_of(
+        environment, ready.demand, scenario.faults,
+        seconds=scenario.seconds, seed=scenario.seed, window=scenario.window,
     )  # fmt: skip
     course = None if ready.motion is None else ready.motion.course_of(scenario.seconds)
     scenario.radio.made(environment.start, course, scenario.seed)
@@ -209,6 +216,13 @@ def unsupported(system: System, scenario: Scenario, context: RunContext) -> str:
         return problem.what
 
 
+def link_columns(file: FromFile) -> LinkColumns:
+    """Return the columns and limits with which a scenario reads the links of its file."""
+    return LinkColumns(
+        file.source, file.target, file.quality, file.over, file.under, file.both_ways
+    )
+
+
 def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
     """Build the network that a scenario names, or its moving nodes; the seed draws them."""
     match scenario.network:
@@ -219,10 +233,8 @@ def network_of(scenario: Scenario) -> tuple[Network | None, Motion | None]:
             return connected_unit_disk(n, r, scenario.seed).network, None
         case FromFile() as file:
             return read_network(
-                file.path, source=file.source, target=file.target, quality=file.quality,
-                threshold=file.over, under=file.under, both_ways=file.both_ways,
-                positions_from=file.positions, partial_positions=file.partial_positions,
-                largest=file.largest,
+                file.path, link_columns(file), positions=file.positions,
+                partial_positions=file.partial_positions, largest=file.largest,
             ), None  # fmt: skip
         case Backbone() as model:
             square = min(Waxman().square, model.side)  # the placement's square, unused here

@@ -17,7 +17,9 @@ def option_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> It
 
 
 def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """Yield the notes on who acknowledges where records can be lost, and on the effect of it."""
+    """Yield the notes on the systems with acknowledged hops, and on a way to measure their
+    effect.
+    """
     able = [one for one in systems if is_automatic(one)]
     if not able:
         return
@@ -37,8 +39,9 @@ def _on_acknowledgements(scenarios: Sequence[Scenario], systems: Sequence[System
 
 
 def _on_given(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """Yield the notes on options that the scenario sets, in groups of
-    systems with the same ones."""
+    """Yield the notes on options that the scenario sets, in groups of systems with equal
+    options.
+    """
     groups: dict[str, list[str]] = {}
     for one in systems:
         given = [scenario.options.get(one.name, {}) for scenario in scenarios]

@@ -32,8 +32,8 @@ def read_scenario(
     """Read and check a scenario; its paths are relative to the file, or to the current folder.
 
     changes: values that replace those of the file, such as "workload.events" -> "20" or
-    "faults[0].share" -> "0.5". systems: the user's own, so that their options are known. Raises
-    Problem.
+    "faults[0].share" -> "0.5". systems: the systems of the user, whose options are checked too.
+    Raises Problem.
     """
     return checked(plain_scenario(scenario, changes), file_of(scenario), systems)
 
@@ -113,7 +113,7 @@ def written(value: str, where: str) -> Any:
 
 
 def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:
-    """Replace one value of a scenario as it is read; `where` names the option in errors."""
+    """Replace one value in the unchecked content of a scenario; `where` begins the errors."""
     *outer, last = re.findall(r"[^.\[\]]+", field) or [field]
     inner: Any = plain
     for name in outer:
@@ -145,7 +145,7 @@ def _no_table(where: str) -> Problem:
 
 
 def input_files(scenario: Scenario) -> list[str]:
-    """Return the files that a scenario, as it was read, refers to."""
+    """Return the paths of all files that a scenario refers to."""
     network, radio = scenario.network, scenario.radio
     files = [network.path] if isinstance(network, FromFile | Recorded) else []
     if isinstance(network, FromFile) and network.positions is not None:
@@ -158,7 +158,7 @@ def input_files(scenario: Scenario) -> list[str]:
 
 
 def with_files(scenario: Scenario, other: Callable[[str], str]) -> Scenario:
-    """Return the scenario, as it was read, with other paths for its `input_files`."""
+    """Return the scenario with other paths for its `input_files`; `other` maps each path."""
     network, radio = scenario.network, scenario.radio
     if isinstance(network, FromFile | Recorded):
         network = msgspec.structs.replace(network, path=other(network.path))

@@ -78,8 +78,10 @@ def _on_ratios(scenario: Scenario) -> Iterator[str]:
 
 
 def _on_motion(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
-    """Yield the remark that recorded movement ends before the run, so
-    that all its nodes are gone."""
+    """Yield the remark that recorded movement ends before the run does.
+
+    Raises Problem if no node exists after `begin_s`.
+    """
     motion = ready.motion
     if motion is None or motion.presence is None or not isinstance(scenario.network, Recorded):
         return

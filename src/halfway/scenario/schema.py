@@ -44,7 +44,7 @@ class FromFile(_Part, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     under: float | None = None
     both_ways: bool = True
     positions: str | None = None
-    partial_positions: bool = False  # accept that nodes have none, and use none
+    partial_positions: bool = False  # accept that some nodes lack a position, and use no position
     largest: bool = True
 
 
@@ -150,7 +150,7 @@ Role = Literal["publish", "subscribe", "both"]
 
 
 class GroupMember(Member, frozen=True, kw_only=True):
-    """A member of a scenario's group, with its role, who joins and leaves at given times."""
+    """A member of a scenario's group: its role, and the times at which it joins and leaves."""
 
     role: Annotated[
         Role | None, Meta(description="The role of the member, instead of that of all members.")

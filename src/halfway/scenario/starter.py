@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from halfway.problem import Problem
 from halfway.scenario.build import prepared
@@ -17,6 +17,7 @@ from halfway.world.graphs.mean_degree import distance_to_neighbours
 from halfway.world.graphs.network import Network
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.column_guesses import TableGuess, guessed
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import (
     BRITE,
     is_table,
@@ -24,7 +25,7 @@ from halfway.world.importers.network_file import (
     suffix,
     table_of,
 )
-from halfway.world.mobility.motion import positions
+from halfway.world.mobility.motion import positions as positions_at
 from halfway.world.mobility.moving_grid import present
 from halfway.world.mobility.trace_files import is_motion, read_motion
 from halfway.world.mobility.tracks import Traces
@@ -64,15 +65,15 @@ def starter(path: Path, positions_from: Path | None, target: Path) -> Starter:
 
 def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
     guess = guessed(table_of(path)) if is_table(path) else None
-    reading, guesses = _reading(path, guess)
-    network = read_network(path, largest=True, partial_positions=True, **reading)
+    columns, guesses = _columns(path, guess)
+    network = read_network(path, columns, largest=True, partial_positions=True)
     lines = ["[network]", 'kind = "file"', f"path = {_relative(path, home)}"]
     if guess is not None:
         table = table_of(path)
         if (guess.source, guess.target) != tuple(table.columns[:2]):
             lines += [f"source = {_quoted(guess.source)}", f"target = {_quoted(guess.target)}"]
-        lines += _quality_lines(guess, reading)
-    lines += _position_lines(path, positions_from, reading, home, guesses)
+        lines += _quality_lines(guess, columns)
+    lines += _position_lines(path, positions_from, columns, home, guesses)
     lines.append("largest = true  # only the largest component; false keeps all nodes")
     ratios, said = _ratios(path, guess, network, home)
     guesses += [said] if said else []
@@ -84,84 +85,84 @@ def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
     return Starter(text, guesses, f"{network.n:,} nodes, {network.links:,} links")
 
 
-def _reading(path: Path, guess: TableGuess | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments of `read_network` that a starter guesses for
-    a file, and the remarks on it."""
+def _columns(path: Path, guess: TableGuess | None) -> tuple[LinkColumns, list[str]]:
+    """Return the columns and limits that a starter guesses for a file's links, and the guesses."""
     if guess is None:
-        return {}, []
-    given: dict[str, Any] = {"source": guess.source, "target": guess.target}
+        return LinkColumns(), []
+    columns = LinkColumns(guess.source, guess.target)
     guesses = list(guess.remarks)
     if not guess.quality:
-        return given, guesses
-    given |= {"quality": guess.quality}
-    name, whole = "under" if guess.less_is_better else "over", _connected(path, given)
-    for limits in _limits(guess):
-        kept = _connected(path, given | limits)
+        return columns, guesses
+    columns = columns._replace(quality=guess.quality)
+    name, whole = "under" if guess.less_is_better else "over", _connected(path, columns)
+    for limited in _limited(columns, guess):
+        kept = _connected(path, limited)
         if kept >= _KEPT * whole:
-            value = limits["under" if guess.less_is_better else "threshold"]
+            value = limited.under if guess.less_is_better else limited.threshold
             guesses.append(
                 f"{name} = {value:g} keeps {kept:,} of {whole:,} connected nodes connected"
             )
-            return given | limits, guesses
+            return limited, guesses
     if guess.less_is_better:
         guesses.append("every link counts: a limit disconnects more than a tenth of the nodes")
-        return given | ({"threshold": 0.0} if guess.has_zero else {}), guesses
+        return columns._replace(threshold=0.0 if guess.has_zero else None), guesses
     guesses.append("over = 0: a higher threshold disconnects more than a tenth of the nodes")
-    return given | {"threshold": 0.0}, guesses
+    return columns._replace(threshold=0.0), guesses
 
 
-def _limits(guess: TableGuess) -> Iterator[dict[str, float]]:
-    """Yield a starter's limits of the quality, the strictest first, as arguments of `read_network`.
+def _limited(columns: LinkColumns, guess: TableGuess) -> Iterator[LinkColumns]:
+    """Yield a starter's columns with limits of the quality, the strictest limit first.
 
     The limit of a cost such as ETX is a multiple of a perfect link, whose ETX is 1.
     """
     for share in _THRESHOLDS:
         if not guess.less_is_better:
-            yield {"threshold": share * guess.scale}
+            yield columns._replace(threshold=share * guess.scale)
         elif guess.least < math.inf:
             # An ETX of 0 stands for a link that does not work.
-            yield {"under": float(f"{guess.least / share:.3g}")} | (
-                {"threshold": 0.0} if guess.has_zero else {}
+            yield columns._replace(
+                under=float(f"{guess.least / share:.3g}"),
+                threshold=0.0 if guess.has_zero else None,
             )
 
 
-def _connected(path: Path, reading: dict[str, Any]) -> int:
+def _connected(path: Path, columns: LinkColumns) -> int:
     """Return the size of the largest component of a starter's network, or 0 without links."""
     try:
-        return read_network(path, largest=True, partial_positions=True, **reading).n
+        return read_network(path, columns, largest=True, partial_positions=True).n
     except Problem:
         return 0
 
 
-def _quality_lines(guess: TableGuess, reading: dict[str, Any]) -> Iterator[str]:
-    if "quality" not in reading:
+def _quality_lines(guess: TableGuess, columns: LinkColumns) -> Iterator[str]:
+    if not columns.quality:
         return
     yield f"quality = {_quoted(','.join(guess.quality))}"
-    if "threshold" in reading:
-        yield f"over = {reading['threshold']:g}  # keep only links with a quality over this value"
-    if "under" in reading:
-        yield f"under = {reading['under']:g}  # keep only links with a quality under this value"
+    if columns.threshold is not None:
+        yield f"over = {columns.threshold:g}  # keep only links with a quality over this value"
+    if columns.under is not None:
+        yield f"under = {columns.under:g}  # keep only links with a quality under this value"
 
 
 def _position_lines(
-    path: Path, positions_from: Path | None, reading: dict[str, Any], home: Path,
+    path: Path, positions_from: Path | None, columns: LinkColumns, home: Path,
     guesses: list[str],
 ) -> Iterator[str]:  # fmt: skip
     """Yield the starter's lines on positions; adds to the guesses that nodes lack positions."""
-    missing = _unplaced(path, positions_from, reading)
+    missing = _unplaced(path, positions_from, columns)
     if missing:
         guesses.append(f"the scenario uses no positions: {missing}")
     if positions_from is not None:
         line = f"positions = {_relative(positions_from, home)}"
         yield f"# {line}  # lacks nodes" if missing else line
-    if missing and (positions_from is None or _unplaced(path, None, reading)):
+    if missing and (positions_from is None or _unplaced(path, None, columns)):
         yield "partial_positions = true  # the file lacks nodes, and no position is used"
 
 
-def _unplaced(path: Path, positions_from: Path | None, reading: dict[str, Any]) -> str:
+def _unplaced(path: Path, positions_from: Path | None, columns: LinkColumns) -> str:
     """Return why a starter uses no positions, or "" if all nodes have a position."""
     try:
-        read_network(path, largest=True, positions_from=positions_from, **reading)
+        read_network(path, columns, positions=positions_from, largest=True)
     except Problem as problem:
         if "no position" in problem.what:
             return problem.what
@@ -204,7 +205,7 @@ def _moving(path: Path, home: Path) -> Starter:
     begin_s, end_s = _busy(traces, max(first, 0.0), last)
     seconds = min(max(end_s - begin_s, 1.0), _LONGEST_S)
     middle_s = begin_s + seconds / 2.0
-    there = positions(traces.legs, middle_s)[present(traces.presence, middle_s)]
+    there = positions_at(traces.legs, middle_s)[present(traces.presence, middle_s)]
     radius = max(float(f"{distance_to_neighbours(there, _NEIGHBOURS):.2g}"), 1e-6)
     n = traces.legs.n
     lines = [

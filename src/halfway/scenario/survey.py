@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from halfway.scenario.build import checked_environment, network_of, prepared
+from halfway.scenario.build import checked_environment, link_columns, network_of, prepared
 from halfway.scenario.schema import FromFile, Scenario
 from halfway.world.graphs.cut_points import cut_points
 from halfway.world.graphs.network import Network
@@ -105,8 +105,9 @@ def _topology(
 
 
 def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
-    """Yield the surveyed movement at the begin and the end of the run,
-    and at three times between."""
+    """Yield the surveyed movement at the begin and the end of the run, and at three times
+    between.
+    """
     _, motion = network_of(scenario)  # a movement can be played only once
     if motion is None:
         return
@@ -123,20 +124,13 @@ def _snapshots(scenario: Scenario) -> Iterator[Snapshot]:
 
 
 def _left_out_nodes(scenario: Scenario, names: list[str]) -> list[str]:
-    """Return the surveyed file's nodes that the run does not have, as
-    they are not connected to it."""
+    """Return the nodes of the surveyed file outside the largest component, which a run
+    leaves out.
+    """
     file = scenario.network
     if not isinstance(file, FromFile) or not file.largest:
         return []
-    whole = read_network(
-        file.path,
-        source=file.source,
-        target=file.target,
-        quality=file.quality,
-        threshold=file.over,
-        under=file.under,
-        both_ways=file.both_ways,
-    )
+    whole = read_network(file.path, link_columns(file), partial_positions=True)
     return sorted({whole.label(row) for row in range(whole.n)} - set(names))
 
 

@@ -92,8 +92,9 @@ def _axis(field: str, values: Sequence[SweepValue], where: Path) -> list[SweepVa
 
 
 def _expanded(value: SweepValue, field: str, where: Path) -> Sequence[SweepValue]:
-    """Return the values of a range of a sweep, such as 5..50:5 or
-    1..1000:x10; any other value itself."""
+    """Return the values of a range of a sweep, such as 5..50:5 or 1..1000:x10; else the value
+    alone.
+    """
     match = _RANGE.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
     if match is None:
         return [value]

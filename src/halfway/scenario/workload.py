@@ -72,7 +72,7 @@ def files_of(workload: AnyWorkload) -> list[str]:
 
 
 def with_other_files(workload: AnyWorkload, other: Callable[[str], str]) -> AnyWorkload:
-    """Return a scenario's workload with other paths for its `files_of`."""
+    """Return a scenario's workload with other paths for its `files_of`; `other` maps each path."""
     if isinstance(workload, FailureDetection | GroupWorkload):
         return workload
     if isinstance(workload, RecordedWorkload):
@@ -166,8 +166,9 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
 def _rows(
     workload: RecordedWorkload, node: Sequence[str], known: NamesAndSeed, paths: Sequence[str]
 ) -> list[int]:
-    """Return the rows of the events' nodes: by name, or one drawn node
-    for each name of the files."""
+    """Return the rows of the events' nodes: by name, or one drawn node for each name of the
+    files.
+    """
     where = f"workload.path ({', '.join(paths)})" if len(paths) < 3 else "workload.path"
     if workload.nodes == "named":
         nodes = Names("node", known.names)
@@ -264,9 +265,9 @@ def _sizes(
     parts: Sequence[RecordedEvents], workload: RecordedWorkload, topics: Names,
     number: Sequence[int],
 ) -> list[int] | None:  # fmt: skip
-    """Return the bytes of each recorded event: of its file, or else of the scenario.
+    """Return the payload bytes of each recorded event: of its file, or else of the scenario.
 
-    Return None for none.
+    None: neither the files nor the scenario have sizes.
     """
     by_topic = _payload(workload.payload_bytes, topics)
     if not by_topic and all(part.size is None for part in parts):

@@ -5,13 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfway.adapters.interface import (
-    Adapter,
-    NeighbourKnowledge,
-    RunContext,
-    SystemInstance,
-    commands,
-)
+from halfway.adapters.commands import commands
+from halfway.adapters.interface import Adapter, NeighbourKnowledge, RunContext, SystemInstance
 from halfway.core.compiler.lent import Lender, lent
 from halfway.core.driver import TICKS
 from halfway.core.hello.messages import kinds_with_hellos

@@ -1,17 +1,14 @@
-"""The run context and environment of a simulation, and the seeds of its random streams."""
+"""The run context of a simulation, and the seeds of its random streams."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from halfway.adapters.interface import RunContext
 from halfway.core.prng import seeded
 from halfway.problem import Problem
 from halfway.sim.environment.environment import Environment
-from halfway.sim.environment.mobility import Motion
 from halfway.world.faults import Fault, loses_memory
-from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Demand
 
 # Random streams of a run: of nodes, faults, the radio, the clocks, hellos, the radio before time 0,
@@ -19,29 +16,20 @@ from halfway.world.workload.demand import Demand
 NODES, FAULTS, RADIO, CLOCKS, HELLOS, WARM_UP, LIES = range(1, 8)
 
 
-def environment_and_context(
-    network: Network | None, motion: Motion | None, demand: Demand, faults: Sequence[Fault], *,
-    seconds: float, seed: int, discovery_delay_s: float | None, window: int, mortal: bool = False,
-    node_ids: npt.ArrayLike | None = None,
-) -> tuple[Environment, RunContext]:  # fmt: skip
-    """Return the environment and the run context of a run; `mortal`: nodes may be taken down for
-    good.
+def context_of(
+    environment: Environment, demand: Demand, faults: Sequence[Fault], *, seconds: float, seed: int,
+    window: int,
+) -> RunContext:  # fmt: skip
+    """Return the run context of a run in an environment.
 
-    discovery_delay_s: None where nodes learn their neighbours from hellos.
-
-    Raises Problem if they do not fit.
+    seed: that of the run. Raises Problem if the workload names a row that is no node.
     """
-    environment = Environment(
-        network, motion, faults,
-        seed=stream(seed, FAULTS), seconds=seconds, discovery_delay_s=discovery_delay_s,
-        mortal=mortal, node_ids=node_ids,
-    )  # fmt: skip
     for rows in (*demand.publishers, *demand.subscribers):
         if len(rows) and rows[-1] >= environment.n:
             expected = f"expected a row below {environment.n} (nodes)"
             raise Problem(f"workload: row {rows[-1]}: {expected}")
-    reach = None if motion is None else motion.radius
-    return environment, RunContext(
+    reach = None if environment.motion is None else environment.motion.radius
+    return RunContext(
         environment.n, environment.max_degree(), demand, window, seconds, stream(seed, NODES),
         environment.start, reach, environment.ids.of, loses_memory(faults),
     )  # fmt: skip

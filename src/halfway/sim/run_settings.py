@@ -34,7 +34,8 @@ class Inspection:
     """The inspection of a run: what it records and checks beside its outcome.
 
     trace: a Parquet file for the trace.
-    journal: received records to keep for `Simulation.journal`; 0: only those for `reports`.
+    journal: received records to keep for `Simulation.journal`; 0: only those for
+    `Simulation.reports`.
     check: whether each record is checked before its handler; refused records are among the
     outcome's shortfalls; None: as the environment variable HALFWAY_CHECK_RECORDS says.
     """

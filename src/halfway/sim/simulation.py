@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Commands, System, commands, part
+from halfway.adapters.commands import Commands, commands, part
+from halfway.adapters.interface import System
 from halfway.adapters.registry import named
 from halfway.core.compiler.lent import Lender, lent
 from halfway.core.message import START
@@ -16,6 +17,7 @@ from halfway.sim.engine import loop as engines
 from halfway.sim.engine.queue import peek_time
 from halfway.sim.engine.state import Engine, grown, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
+from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.hello_exchange import SentHellos, neighbours_of
 from halfway.sim.memory import BlankMemory
@@ -23,10 +25,10 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.sim.metrics.groups import GroupAccounting
 from halfway.sim.metrics.observers import observers_of
 from halfway.sim.metrics.outcome import Outcome, RunId
-from halfway.sim.metrics.summary import outcome
+from halfway.sim.metrics.summary import RadioUse, outcome
 from halfway.sim.radio.declarations import IdealRadio, Radio
 from halfway.sim.radio.energy import Batteries, Energy, Power, checked, spent
-from halfway.sim.run_context import CLOCKS, LIES, RADIO, check_run, environment_and_context, stream
+from halfway.sim.run_context import CLOCKS, FAULTS, LIES, RADIO, check_run, context_of, stream
 from halfway.sim.run_engine import instance_of, run_engine
 from halfway.sim.run_log import RunLog
 from halfway.sim.run_settings import Inspection, NodeSettings
@@ -57,8 +59,8 @@ class Simulation:
     1.0
 
     system: a name (see `halfway list`), or a user's protocol (`halfway.adapters.user_protocol`);
-    options: the values of its options. Acknowledgements are not chosen by the radio, as a scenario
-    does: without options, `retries` is 5 for walk-overlay and 0 for the other systems.
+    options: the values of its options. Unlike a scenario, a simulation does not choose the
+    acknowledgements by the radio: every option has its default.
     network: a static network; or motion: moving nodes (exactly one of the two).
     radio: a declaration of `halfway.sim.radio.declarations`; default: `IdealRadio()`.
     faults: crashes, churn, cut links and partitions of `halfway.world.faults`.
@@ -99,18 +101,19 @@ class Simulation:
         self._adapter = chosen.with_options(options or {})
         self.demand = workload.begun_again()
         sent = hello if self._adapter.neighbour_knowledge().hops > 0 else None
-        self.environment, context = environment_and_context(
-            network, motion, self.demand, faults,
-            seconds=self.seconds, seed=seed, window=window, mortal=nodes.batteries is not None,
-            discovery_delay_s=None if sent else discovery_delay_s, node_ids=nodes.ids,
+        self.environment = Environment(
+            network, motion, faults, seed=stream(seed, FAULTS), seconds=self.seconds,
+            discovery_delay_s=None if sent else discovery_delay_s,
+            mortal=nodes.batteries is not None, node_ids=nodes.ids,
         )  # fmt: skip
+        context = context_of(
+            self.environment, self.demand, faults, seconds=self.seconds, seed=seed, window=window
+        )
         self.neighbours = neighbours_of(sent, self._adapter, self.environment, context, seed)
         self.instance = self.neighbours.instance(instance_of(chosen.name, self._adapter, context))
         self.declared, self.power = radio or IdealRadio(), checked(nodes.power or Power())
         self.radio = self._new_radio(RADIO)
-        self._batteries = None
-        if nodes.batteries is not None:
-            self._batteries = Batteries(nodes.batteries, context.n)
+        self._batteries = None if nodes.batteries is None else Batteries(nodes.batteries, context.n)
         hops, self.at, self._posted_to = self.instance.hops_from_publisher, 0.0, 0.0
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         found = observers_of(self.instance.kinds, self.environment.ids, self.demand, self.seconds)
@@ -174,17 +177,19 @@ class Simulation:
         self._publications.settle(self.at)
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
-            deliveries=self.deliveries, energy=self.energy(),
-            airtime=self.declared.airtime(self.radio, self.engine, self.power),
-            radio_counts=self.declared.counted(self.radio),
-            up_s=self.at - self.environment.down_s(self.at), batteries=self._batteries,
+            deliveries=self.deliveries, use=self._radio_use(), batteries=self._batteries,
             observers=self._log.observers,
         )  # fmt: skip
 
     def energy(self) -> Energy:
         """Return the energy of every node of the simulation so far."""
+        return self._radio_use().energy
+
+    def _radio_use(self) -> RadioUse:
         airtime = self.declared.airtime(self.radio, self.engine, self.power)
-        return spent(self.power, airtime, self.at - self.environment.down_s(self.at))
+        up_s = self.at - self.environment.down_s(self.at)
+        energy = spent(self.power, airtime, up_s)
+        return RadioUse(up_s, airtime, energy, self.declared.counted(self.radio))
 
     @property
     def run_id(self) -> RunId:

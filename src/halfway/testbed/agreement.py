@@ -15,9 +15,10 @@ _EVEN = 1e-9
 
 
 class Beside(NamedTuple):
-    """One metric: the simulated mean, where one more simulated run would lie, and the live value.
+    """One metric of a live run beside simulated runs: their mean, the interval in which one more
+    simulated run would lie, and the live value.
 
-    agrees: None where nothing is promised.
+    agrees: None for a metric without a promise. reason: why it agrees or differs.
     """
 
     metric: str
@@ -32,8 +33,8 @@ class Beside(NamedTuple):
 def beside(simulated: Sequence[RunMeasures], live: RunMeasures) -> list[Beside]:
     """Return all metrics of a live run beside the simulated runs.
 
-    The live delivery ratio agrees within the 95 % interval of one more run, the latencies p50 and
-    p95 within a factor of two of the simulated mean.
+    The live delivery ratio agrees if it lies in the 95 % interval of one more simulated run. The
+    latencies p50 and p95 agree within a factor of two of the simulated mean.
     """
     found = []
     for name in METRICS:

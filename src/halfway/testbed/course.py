@@ -23,12 +23,13 @@ class Turn(NamedTuple):
 
 
 class CourseStep(NamedTuple):
-    """A change of the air: when, and from then on: the pairs that hear, and the nodes that are up.
+    """A change of the air at a time of the run.
 
-    turns: the nodes that go down or come up then.
+    pairs: those that hear from then on. up: the nodes that are up from then on. turns: the nodes
+    that go down or come up at this time.
     """
 
-    at: float
+    at: float  # seconds
     pairs: frozenset[Pair]
     up: npt.NDArray[np.bool_]  # [n]
     turns: tuple[Turn, ...]
@@ -53,7 +54,7 @@ class Course:
         return frozenset(pair for a, b in links for pair in ((a, b), (b, a)))
 
     def steps(self, seconds: float) -> Iterator[CourseStep]:
-        """Yield the steps of a run in order. It may draw the world ahead of the step."""
+        """Yield the steps of a run in order. The environment may be ahead of the yielded step."""
         environment = self._environment
         while environment.at < seconds:
             changes = environment.advance(environment.window_end(seconds))
@@ -61,7 +62,7 @@ class Course:
             yield from self._joined(list(zip(*(one.tolist() for one in columns), strict=True)))
 
     def _joined(self, changes: list[tuple[float, int, int, int]]) -> Iterator[CourseStep]:
-        """Yield the changes of one window. All changes of one moment are one step."""
+        """Yield the changes of one window; changes within _STEP_S of the first one are one step."""
         begin, turns = None, list[Turn]()
         for t, kind, a, b in changes:
             if begin is not None and t - begin > _STEP_S:

@@ -28,7 +28,7 @@ _QUIET_S = 5.0  # until nothing is on its way
 
 
 class Keeping(NamedTuple):
-    """What of the nodes is kept: records that replay, or a growing folder of Parquet files."""
+    """The folders for the history of the nodes: records that replay, or growing Parquet files."""
 
     records: Path | None = None
     traces: Path | None = None
@@ -59,10 +59,10 @@ class LiveResult(NamedTuple):
 
 
 class LiveRun:
-    """A live run on an air. on_progress: called now and then. keeping: what of the nodes is
-    written to disk.
+    """A live run on an air.
 
-    Raises Problem if the neighbours do not find each other.
+    on_progress: called each half second. keeping: the folders for the history of the nodes. Raises
+    Problem if the neighbours do not find each other.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class LiveRun:
             node.own_events.join()
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
-        """Let a node subscribe at a time of the run, and end that at another one."""
+        """Let a node subscribe at one time of the run, and unsubscribe at another one."""
 
         def arrived(event: Event) -> None:
             number = int.from_bytes(event.payload[:_NUMBER_BYTES])
@@ -196,7 +196,9 @@ class LiveRun:
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:
-        """Record every node of the test bed, or write the folder of their traces, if asked for."""
+        """Record every node of the testbed, or write the traces of all nodes, if a folder
+        is given.
+        """
         records, traces = self._keeping
         writers: list[Recorder | TraceFolder] = []
         if records is not None:

@@ -10,8 +10,9 @@ import msgspec
 
 class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
              rename={"for_": "for"}, tag="attack", tag_field="fault"):  # fmt: skip
-    """An attack by one node, or by a share of nodes drawn by the seed (seconds; for_ None: the
-    whole run).
+    """An attack by one node, or by a share of nodes drawn by the seed, from `at` on (seconds).
+
+    for_: its duration in seconds; None: to the end of the run.
 
     black-hole: the node handles and acknowledges all records, and announces what its system lets it
     announce, so that others send events over it. It transmits no event of another publisher.

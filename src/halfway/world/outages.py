@@ -14,7 +14,8 @@ from halfway.core.compiled import inlined, kernel
 from halfway.core.prng import advanced, mixed, seeded, uniform
 
 NODE_DOWN, NODE_UP, LINK_DOWN, LINK_UP = 0, 1, 2, 3
-# A node that stands still, and goes on; 4 to 7 are changes of links in reach (`engine.changes`).
+# A node pauses, and resumes. The numbers 4 to 7 are changes of links of moving nodes, in the room
+# `sim`.
 NODE_PAUSED, NODE_RESUMED = 8, 9
 NODE_ATTACKS, NODE_HONEST = 10, 11  # a black hole, and its end
 NODE_LIES, NODE_TRUTHFUL = 12, 13  # a liar, and its end

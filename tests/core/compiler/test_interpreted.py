@@ -78,7 +78,7 @@ def test_a_node_starts_without_a_compiler() -> None:
         "from halfway.core.compiler import callees\n"
         "def refuse(*_): raise AssertionError('compiled')\n"
         "callees.KernelDispatcher.compile = refuse\n"
-        "from halfway.live.step.stepper import Stepper\n"
+        "from halfway.live.step.node_stepper import Stepper\n"
         "from halfway.live.systems.face import Setting\n"
         "from halfway.live.systems.registry import face_of\n"
         "from halfway.live.link.neighbours import HelloTable\n"

@@ -1,6 +1,7 @@
 """A bed whose records travel as datagrams over sockets of the loopback, at the times of the bed.
 
-Each node has its own socket, the security of the development network, frames and the flow kernel.
+Each node has its own socket, the security of the development network, frames, and the datagram
+kernel.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from halfway.core.message import EVERYONE
 from halfway.live.link.endpoint import bound
 from halfway.live.plain import Plain
 from halfway.live.security import Opened
-from halfway.live.step.flow import Flow
+from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.memory_bed import BedNode, MemoryBed
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.system import SystemNode

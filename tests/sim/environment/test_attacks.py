@@ -11,7 +11,8 @@ from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
 from halfway.world.attacks import Attack
-from halfway.world.faults import Crash, Fault, schedule
+from halfway.world.fault_times import schedule
+from halfway.world.faults import Crash, Fault
 from halfway.world.graphs.network import Network
 from halfway.world.outages import NODE_ATTACKS, NODE_HONEST
 from halfway.world.workload.demand import Listed

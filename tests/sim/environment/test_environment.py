@@ -10,7 +10,8 @@ from halfway.problem import Problem
 from halfway.sim.engine.changes import FORGOTTEN, KNOWN, LINK_GONE, LINK_NEAR
 from halfway.sim.environment.environment import Environment
 from halfway.sim.environment.mobility import Motion
-from halfway.world.faults import Churn, Crash, LinkCut, Partition, schedule
+from halfway.world.fault_times import schedule
+from halfway.world.faults import Churn, Crash, LinkCut, Partition
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Legs, Presence
 from halfway.world.mobility.moving_grid import network_at

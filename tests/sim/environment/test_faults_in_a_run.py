@@ -17,7 +17,8 @@ from halfway.sim.engine.changes import LINK_GONE, LINK_NEAR, changes
 from halfway.sim.engine.neighbour_lists import roomy
 from halfway.sim.engine.state import RECEIVED, SENT, new_engine
 from halfway.sim.radio.delays import Ideal, distances, lossy
-from halfway.world.faults import Crash, Fault, Partition, schedule
+from halfway.world.fault_times import schedule
+from halfway.world.faults import Crash, Fault, Partition
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.moving_grid import MovingGrid, network_at
 from halfway.world.mobility.random_waypoint import random_waypoint

@@ -10,7 +10,8 @@ from halfway.protocols.gossip import KINDS, ROUND
 from halfway.sim.radio.declarations import CsmaRadio, IdealRadio, Radio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
-from halfway.world.faults import Churn, Crash, Fault, Pause, schedule
+from halfway.world.fault_times import schedule
+from halfway.world.faults import Churn, Crash, Fault, Pause
 from halfway.world.outages import NODE_PAUSED, NODE_RESUMED
 from halfway.world.workload.demand import Listed
 from tests.networks import disk, line

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfway.adapters.interface import commands
+from halfway.adapters.commands import commands
 from halfway.sim.engine.changes import changes, no_changes
 from halfway.sim.workload.start_up import StartUp
 from halfway.world.outages import LINK_DOWN, NODE_DOWN, NODE_UP

@@ -9,6 +9,7 @@ import pytest
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from tests.world.importers.test_network_file import links, where
 
@@ -79,7 +80,9 @@ def test_netjson_has_links_qualities_and_positions(tmp_path: Path) -> None:
     network = read(tmp_path, NETJSON)
     assert links(network) == {("a", "b"), ("b", "c")}
     assert set(where(network)) == {"a", "b", "c"}
-    assert links(read(tmp_path, NETJSON, quality="tq", threshold=0.5)) == {("a", "b")}
+    assert links(read(tmp_path, NETJSON, columns=LinkColumns(quality="tq", threshold=0.5))) == {
+        ("a", "b")
+    }
     collection = {"type": "NetworkCollection", "collection": [{"type": "NetworkRoutes"}, NETJSON]}
     assert links(read(tmp_path, collection)) == {("a", "b"), ("b", "c")}
 
@@ -87,7 +90,7 @@ def test_netjson_has_links_qualities_and_positions(tmp_path: Path) -> None:
 def test_olsr_has_the_quality_of_both_directions(tmp_path: Path) -> None:
     assert read(tmp_path, OLSR).n == 3
     both = "linkQuality,neighborLinkQuality"
-    near = read(tmp_path, OLSR, quality=both, threshold=0.5)
+    near = read(tmp_path, OLSR, columns=LinkColumns(quality=both, threshold=0.5))
     assert links(near) == {("10.0.0.1", "10.0.0.2")}
     one = {"links": [{"localIP": "1", "remoteIP": "2", "linkQuality": 1.0}]}
     assert links(read(tmp_path, one)) == {("1", "2")}
@@ -98,16 +101,20 @@ def test_olsr_has_the_quality_of_both_directions(tmp_path: Path) -> None:
 def test_batman_interfaces_belong_to_their_router(tmp_path: Path) -> None:
     network = read(tmp_path, VIS)
     assert links(network) == {("a", "b"), ("b", "c")}
-    assert links(read(tmp_path, VIS, quality="tq", threshold=0.75)) == {("a", "b")}
+    assert links(read(tmp_path, VIS, columns=LinkColumns(quality="tq", threshold=0.75))) == {
+        ("a", "b")
+    }
     lines = "\n".join(map(json.dumps, VIS_LINES))
     assert links(read(tmp_path, lines)) == {("a", "b")}
 
 
 def test_neighbours_of_alfred_have_node_ids(tmp_path: Path) -> None:
     assert links(read(tmp_path, ALFRED)) == {("north", "south")}
-    assert links(read(tmp_path, ALFRED, quality="tq", threshold=100)) == {("north", "south")}
+    assert links(read(tmp_path, ALFRED, columns=LinkColumns(quality="tq", threshold=100))) == {
+        ("north", "south")
+    }
     with pytest.raises(Problem, match="no link has tq > 200 both ways"):
-        read(tmp_path, ALFRED, quality="tq", threshold=200)
+        read(tmp_path, ALFRED, columns=LinkColumns(quality="tq", threshold=200))
 
 
 def test_points_are_nodes_and_lines_are_links(tmp_path: Path) -> None:
@@ -120,7 +127,7 @@ def test_points_are_nodes_and_lines_are_links(tmp_path: Path) -> None:
 def test_a_table_takes_positions_from_geojson(tmp_path: Path) -> None:
     (tmp_path / "map.geojson").write_text(json.dumps(POINTS))
     (tmp_path / "links.csv").write_text("a,b\n7,hill\n")
-    network = read_network(tmp_path / "links.csv", positions_from=tmp_path / "map.geojson")
+    network = read_network(tmp_path / "links.csv", positions=tmp_path / "map.geojson")
     assert set(where(network)) >= {"7", "hill"}
 
 
@@ -131,7 +138,7 @@ def test_a_brite_file_is_a_network(tmp_path: Path) -> None:
     assert links(network) == {("0", "1")}
     assert where(network) == {"0": (1.0, 1.0), "1": (4.0, 5.0)}
     with pytest.raises(Problem, match="has no columns"):
-        read_network(tmp_path / "net.brite", quality="q")
+        read_network(tmp_path / "net.brite", LinkColumns(quality="q"))
 
 
 @pytest.mark.parametrize(

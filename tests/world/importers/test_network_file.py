@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 
 PAIRS = "a,b,pdr,note\n1,2,0.9,x\n2,1,0.8,x\n2,3,0.9,y\n3,2,,y\n4,1,1.0,y\n1,4,0.5,x\n"
@@ -64,41 +65,52 @@ def test_each_line_is_a_link(tmp_path: Path) -> None:
 
 def test_both_directions_over_the_threshold(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", PAIRS)
-    network = read_network(path, quality="pdr", threshold=0.5)
+    network = read_network(path, LinkColumns(quality="pdr", threshold=0.5))
     assert links(network) == {("1", "2")}
     assert network.n == 4  # each id in the file is a node
     assert network.left_out == {"lines without a quality": 1}
-    either = read_network(path, quality="pdr", threshold=0.85, both_ways=False)
+    either = read_network(path, LinkColumns(quality="pdr", threshold=0.85, both_ways=False))
     assert links(either) == {("1", "2"), ("2", "3"), ("1", "4")}
 
 
 def test_the_threshold_itself_is_not_over_it(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", PAIRS)
-    assert links(read_network(path, quality="pdr", threshold=0.49)) == {("1", "2"), ("1", "4")}
-    assert links(read_network(path, quality="pdr", threshold=0.5)) == {("1", "2")}
+    assert links(read_network(path, LinkColumns(quality="pdr", threshold=0.49))) == {
+        ("1", "2"),
+        ("1", "4"),
+    }
+    assert links(read_network(path, LinkColumns(quality="pdr", threshold=0.5))) == {("1", "2")}
 
 
 def test_two_qualities_a_line(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", TWO_WAYS)
-    network = read_network(path, quality="there,back", threshold=0.5)
+    network = read_network(path, LinkColumns(quality="there,back", threshold=0.5))
     assert links(network) == {("1", "2")}
     assert network.left_out == {"lines without a quality": 1, "repeated links": 1}
-    assert links(read_network(path, quality=("there", "back"))) == {("1", "2"), ("3", "4")}
-    either = read_network(path, quality="there,back", threshold=0.5, both_ways=False)
+    assert links(read_network(path, LinkColumns(quality=("there", "back")))) == {
+        ("1", "2"),
+        ("3", "4"),
+    }
+    either = read_network(path, LinkColumns(quality="there,back", threshold=0.5, both_ways=False))
     assert links(either) == {("1", "2"), ("2", "3"), ("3", "4")}
 
 
 def test_only_some_lines_and_other_columns(tmp_path: Path) -> None:
-    network = read_network(written(tmp_path, "net.csv", TWO_WAYS), only={"type": "wifi"})
+    network = read_network(
+        written(tmp_path, "net.csv", TWO_WAYS), LinkColumns(only={"type": "wifi"})
+    )
     assert links(network) == {("1", "2"), ("3", "4")}
     path = written(tmp_path, "other.csv", "cost;to;from\n1;b;a\n2;'c d';b\n")
-    assert links(read_network(path, source="from", target="to")) == {("a", "b"), ("'c d'", "b")}
+    assert links(read_network(path, LinkColumns(source="from", target="to"))) == {
+        ("a", "b"),
+        ("'c d'", "b"),
+    }
 
 
 def test_columns_separated_by_blanks(tmp_path: Path) -> None:
     path = written(tmp_path, "net.txt", "# a comment\n a b 0.5 \r\n\nb\ta\t0.6\n% another\nb c\n")
     assert links(read_network(path)) == {("a", "b"), ("b", "c")}
-    network = read_network(path, quality="3", threshold=0.1)
+    network = read_network(path, LinkColumns(quality="3", threshold=0.1))
     assert links(network) == {("a", "b")}
     assert network.left_out == {"lines without a quality": 1}
 
@@ -120,27 +132,27 @@ def test_compressed(tmp_path: Path, name: str) -> None:
 def test_positions_from_another_file(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", PAIRS)
     places = written(tmp_path, "at.csv", "y,id,x\n1,1,2\n3,2,4\n5,3,6\n7,4,8\n9,5,10\n")
-    network = read_network(path, positions_from=places)
+    network = read_network(path, positions=places)
     assert where(network) == {str(i): (2.0 * i, 2.0 * i - 1) for i in range(1, 6)}
     assert (network.n, network.links) == (5, 3)  # each id with a position is a node
-    turned = read_network(path, positions_from=places, position_columns="id,y,x")
+    turned = read_network(path, positions=places, position_columns="id,y,x")
     assert where(turned)["5"] == (9.0, 10.0)
     blanks = written(tmp_path, "at.txt", "1 1 2\n2 3 4\n3 5 6\n4 7 8\n")
-    assert where(read_network(path, positions_from=blanks))["4"] == (7.0, 8.0)
+    assert where(read_network(path, positions=blanks))["4"] == (7.0, 8.0)
 
 
 def test_partial_positions_are_none_and_counted(tmp_path: Path) -> None:
     path = written(tmp_path, "net.csv", "a,b\n1,2\n3,4\n4,5\n")
     places = written(tmp_path, "at.csv", "id,x,y\n1,,\n3,1,2\n4,3,4\n5,5,6\n")
-    network = read_network(path, positions_from=places, partial_positions=True)
+    network = read_network(path, positions=places, partial_positions=True)
     assert network.position is None
     assert network.left_out == {"nodes without a position": 2}
     assert network.remarks == (
         "net.csv: all positions are ignored, because of 2 nodes without a position (1, 2)",
     )
     with pytest.raises(Problem, match=r"at.csv: no position for 2 of 5 nodes \(1, 2\) \(add"):
-        read_network(path, positions_from=places)
-    largest = read_network(path, positions_from=places, largest=True)
+        read_network(path, positions=places)
+    largest = read_network(path, positions=places, largest=True)
     assert where(largest) == {"3": (1, 2), "4": (3, 4), "5": (5, 6)}
     assert largest.left_out == {"nodes outside the largest component": 2}
     assert largest.remarks == ("net.csv: left out 2 nodes outside the largest component (1, 2)",)
@@ -152,7 +164,7 @@ def test_longitude_and_latitude_are_projected_to_metres(tmp_path: Path) -> None:
     found = []
     for header in ("node,lat,lon", "id,Latitude,Longitude", "first,lat,lng"):
         places = written(tmp_path, "at.csv", f"{header}\n{body}")
-        network = read_network(path, positions_from=places)
+        network = read_network(path, positions=places)
         found.append(where(network))
         (remark,) = network.remarks
         assert "projected to metres (equirectangular, around lon " in remark
@@ -163,12 +175,14 @@ def test_longitude_and_latitude_are_projected_to_metres(tmp_path: Path) -> None:
     assert np.linalg.norm(one - three) == pytest.approx(0.02 * 111_195, rel=1e-4)
     metres = written(tmp_path, "at.csv", "id,lon,lat\n1,4000,1\n2,4100,200\n3,1,2\n")
     with pytest.raises(Problem, match=r"expected degrees.*name the columns x and y"):
-        read_network(path, positions_from=metres)
+        read_network(path, positions=metres)
 
 
 def test_a_table_with_one_direction_is_symmetric_and_says_so(tmp_path: Path) -> None:
     body = "a,b,tq\nhub,1,255\nhub,2,200\nhub,3,100\n"
-    network = read_network(written(tmp_path, "tq.csv", body), quality="tq", threshold=128)
+    network = read_network(
+        written(tmp_path, "tq.csv", body), LinkColumns(quality="tq", threshold=128)
+    )
     assert links(network) == {("1", "hub"), ("2", "hub")}
     assert network.remarks == (
         "tq.csv: each link is in the table once, so tq holds in both directions",
@@ -176,37 +190,37 @@ def test_a_table_with_one_direction_is_symmetric_and_says_so(tmp_path: Path) -> 
     )
     # One line back is enough to make every line a direction.
     back = written(tmp_path, "tq.csv", body + "1,hub,130\n")
-    assert links(read_network(back, quality="tq", threshold=128)) == {("1", "hub")}
+    assert links(read_network(back, LinkColumns(quality="tq", threshold=128))) == {("1", "hub")}
     lonely = written(tmp_path, "tq.csv", body + "1,hub,20\n")
     with pytest.raises(Problem, match=r"tq > 128 both ways; the values are 20 to 255.*either-way"):
-        read_network(lonely, quality="tq", threshold=128)
+        read_network(lonely, LinkColumns(quality="tq", threshold=128))
     with pytest.raises(Problem, match=r"tq > 300; the values are 100 to 255 \(choose other limits"):
-        read_network(written(tmp_path, "tq.csv", body), quality="tq", threshold=300)
+        read_network(written(tmp_path, "tq.csv", body), LinkColumns(quality="tq", threshold=300))
 
 
 def test_less_is_better_below_a_limit(tmp_path: Path) -> None:
     path = written(tmp_path, "etx.csv", "a,b,etx\n1,2,1.0\n2,3,1.9\n3,4,0\n4,1,5.5\n1,3,\n")
-    assert links(read_network(path, quality="etx", under=2.0)) == {
+    assert links(read_network(path, LinkColumns(quality="etx", under=2.0))) == {
         ("1", "2"), ("2", "3"), ("3", "4"),
     }  # fmt: skip
-    some = read_network(path, quality="etx", under=1.9, threshold=0.0)
+    some = read_network(path, LinkColumns(quality="etx", under=1.9, threshold=0.0))
     assert links(some) == {("1", "2")}
     assert "etx.csv: kept 1 of 5 links: etx > 0 and < 1.9" in some.remarks
     with pytest.raises(Problem, match="under = 2: expected a quality column"):
-        read_network(path, under=2.0)
+        read_network(path, LinkColumns(under=2.0))
 
 
 def test_decimal_commas_and_percentages(tmp_path: Path) -> None:
     body = "a;b;pdr\n1;2;0,91\n2;3;89,5%\n3;4;95 %\n4;5;1,234\n"
     path = written(tmp_path, "net.csv", body)
-    assert links(read_network(path, quality="pdr", threshold=0.9)) == {
+    assert links(read_network(path, LinkColumns(quality="pdr", threshold=0.9))) == {
         ("1", "2"), ("3", "4"), ("4", "5"),
     }  # fmt: skip
     quoted = 'a,b,pdr\n1,2,"0,91"\n'
-    assert read_network(written(tmp_path, "q.csv", quoted), quality="pdr").links == 1
+    assert read_network(written(tmp_path, "q.csv", quoted), LinkColumns(quality="pdr")).links == 1
     unclear = written(tmp_path, "q.csv", 'a,b,pdr\n1,2,"1,234"\n')
     with pytest.raises(Problem, match=r"pdr = '1,234': expected a number"):
-        read_network(unclear, quality="pdr")
+        read_network(unclear, LinkColumns(quality="pdr"))
 
 
 def test_what_is_left_out_is_counted_with_the_first_names(tmp_path: Path) -> None:
@@ -244,7 +258,7 @@ def test_rows_lie_near_each_other_in_memory(tmp_path: Path) -> None:
     path = written(tmp_path, "line.csv", text)
     places = "id,x,y\n" + "".join(f"{a},{k / 7},{0}\n" for k, a in enumerate(shuffled))
     for positions in (None, written(tmp_path, "at.csv", places)):
-        network = read_network(path, positions_from=positions)
+        network = read_network(path, positions=positions)
         ends = np.repeat(np.arange(network.n), network.degree)
         assert np.abs(ends - network.who).max() == 1
 
@@ -283,7 +297,7 @@ def test_bad_tables_are_named(tmp_path: Path, case: str) -> None:
     text, said = BAD_TABLES[case]
     path = written(tmp_path, "links.csv", text)
     with pytest.raises(Problem) as caught:
-        read_network(path, quality="pdr", threshold=0.7)
+        read_network(path, LinkColumns(quality="pdr", threshold=0.7))
     assert str(caught.value).startswith(str(path))
     assert said in str(caught.value)
 
@@ -302,7 +316,7 @@ def test_bad_blanks_are_named(tmp_path: Path, case: str) -> None:
     text, said = BAD_BLANKS[case]
     path = written(tmp_path, "links.txt", text)
     with pytest.raises(Problem) as caught:
-        read_network(path, quality="3")
+        read_network(path, LinkColumns(quality="3"))
     assert str(caught.value).startswith(f"{path}:")
     assert said in str(caught.value)
 
@@ -363,7 +377,7 @@ def test_bad_positions_are_named(tmp_path: Path, case: str) -> None:
     text, said = BAD_PLACES[case]
     path = written(tmp_path, "at.csv", text)
     with pytest.raises(Problem) as caught:
-        read_network(written(tmp_path, "net.csv", PAIRS), positions_from=path)
+        read_network(written(tmp_path, "net.csv", PAIRS), positions=path)
     assert str(caught.value).startswith(str(path))
     assert said in str(caught.value)
 
@@ -391,27 +405,25 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("columns", "said"),
     [
-        ({"threshold": 0.5}, "expected a quality column"),
-        ({"quality": "pdr", "threshold": float("nan")}, "threshold = nan"),
-        ({"quality": "a,b,pdr"}, "3 quality columns"),
-        ({"source": "x"}, "no column 'x' (columns: a, b, pdr, note)"),
-        ({"source": "b"}, "source = target = 'b'"),
-        ({"only": {"note": "z"}}, "no line has note = z"),
+        (LinkColumns(threshold=0.5), "expected a quality column"),
+        (LinkColumns(quality="pdr", threshold=float("nan")), "threshold = nan"),
+        (LinkColumns(quality="a,b,pdr"), "3 quality columns"),
+        (LinkColumns(source="x"), "no column 'x' (columns: a, b, pdr, note)"),
+        (LinkColumns(source="b"), "source = target = 'b'"),
+        (LinkColumns(only={"note": "z"}), "no line has note = z"),
     ],
 )
-def test_options_that_do_not_fit_are_named(
-    tmp_path: Path, options: dict[str, object], said: str
-) -> None:
+def test_columns_that_do_not_fit_are_named(tmp_path: Path, columns: LinkColumns, said: str) -> None:
     with pytest.raises(Problem) as caught:
-        read_network(written(tmp_path, "net.csv", PAIRS), **options)  # type: ignore[arg-type]
+        read_network(written(tmp_path, "net.csv", PAIRS), columns)
     assert said in str(caught.value)
 
 
 def test_graphml_has_no_columns(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="no columns"):
-        read_network(written(tmp_path, "net.graphml", GRAPHML), source="a")
+        read_network(written(tmp_path, "net.graphml", GRAPHML), LinkColumns(source="a"))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

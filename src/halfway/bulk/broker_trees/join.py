@@ -176,7 +176,8 @@ def _choose_bare(overlay: Overlay, broker: Broker, direct: UnderlayPath) -> None
 
 def _least_shared(overlay: Overlay, direct: UnderlayPath) -> tuple[Rows, Rows] | None:
     """Return two paths of a joining broker that share only what every path between the ends
-    takes."""
+    takes.
+    """
     network, stops = overlay.underlay.network, [int(direct.rows[0])]
     for row in direct.rows[1:-1].tolist():
         with avoided(overlay, [row]):

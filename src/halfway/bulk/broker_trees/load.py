@@ -88,7 +88,8 @@ def passage(
 
 def wanted_below(parent: Indices, wanted: Indices) -> npt.NDArray[np.bool_]:
     """Return [events, brokers]: whether any client at a loaded broker or below it wants the
-    event."""
+    event.
+    """
     own = wanted > 0
     below = own.copy()
     for broker in range(len(parent)):

@@ -42,7 +42,7 @@ class UnderlayPath(NamedTuple):
 
     @property
     def hops(self) -> int:
-        """Links of the underlay that a broker's path takes."""
+        """The number of links of the underlay that a broker's path takes."""
         return len(self.places)
 
 
@@ -207,7 +207,8 @@ def connected(overlay: Overlay) -> set[int]:
 
 def is_served(overlay: Overlay, broker: Broker) -> bool:
     """Return whether the parent of a broker in the overlay is up and the direct path to it
-    works."""
+    works.
+    """
     direct = broker.direct
     return overlay.is_up(broker.parent) and direct is not None and direct.is_open(overlay.closed)
 
@@ -264,8 +265,10 @@ def has_second(broker: Broker) -> bool:
 
 
 def has_upper(overlay: Overlay, broker: Broker) -> bool:
-    """Return whether z of an overlay's broker avoids the parent; below the root, whose death the
-    paper omits, always."""
+    """Return whether z of an overlay's broker avoids the parent.
+
+    True for a child of the root, because the paper omits the death of the root.
+    """
     if broker.parent == overlay.root:
         return True
     if broker.upper is None or broker.parent not in overlay.brokers:
@@ -290,7 +293,8 @@ def level(overlay: Overlay, number: int) -> int:
 
 def guarantee(overlay: Overlay, number: int) -> int:
     """Return the least level in the overlay from a broker to the root: 3 survives every single
-    failure."""
+    failure.
+    """
     return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
 
 

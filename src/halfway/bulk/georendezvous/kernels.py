@@ -37,12 +37,12 @@ def masks_of(populated, mask):
 
 @inlined
 def route_over(cells, x, y, dx, dy, path, columns, most):
-    """Route one message in the bulk kernels from cell (x, y) of a map for d. (home's x, y, hops
-    until its first arrival there, all hops).
+    """Route one message in the bulk kernels from cell (x, y) of a map towards cell (dx, dy).
 
-    All hops include the traversal of the home perimeter, if there was one. `path` [places]
-    receives the cells, y * columns + x, of all hops, as far as there are places. A route of more
-    than `most` hops is (-1, -1, -1, -1).
+    Return the x and y of its home, the hops until its first arrival there, and all hops: these
+    include the traversal of the home perimeter, if there was one. `path` [places] receives the
+    cells, y * columns + x, of all hops, as far as there are places. A route of more than `most`
+    hops is (-1, -1, -1, -1).
     """
     on_perimeter, entry_x, entry_y, first, back = 0, x, y, 0, 0
     hops, arrived = np.int64(0), np.int64(0)
@@ -77,7 +77,8 @@ def route(mask, x, y, dx, dy, path):
 @kernel
 def routed(mask, ends, found):
     """Route many messages in the bulk kernels: ends [R, 4] from x, y for d's x, y; found [R, 4] as
-    `route` returns."""
+    `route` returns.
+    """
     nowhere = np.empty(0, np.int64)
     for r in range(ends.shape[0]):
         found[r, 0], found[r, 1], found[r, 2], found[r, 3] = route(
@@ -87,8 +88,7 @@ def routed(mask, ends, found):
 
 @inlined
 def point_cell(key, topic, number, side):
-    """Return a topic's rendezvous point for bulk kernels, and its cell:
-    (point's x, y, cell's x, y)."""
+    """Return the x and y of a topic's rendezvous point for bulk kernels, and those of its cell."""
     x, y = point_position(key, topic, number)
     return x, y, cell_of(x, 0.0, side), cell_of(y, 0.0, side)
 
@@ -122,8 +122,10 @@ def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
 
 @inlined
 def add_path(mask, x, y, dx, dy, path, mark, stamp):
-    """Mark the hops of a route with `stamp` in a bulk kernel. (home's x, y, hops, hops not marked
-    before)."""
+    """Mark the hops of a route with `stamp` in a bulk kernel.
+
+    Return the x and y of its home, its hops, and how many of them were not marked before.
+    """
     columns = mask.shape[1]
     hx, hy, hops, _ = route(mask, x, y, dx, dy, path)
     fresh = 0
@@ -170,8 +172,7 @@ def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
 
 @kernel
 def trees(mask, side, position, cell, publisher, subscribers, key, points, tried, out):
-    """Return hops of the bulk kernels' trees of one notification from
-    publisher t to its subscribers.
+    """Fill `out` with the hops of the bulk kernels' trees, one notification from each publisher.
 
     publisher [T], subscribers [T, k] of rows; tree t uses `points` points of topic t, of which each
     subscriber tries the `tried` closest. out [T, 3]: hops if every link is used once, if each

@@ -22,16 +22,16 @@ class CellMap(NamedTuple):
 
 
 class LazyCellMap(NamedTuple):
-    """The populated cells of a lazy graph, for bulk routes: a cell is asked when a message is
-    there."""
+    """The populated cells of a lazy graph, for bulk routes, looked up around each message."""
 
     graph: LazyGraph
     side: np.float64  # of a cell of the routes; the lazy graph has cells of its own
 
 
 def mask_at(cells: Any, x: Any, y: Any) -> Any:
-    """Return which of the eight neighbours of cell (x, y) are
-    populated, as bits, for a bulk route."""
+    """Return which of the eight neighbours of cell (x, y) are populated, as bits, for bulk
+    routes.
+    """
     return _MASKS[type(cells)](cells, x, y)
 
 

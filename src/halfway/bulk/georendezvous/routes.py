@@ -97,8 +97,10 @@ class CellRoutes:
         return int(column), int(row)
 
     def paths(self, pairs: Counts, points: int, key: int) -> PointPaths:
-        """Return the bulk paths of pair p's notifications through
-        `points` points of topic p; pairs [P, 2]."""
+        """Return the bulk paths of pair p's notifications through `points` points of topic p.
+
+        pairs [P, 2]: the rows of publisher and subscriber.
+        """
         shape = len(pairs), points
         legs, distance = np.empty((*shape, 3), np.int64), np.empty(shape)
         empty = np.empty(shape, np.uint8)
@@ -116,10 +118,10 @@ class CellRoutes:
     def trees(
         self, publisher: Counts, subscribers: Counts, *, points: int, tried: int, key: int
     ) -> Counts:
-        """Return [T, 3]: hops of one notification's bulk tree: links
-        used once, once a point, once a subscriber.
+        """Return [T, 3]: the hops of one notification's bulk tree, counted in three ways.
 
-        publisher [T], subscribers [T, k]: rows. -1 where they are in different components.
+        A link counts once, once for each point, or once for each subscriber. publisher [T],
+        subscribers [T, k]: rows. -1: they are in different components.
         """
         hops = np.empty((len(publisher), 3), np.int64)
         kernels.trees(

@@ -1,7 +1,7 @@
 """Kernels that build walk overlays over a static graph [dwo Alg. 1, 2], one decision a step.
 
-Twin of the message-level run: both call `chosen` and `cost` of the protocol's `next_hop`. Marks are
-stamped with their walk, so that neither a new walk nor a new overlay has to clear them.
+Twin of the message-level run: both call the protocol's `next_hop.chosen` and `next_hop.cost`. Marks
+are stamped with their walk, so that neither a new walk nor a new overlay has to clear them.
 """
 
 from typing import NamedTuple
@@ -207,7 +207,8 @@ def together(marks, graph, recipe, built, initiators, walk, count, seed, first, 
 @kernel
 def build(graph, marks, recipe, built, initiators, together_at_first, seed, most_steps):
     """[dwo Alg. 1] Build a bulk overlay: first walks together, then one by one, until each meets
-    another."""
+    another.
+    """
     graph, marks, built = borrowed(graph), borrowed(marks), borrowed(built)
     first = marks.stamp[0] + np.uint32(1)
     walk = 0

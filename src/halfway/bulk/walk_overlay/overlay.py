@@ -37,8 +37,8 @@ class WalkOverlay:
 
     @cached_property
     def links(self) -> npt.NDArray[np.int64]:
-        """The links [k - parts, 2] of the bulk overlay: the walk's start, and the node that
-        it met.
+        """The links [links, 2] of the bulk overlay as pairs of rows: the hops of all walks, and a
+        link for each meeting.
         """
         inner = self.rows != self.back
         met = self.met_from >= 0
@@ -62,8 +62,11 @@ class WalkOverlay:
         return np.unique(self.met_at[self.met_at >= 0])
 
     def depth(self, whole: float | None = None) -> float:
-        """[dwo (5)] Return largest distance in the bulk overlay /
-        largest in the network (`whole`)."""
+        """[dwo (5)] Return the largest distance in the bulk overlay, divided by that in the
+        network.
+
+        whole: the largest distance in the network, if it is known.
+        """
         place = self.network.position
         if place is None:
             raise Problem("a depth needs positions", where=self.network.name)

@@ -104,8 +104,7 @@ def filters(
 
 @kernel
 def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bools:
-    """Return [k, E]: whether each filter [k, words] of overlay traffic
-    admits each catalogue event."""
+    """Return [k, E]: whether each filter [k, words] of overlay traffic admits each event."""
     admitted = np.empty((words.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(admitted.shape[0]):
         for e in range(admitted.shape[1]):
@@ -118,8 +117,9 @@ def passes(words: FilterWords, catalogue: Catalogue, key: int, size: Size) -> Bo
 
 @kernel
 def matching(wanted: npt.NDArray[np.uint8], catalogue: Catalogue) -> Bools:
-    """Return [k, E]: whether a node's subscriptions [k, subscriptions]
-    match each event of the traffic."""
+    """Return [k, E]: whether a node's subscriptions [k, subscriptions] match each event of the
+    traffic.
+    """
     matched = np.zeros((wanted.shape[0], catalogue.event_topic.shape[0]), np.bool_)
     for i in range(matched.shape[0]):
         for s in range(wanted.shape[1]):

@@ -41,7 +41,8 @@ class NodeMemory(NamedTuple):
 
 class LazyMemory(NamedTuple):
     """The state of one pair of bulk directional walks on a lazy graph: the raised weights, in a
-    hash table of the links passed."""
+    hash table of the links passed.
+    """
 
     link: npt.NDArray[np.uint64]  # [places] (link, walk) + 1; 0: empty
     first: npt.NDArray[np.uint32]  # [places] the first raise over the link
@@ -102,10 +103,9 @@ def grown_memory(memory: LazyMemory) -> LazyMemory:
 
 
 def next_position(memory: Any, graph: Any, stamp: Any, w: Any, e: Any, x: Any, value: Any) -> Any:
-    """Bulk walk w's choice of its next node: the position among the neighbours of the node that
-    link e, which begins at x, leads to.
+    """Return bulk walk w's next node, as a position among the neighbours of the end of link e.
 
-    Chosen at compile time by the type of `memory`.
+    The link begins at x. The type of `memory` chooses the function at compile time.
     """
     return _CHOICES[type(memory)](memory, graph, stamp, w, e, x, value)
 
@@ -144,7 +144,8 @@ def _of_nodes(memory, graph, stamp, w, e, x, value):
 
 @inlined
 def _weigh(row, graph, x, y):
-    """Fill a row with the weights of y's neighbours for a walk from x; (degrees of x and y).
+    """Fill a row with the weights of y's neighbours for a walk from x; return the degrees of x and
+    y.
 
     [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)], by the distances of N(x) from z.
     """

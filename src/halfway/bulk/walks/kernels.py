@@ -36,8 +36,7 @@ def pair_of_walks() -> PairOfWalks:
 
 @inlined
 def last_advertiser(trails, graph, stamp, w, y):
-    """Return the neighbour that last advertised bulk walk w to node y:
-    the one that it passed last."""
+    """Return the neighbour that last advertised bulk walk w to node y, which it passed last."""
     latest = np.int64(0)
     v = np.uint32(0)
     for neighbour in neighbours_of(graph, y):
@@ -51,7 +50,9 @@ def last_advertiser(trails, graph, stamp, w, y):
 
 @inlined
 def visit(trails, graph, stamp, w, x, y, passed, advertise):
-    """Visit y with bulk walk w from x: (1 if that is a first visit, whether the walks meet)."""
+    """Visit y with bulk walk w from x; return 1 for a first visit, else 0, and whether the walks
+    meet.
+    """
     order = passage(trails, stamp, w, y) - 1
     first = order < 0
     if first:
@@ -65,8 +66,10 @@ def visit(trails, graph, stamp, w, x, y, passed, advertise):
 
 @inlined
 def meeting_at(trails, graph, stamp, w, y, passed):
-    """Return where bulk walk w, now on y, meets the other: y, or last
-    advertiser. (node, extra steps)."""
+    """Return the node where bulk walk w, now on y, meets the other one, and the extra steps to it.
+
+    The node is y if the other walk passed it, or else the last advertiser around y.
+    """
     if passage(trails, stamp, 1 - w, y) > 0:
         return np.int64(y), 0
     v = last_advertiser(trails, graph, stamp, 1 - w, y)
@@ -188,7 +191,8 @@ def meet_once(memory, trails, graph, walks, pair, seed, topic, k, advertise, mos
 @kernel
 def meetings(memory, trails, graph, walks, pairs, seed, k, advertise, most_steps, steps, nodes):
     """Run all pairs of bulk walks [P, 2], pair p as topic p: total steps [P], meeting node [P] or
-    -1."""
+    -1.
+    """
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
     for p in range(pairs.shape[0]):
@@ -212,7 +216,8 @@ def add_path(trails, node, load):
 @kernel
 def path_loads(memory, trails, graph, walks, pairs, seed, advertise, most_steps, load):
     """Add the paths of all pairs of bulk walks [P, 2] to load [n]. Returns the number of unmet
-    pairs."""
+    pairs.
+    """
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
     lost = 0
@@ -227,8 +232,9 @@ def path_loads(memory, trails, graph, walks, pairs, seed, advertise, most_steps,
 
 @kernel
 def leg(trails, w, node):
-    """Return the way from a meeting node of bulk walks back to the
-    initiator of walk w, both included."""
+    """Return the path from a meeting node of bulk walks back to the initiator of walk w, both
+    included.
+    """
     hops, i = np.int64(0), np.uint32(node)
     while back_of(trails, w, i) != i:
         i = back_of(trails, w, i)
@@ -241,8 +247,7 @@ def leg(trails, w, node):
 
 
 def path(trails: Any, node: int) -> npt.NDArray[np.int64]:
-    """Return the loop-erased path of a pair of bulk walks through the
-    meeting `node`: empty for -1."""
+    """Return the loop-erased path of a pair of bulk walks through the meeting `node`; [] for -1."""
     if node < 0:
         return np.empty(0, np.int64)
     first, second = leg(trails, 0, node), leg(trails, 1, node)

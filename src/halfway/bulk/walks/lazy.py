@@ -99,8 +99,9 @@ class LazyWalkers:
 def _rooms(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory
 ) -> tuple[int, int]:
-    """Return the nodes and the raises that the two tables have room
-    for, at half of their places."""
+    """Return how many nodes and raises the two tables can take before half of their places are
+    used.
+    """
     nodes = visited.entry.shape[1] // 2 - int(visited.passed.max())
     if isinstance(memory, choices.LazyMemory):
         return nodes, len(memory.by) - int(memory.raises[0])

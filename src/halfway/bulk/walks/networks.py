@@ -31,8 +31,10 @@ def degree_of(graph: Any, x: Any) -> Any:
 
 
 def neighbours_of(graph: Any, x: Any) -> Any:
-    """Return the neighbours of a bulk walk's node x, ascending; of a
-    lazy graph, to be used at once."""
+    """Return the neighbours of a bulk walk's node x, ascending.
+
+    The array of a lazy graph is valid until the next look-up in the graph.
+    """
     return _NEIGHBOURS[type(graph)](graph, x)
 
 

@@ -20,7 +20,8 @@ _LEAST_PLACES = 1 << 10
 
 class PairTrails(NamedTuple):
     """The trails of a pair of bulk walks on all nodes; valid where stamped with the pair's
-    number."""
+    number.
+    """
 
     stamp: npt.NDArray[np.uint32]  # [1] number of the current pair
     mark: npt.NDArray[np.uint32]  # [n, 4] stamp where walk 0, 1 passed; was advertised
@@ -47,8 +48,9 @@ def trails(n: int) -> PairTrails:
 
 
 def visited_nodes(places: int = _LEAST_PLACES) -> VisitedNodes:
-    """Return the trails of one pair of bulk walks that have visited
-    nothing; places: a power of two."""
+    """Return the trails of one pair of bulk walks before the first visit; places: a power
+    of two.
+    """
     entry = np.zeros((2, places, 3), np.uint32)
     return VisitedNodes(np.zeros(1, np.uint32), entry, np.zeros(2, np.int64))
 
@@ -64,7 +66,8 @@ def leave_trail(
     trails: Any, graph: Any, stamp: Any, w: Any, y: Any, came_from: Any, passed: Any, advertise: Any
 ) -> Any:
     """Leave a bulk walk's trail on y: set the back pointer and, if trails are advertised, let all
-    neighbours hear it."""
+    neighbours hear it.
+    """
     return _LEAVE[type(trails)](trails, graph, stamp, w, y, came_from, passed, advertise)
 
 

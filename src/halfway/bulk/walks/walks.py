@@ -97,8 +97,9 @@ class Walkers:
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
     ) -> tuple[npt.NDArray[np.int64], int]:
-        """Return paths of bulk walks through each row [n], ends
-        included; the number of unmet pairs."""
+        """Return how many paths of bulk walks pass each row [n], ends included, and how many pairs
+        did not meet.
+        """
         self._forget()
         load = np.zeros(self.network.n, np.int64)
         pairs = checked_pairs(self.network, pairs)
@@ -109,8 +110,9 @@ class Walkers:
         return load, int(unmet)
 
     def visited(self, start: int, other: int, *, seed: int, most_steps: int) -> int:
-        """Step the bulk walks of two nodes; how many nodes the first walk has visited when they
-        meet, or after `most_steps` steps of both."""
+        """Step the bulk walks of two nodes; return how many nodes the first walk has visited when
+        they meet, or after `most_steps` steps of both.
+        """
         pairs = checked_pairs(self.network, np.array([[start, other]]))
         steps, nodes = np.empty((2, 1), np.int64)
         kernels.meetings(

@@ -21,7 +21,8 @@ MOST_WEIGHTS = 1 << 30  # 2 GiB of weights; places in the table have 32 bits
 
 class WeightTable(NamedTuple):
     """The weight table of directional walks (from x, at y, to z); a directed link e = x→y is its
-    place in `who`."""
+    place in `who`.
+    """
 
     base_at: npt.NDArray[np.uint32]  # [m+1] where the weights of link e begin in `base`
     base: npt.NDArray[np.uint16]  # n_xz for z ∈ N(y), in the order of y's neighbours
@@ -30,8 +31,9 @@ class WeightTable(NamedTuple):
 
 
 def weight_table(network: Network) -> WeightTable:
-    """Return the weight table of a network. Its size is Σ deg²; its
-    time is that and the two-hop neighbourhoods.
+    """Return the weight table of a network, which has Σ deg² weights.
+
+    The time also grows with the two-hop neighbourhoods.
 
     Raises Problem for a network whose table would be too large.
     """

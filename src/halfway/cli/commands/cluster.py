@@ -78,7 +78,7 @@ def start(
 
 @cluster.command()
 def status(as_json: AsJson = False) -> None:
-    """Say what runs. Exit status: 0 if all processes of the cluster run, else 1."""
+    """Print the state of the cluster. Exit status: 0 if all its processes run, else 1."""
     from halfway.pipeline.spark.cluster import alive_workers, cores_in_use, default_folder, read
 
     folder = default_folder()

@@ -53,8 +53,9 @@ def _example() -> tuple[str, str]:
 
 
 def _first(network: Path, positions: Path | None, out: Path) -> tuple[str, str]:
-    """Return the first scenario of a user's file, and its size; prints
-    the guesses of `halfway init`."""
+    """Return the first scenario of a user's file, and its size; print the guesses of `halfway
+    init`.
+    """
     from halfway.scenario.starter import starter
 
     with spinner("reading the file"):

@@ -50,8 +50,10 @@ def simulate(
                   "waxman" (n, m, side), wired, or "recorded" (path, radius)
       \\[radio]     kind = "ideal", "distance", "contention" or "wired"
       \\[workload]  topics, publishers_each, subscribers_each, events, every_s,
-                  publishers and subscribers by name, or kind = "recorded" (path)
-      \\[\\[faults]]  fault = "crash", "churn", "link-cut" or "partition"
+                  publishers and subscribers by name, or kind = "recorded" (path),
+                  "groups" or "failure-detection"
+      \\[\\[faults]]  fault = "crash", "churn", "pause", "link-cut", "partition"
+                  or "attack"
       \\[options.gossip]  the options of a system (a wrong name lists all names)
     docs/scenarios.md lists every field with its unit, default and range.
 
@@ -80,8 +82,9 @@ def simulate(
 
 
 def _own(system: str | None) -> "SystemSource":
-    """Return the user's protocol of `halfway simulate`; one without
-    text if a built-in system runs."""
+    """Return the user's protocol of `halfway simulate`; its text is "" if a built-in system
+    runs.
+    """
     from halfway.comparison.plan import SystemSource
 
     if system is None or not system.endswith(".py"):

@@ -12,6 +12,7 @@ from halfway.cli.terminal.screen import spinner, warn
 if TYPE_CHECKING:
     from halfway.bulk.walks.walks import Meeting
     from halfway.world.graphs.network import Network
+    from halfway.world.importers.link_table import LinkColumns
 
 
 def walk(
@@ -52,9 +53,9 @@ def walk(
 
     draw = _drawing(plot)
     part, a, b = _network_and_ends(
-        network, source, target, seed, radius=radius, largest=largest,
-        quality=[name for name in (quality, quality_back) if name], threshold=over, under=under,
-        both_ways=both_ways, positions_from=positions, partial_positions=partial_positions,
+        network, source, target, seed,
+        columns=_columns(quality, quality_back, over, under, both_ways), positions=positions,
+        partial_positions=partial_positions, largest=largest, radius=radius,
     )  # fmt: skip
     with spinner("walking (the first walk compiles the system)"):
         met = walk_pair(part, a, b, system=system, interpretation=interpretation, k=k, seed=seed)
@@ -64,6 +65,16 @@ def walk(
         seed=seed, picture=str(plot) if plot else None,
     )  # fmt: skip
     typer.echo(walked_json(result) if as_json else "\n".join(lines(result)))
+
+
+def _columns(
+    quality: str | None, back: str | None, over: float | None, under: float | None, both_ways: bool
+) -> "LinkColumns":
+    """Return the columns and limits that the options of `halfway walk` name."""
+    from halfway.world.importers.link_table import LinkColumns
+
+    names = tuple(name for name in (quality, back) if name)
+    return LinkColumns(None, None, names, over, under, both_ways)
 
 
 def _network_and_ends(

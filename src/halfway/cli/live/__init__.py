@@ -1,1 +1,3 @@
-"""The commands of live nodes: `node`, `pub`, `sub`, `spy`, `scout`, `status`, `ping` and traces."""
+"""The commands of live nodes, such as `halfway node`, `halfway pub`, `halfway net` and `halfway
+ping`.
+"""

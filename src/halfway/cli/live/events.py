@@ -174,7 +174,10 @@ def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
 def _watched(
     place: "ControlSocket", topic_filter: str, every_s: float | None
 ) -> Iterator["Arrived | None"]:
-    """Yield the events of a filter as they arrive, and None each time when nothing came so long."""
+    """Yield the events of a filter as they arrive, and None each time that none came for `every_s`.
+
+    every_s: seconds; None: the generator waits for an event.
+    """
     from halfway.live.control.client import START_ONE, ask
     from halfway.live.control.requests import Arrived, SubscribeRequest
     from halfway.problem import Problem

@@ -78,7 +78,9 @@ def real_nodes(
 
 
 def _keeping(record: Path | None, traces: Path | None, system: str) -> "Keeping":
-    """Return what of a system's nodes is kept: records in a new folder, or traces."""
+    """Return the folders for the history of a system's nodes: records in a new folder, or
+    traces.
+    """
     from halfway.testbed.live_run import Keeping
 
     if record is not None and traces is not None:

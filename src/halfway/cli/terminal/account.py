@@ -10,8 +10,7 @@ from halfway.cli.terminal.screen import console, warn
 
 @contextmanager
 def accounted(file: Path | None, quiet: bool) -> Iterator[Path | None]:
-    """Return the folder for Spark's event log during the block, if an
-    account is asked for; else None.
+    """Return the folder for Spark's event log during the block; None: no account is asked for.
 
     At the end of the block, write the account to the file, and print it unless `quiet`.
     """
@@ -20,10 +19,10 @@ def accounted(file: Path | None, quiet: bool) -> Iterator[Path | None]:
         return
     with tempfile.TemporaryDirectory(prefix="halfway-account-") as folder:
         yield Path(folder)
-        _tell(Path(folder), file, quiet)
+        _write_account(Path(folder), file, quiet)
 
 
-def _tell(folder: Path, file: Path, quiet: bool) -> None:
+def _write_account(folder: Path, file: Path, quiet: bool) -> None:
     from halfway.files import write_whole
     from halfway.pipeline.spark.account import account_of
     from halfway.report.terminal.account_report import account_csv, print_account

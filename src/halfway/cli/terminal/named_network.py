@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from halfway.world.graphs.import_remarks import OUTSIDE, left_out_remarks
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components, largest_component, subnetwork
 from halfway.world.graphs.unit_disk import connected_unit_disk, unit_disk
+from halfway.world.importers.link_table import LinkColumns
 from halfway.world.importers.network_file import read_network
 from halfway.world.importers.projection import PROJECTED
 from halfway.world.workload.pairs import distinct_pairs
@@ -18,25 +19,33 @@ from halfway.world.workload.pairs import distinct_pairs
 DRAWN = "unit-disk:"
 _SPEC = "unit-disk:n=3000,r=0.04,seed=7"
 _ENDS = 2
-_SWITCHES = {"both_ways": True, "partial_positions": False}  # without effect
 
 
-def named_network(name: str, *, radius: float | None, largest: bool, **reading: Any) -> Network:
-    """Return the network named to `halfway walk`: a file's (see
-    `read_network` for `reading`), or drawn.
+def named_network(
+    name: str,
+    columns: LinkColumns,
+    *,
+    positions: Path | None,
+    partial_positions: bool,
+    largest: bool,
+    radius: float | None,
+) -> Network:
+    """Return the network named to `halfway walk`: that of a file, or a drawn one.
 
-    radius: ignore the file's links; link nodes closer than that, in the unit of the positions.
-    Raises Problem for what cannot be read, drawn or linked.
+    radius: ignore the file's links, and link nodes closer than that, in the unit of the positions.
+    See `read_network` for the others. Raises Problem for a network that cannot be read, drawn or
+    linked.
     """
     if name.startswith(DRAWN):
-        if radius is not None or any(
-            value not in (None, []) and value is not _SWITCHES.get(option)
-            for option, value in reading.items()
-        ):
+        is_placed = positions is not None or partial_positions or radius is not None
+        if is_placed or columns != LinkColumns():
             what = "a drawn network takes no options of files"
             raise Problem(what, where=name, remedy="remove them")
         return _drawn_network(name)
-    found = read_network(name, largest=largest and radius is None, **reading)
+    found = read_network(
+        name, columns, positions=positions, partial_positions=partial_positions,
+        largest=largest and radius is None,
+    )  # fmt: skip
     if radius is None:
         return found
     linked = _linked(found, radius, name)
@@ -51,8 +60,8 @@ def named_network(name: str, *, radius: float | None, largest: bool, **reading: 
 def ends(
     network: Network, source: str | None, target: str | None, seed: int
 ) -> tuple[Network, int, int, int]:
-    """Return the two ends of `halfway walk`: their component, rows in
-    it, and number of nodes outside.
+    """Return the ends of `halfway walk`: their component, both rows in it, and the number of nodes
+    outside.
 
     The seed draws an end that is not given, from the component of the other end or the largest.
     Raises Problem for an unknown node, one node twice, or two that no path joins.

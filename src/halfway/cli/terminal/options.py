@@ -262,7 +262,7 @@ Minimised = Annotated[
     _completed(
         "--minimise",
         "METRIC",
-        "Decide: the cost to minimise; default: messages-per-notification.",
+        "Decide: the cost to minimise; for events by default messages-per-notification.",
         completion.metrics,
     ),
 ]

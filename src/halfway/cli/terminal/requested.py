@@ -1,4 +1,6 @@
-"""The request of a comparison, built from the options that `compare` and `check` share."""
+"""The request of a comparison, from the options that `halfway compare` and `halfway check`
+share.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,8 +31,9 @@ class Asked(NamedTuple):
 
 
 def requested(scenario: Path, asked: Asked) -> "Request":
-    """Return the request of a comparison on a scenario. Raises Problem
-    for options that do not fit."""
+    """Return the request of a comparison on a scenario. Raises Problem for options that do
+    not fit.
+    """
     given = assignments(asked.changes, "--set")
     swept = assignments(asked.sweeps, "--sweep", *_SWEEPING)
     needs = assignments(asked.needs, "--need", "delivery-ratio=0.95")

@@ -48,7 +48,7 @@ _INTERRUPTS: list[Callable[[], bool]] = []
 
 
 def check_interrupts_with(were_seen: Callable[[], bool]) -> None:
-    """Let commands ask, at their next step, whether Ctrl-C was typed and swallowed."""
+    """Register a function that returns whether Ctrl-C was typed; commands call it at each step."""
     _INTERRUPTS.append(were_seen)
 
 
@@ -118,7 +118,9 @@ def assignments(
     given: list[str] | None, option: str, example: str = "workload.events=20",
     remedy: str = "give it once",
 ) -> dict[str, str]:  # fmt: skip
-    """Command-line options of the form FIELD=VALUE as a mapping; Problem for any other form."""
+    """Return command-line options of the form FIELD=VALUE as a mapping; Problem for any
+    other form.
+    """
     found = {}
     for one in given or []:
         field, equals, value = one.partition("=")
@@ -134,8 +136,9 @@ def assignments(
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """Return a spinner with a text on a terminal; nothing elsewhere.
-    Checks for swallowed interrupts."""
+    """Show a spinner with a text during the block, on a terminal only; raise a swallowed
+    interrupt.
+    """
     check_interrupts()
     if not sys.stderr.isatty():
         yield

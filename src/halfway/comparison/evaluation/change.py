@@ -25,9 +25,8 @@ class Change(NamedTuple):
 def changed_fields(before: Results, after: Results) -> dict[str, tuple[object, object]]:
     """Return the changed fields of the scenario: "radio.success" -> (0.9, 0.8).
 
-    Return None if a key names no field of the scenario.
-
-    The seed of all replicates counts as a field.
+    A field that one of the two lacks has the value None there. The seed of all replicates counts as
+    a field.
     """
     flat = [dict(_flat(one.scenario)) | {"--seed": one.seed} for one in (before, after)]
     names = dict.fromkeys([*flat[0], *flat[1]])

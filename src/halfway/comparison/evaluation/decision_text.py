@@ -17,7 +17,7 @@ _NAMED = 3  # systems that a sentence names with their reasons; of twice as many
 
 
 def sentence_of(decision: Decision, metrics: Mapping[str, Metric], replicates: int) -> str:
-    """Return a decision as a sentence to act on. replicates: of the comparison."""
+    """Return a decision as a sentence to act on; `replicates` is the number of the comparison."""
     systems = decision.systems
     if replicates < 2:
         return "No decision: one replicate says nothing about others. Use --replicates 10."
@@ -40,8 +40,7 @@ def reason_of(
     one: RankedSystem, chosen: str | None, needs: Sequence[Need], metrics: Mapping[str, Metric],
     cost: Metric, replicates: int,
 ) -> str:  # fmt: skip
-    """Return why a system of a decision has its verdict, in a few
-    words; replicates: of the comparison."""
+    """Return why a system of a decision has its verdict, in a few words."""
     stated = {need.metric: need for need in needs}
     if one.verdict in ("fails", "open"):
         wanted = "fails" if one.verdict == "fails" else "open"
@@ -128,8 +127,8 @@ def _open(decision: Decision) -> str:
 
 
 def _first_to_meet(unsure: Sequence[RankedSystem]) -> tuple[int, str] | None:
-    """Return the open system of a decision that meets the needs with
-    the fewest replicates; their number.
+    """Return the fewest replicates after which an open system of a decision meets the needs, and
+    this system.
 
     A system counts if its replicates speak for every need.
     """

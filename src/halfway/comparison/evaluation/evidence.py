@@ -87,8 +87,7 @@ def evidence_on(
 
 
 def p_of(margins: Floats, metric: Metric, most: float = math.inf) -> float:
-    """Return the evidence's p-value of "the mean margin is not above
-    0"; margins are at most `most`.
+    """Return the evidence's p-value of "the mean margin is not above 0"; no margin exceeds `most`.
 
     Equal shares in all replicates have no spread. A rare loss may then have been missed, so the
     p-value is that of the sign test: one half to the power of the replicates.

@@ -13,7 +13,8 @@ def recovery(
     published: npt.NDArray[np.float64],
     complete: npt.NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Recovery: mean seconds from a fault to the first of three complete events, and the rate.
+    """Return the mean seconds from a fault to recovery, the first of three complete events in a
+    row, and the share of faults with a recovery.
 
     broken [faults]: instants at which nodes or links go down; published [events]: ascending times;
     complete [events]: whether an event reached all expected subscribers. A fault with fewer than

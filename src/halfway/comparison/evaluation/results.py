@@ -225,8 +225,7 @@ class Results(msgspec.Struct, frozen=True, dict=True):
         return dict(zip(STUDY, (self.study, self.title), strict=True))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield the results as rows, one a cell: `STUDY`, swept fields,
-        `COLUMNS`; nan if missing."""
+        """Yield the results as rows, one a cell: `STUDY`, swept fields, `COLUMNS`; nan: missing."""
         units = {metric.name: metric.unit for metric in self.metrics}
         study = self.study_columns()
         for cell in self.cells:

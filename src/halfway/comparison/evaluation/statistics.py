@@ -1,6 +1,6 @@
 """Statistics of a comparison: runs to cells, paired differences, the best system, stopping rules.
 
-Intervals are over networks (`pipeline.measure.mean_interval`): a replicate is one network.
+Intervals are over networks (`estimates.mean_interval`): a replicate is one network.
 """
 
 import hashlib
@@ -45,7 +45,10 @@ class StoppingRule(NamedTuple):
 def cells_of_runs(
     runs: Sequence[FinishedRun], metrics: Sequence[Metric], baseline: str, replicates: int
 ) -> list[ResultCell]:
-    """Return statistics of every cell, point x metric x system in that order; `runs` likewise."""
+    """Return the statistics of every cell, ordered by point, metric and system.
+
+    runs: ordered by point and system.
+    """
     cells: list[ResultCell] = []
     purpose = purpose_of([metric.name for metric in metrics])
     for point, at_point in groupby(runs, key=lambda run: run.point):
@@ -122,7 +125,10 @@ def best_system(
 
 
 def comparable_systems(shares: Mapping[str, Floats]) -> set[str]:
-    """Return the systems of a comparison whose mean share is close to the highest; [replicates]."""
+    """Return the systems of a comparison whose mean share is close to the highest one.
+
+    shares: system -> [replicates].
+    """
     known = {name: share for name, share in shares.items() if np.isfinite(share).any()}
     if not known:
         return set()
@@ -164,8 +170,9 @@ def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
-    """Return the latency curve, [101] quantiles averaged over networks;
-    () where nothing was delivered."""
+    """Return the latency curve: [101] quantiles averaged over networks; (): nothing was
+    delivered.
+    """
     known = [one for one in quantiles if len(one)]
     return tuple(np.mean(known, axis=0).tolist()) if known else ()
 
@@ -193,7 +200,7 @@ def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> 
 def digest_of_runs(runs: Sequence[FinishedRun]) -> str:
     """Return the digest of a comparison's runs, 16 hex digits: equal on any machine and partitions.
 
-    Unlike `pipeline.digest` it excludes paths of input files and the version of the code.
+    Unlike `store.digest`, it excludes the paths of input files and the version of the code.
     """
     whole = hashlib.sha256()
     for run in sorted(runs, key=lambda run: (run.point, run.system, run.replicate)):

@@ -41,8 +41,10 @@ def advance_in_bins(simulation: Simulation, first: float) -> tuple[float, Floats
 
 
 def encoded(columns: Mapping[str, Floats], seconds: float) -> dict[str, Floats]:
-    """Return the observations of metrics over time: the bins with a
-    value, when they begin and end."""
+    """Return the observations of metrics over time: the values of bins, their begins and ends.
+
+    A bin without a value is left out.
+    """
     found: dict[str, Floats] = {}
     for metric, column in columns.items():
         # An observation has no missing values.

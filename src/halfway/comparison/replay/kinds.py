@@ -38,10 +38,9 @@ class MapKinds:
         return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 
     def carry(self, kind: npt.NDArray[Any], event: npt.NDArray[Any], t: npt.NDArray[Any]) -> Mask:
-        """Return which received records (columns) carry an event one
-        hop further, by their message kind.
+        """Return which received records (columns) carry an event one hop further, by their kind.
 
-        Without roles: all that name an event after its publication.
+        In a protocol without map roles, all records do that name an event after its publication.
         """
         if self._roles:
             return np.isin(kind, self.with_role(MapRole.EVENT_HOP))
@@ -51,8 +50,7 @@ class MapKinds:
 
 
 def protocol_of(run: Simulation) -> ModuleType:
-    """Return the module of a simulation's protocol, which may define
-    MAP_PARENT and MAP_CELL_SIDE."""
+    """Return the module of a simulation's protocol; it may define MAP_PARENT and MAP_CELL_SIDE."""
     # A user system is one module, and its state is defined there.
     built_in = run.system in TABLE
     name = TABLE[run.system].module if built_in else type(run.instance.state).__module__
@@ -60,14 +58,15 @@ def protocol_of(run: Simulation) -> ModuleType:
 
 
 def map_parent(protocol: ModuleType) -> str:
-    """Return the name of the state's field with each row's parent for the replay map (below 0: no
-    parent).
+    """Return the name of the state's field with each row's parent for the replay map, or "".
 
-    Return "" for none.
+    In the field, a number below 0 means no parent.
     """
     return str(getattr(protocol, "MAP_PARENT", ""))
 
 
 def map_cell_side(protocol: ModuleType) -> str:
-    """Return the name of the rule with a cell's side for the replay map, or ""."""
+    """Return the field of a protocol's `Rules` that has the side of its cells, for the replay map;
+    "" without cells.
+    """
     return str(getattr(protocol, "MAP_CELL_SIDE", ""))

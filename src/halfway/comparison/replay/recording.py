@@ -17,8 +17,8 @@ Progress = Callable[[int, int], None]  # systems traced, of how many
 def record_replays(request: Request, completed: Completed, progress: Progress) -> list[Replay]:
     """Record a replay of each system that ran, at the first point.
 
-    None for too large a network, and none of failure detectors and groups: a map shows
-    events.
+    The list is empty for a network that is too large. It is also empty for failure detectors and
+    groups, because a map shows events.
     """
     if isinstance(request.points[0].scenario.workload, FailureDetection | GroupWorkload):
         return []

@@ -52,8 +52,10 @@ class Replay(NamedTuple):
 
 
 def replay_of(build: Callable[[Path], Simulation], motion: Motion | None) -> Replay:
-    """Return the replay of the simulation that `build` makes with this
-    motion and the given trace file."""
+    """Return the replay of a simulation that `build` makes, given the file for its trace.
+
+    motion: that of the simulation; None: its nodes are static.
+    """
     with TemporaryDirectory(prefix="halfway-") as folder:
         file = Path(folder) / "run.parquet"
         run = build(file)

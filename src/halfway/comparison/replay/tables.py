@@ -32,15 +32,17 @@ def sent(some: TraceRows, kinds: MapKinds) -> Columns:
 
 
 def reached(hops: TraceRows, most_event: int) -> Columns:
-    """Return the replay table of each node's first reception of each
-    event: t, row, source, event."""
+    """Return the replay table of first receptions by each node of each event: t, row, source,
+    event.
+    """
     some = hops.part(hops.of["number"] < most_event)
     return some.table(row=some.of["row"], source=some.of["source"], event=some.of["number"])
 
 
 def steps(receptions: TraceRows, kinds: MapKinds) -> tuple[Columns, tuple[str, ...]]:
-    """Return the replay table of the steps of walks: t, source, row,
-    label, topic; and the labels."""
+    """Return the replay table of the steps of walks (t, source, row, label, topic), and the
+    labels.
+    """
     labels: list[str] = []
     parts: list[Columns] = []
     for number, step in kinds.steps:
@@ -87,22 +89,25 @@ def belongings(announced: TraceRows, kinds: list[int]) -> Columns:
 
 
 def homes(announced: TraceRows, kinds: list[int]) -> Columns:
-    """Return the replay table of a node's first record in the home cell
-    of a topic: t, row, topic."""
+    """Return the replay table of nodes' first records in the home cell of a topic: t, row,
+    topic.
+    """
     some = _with_topic(announced, kinds)
     return _once(some.table(row=some.of["source"], topic=some.of["topic"]), "row", "topic")
 
 
 def changes(faults: TraceRows) -> Columns:
-    """Return the replay table of faults: t, what (0 node down, 1 up, 2
-    link down, 3 up), a, b (-1)."""
+    """Return the replay table of faults: t, what (0 node down, 1 up, 2 link down, 3 up), a, b.
+
+    b is -1 for a node.
+    """
     code = np.array([_WHAT.get(word, -1) for word in (*faults.words, "")], np.int32)
     what: Ints = code[faults.what]
     return faults.table(what=what, a=faults.of["row"], b=faults.of["source"])
 
 
 def merged(parts: list[Columns], names: tuple[str, ...]) -> Columns:
-    """Replay tables of the same columns as one, in order of time."""
+    """Return replay tables with the same columns as one table, in order of time."""
     empty: Columns = {"t": np.zeros(0), **{name: np.zeros(0, np.int32) for name in names}}
     every = [empty, *parts]
     order = np.argsort(np.concatenate([part["t"] for part in every]), kind="stable")

@@ -36,9 +36,9 @@ class ReplayWorld(NamedTuple):
     periods: SubscribedPeriods = SubscribedPeriods({}, 1)
 
     def expected(self, changes: Columns) -> list[npt.NDArray[np.int32]]:
-        """In the replay's world, each publication's expected receivers, as a run counts them.
+        """Return the expected receivers of each publication, as a run counts them.
 
-        None where the publisher was down. changes: t, what, a, b of a replay.
+        A publication whose publisher was down has no receiver. changes: the table of a replay.
         """
         expected = []
         up, k = np.ones(self.network.n, bool), 0

@@ -1,6 +1,7 @@
 """Functions that the compiler chooses by the type of an argument, as a method would be.
 
-Numba's `overload` does the same, but makes machine code of each choice; see `callees`.
+The decorator "overload" of numba does the same, but makes machine code of each choice; see
+`callees.py`.
 """
 
 from collections.abc import Callable, Mapping

@@ -67,7 +67,7 @@ def no_checks() -> RecordChecks:
 def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
     """Return the checks of a protocol's records, from the declarations of its message kinds.
 
-    limits: sizes of the state by name, see `ranges`; a limit that is missing does not bound.
+    limits: sizes of the state by name, see `Range.limit`; a limit that is missing does not bound.
     """
     checks = _empty(256)
     for column, field in enumerate((*_HEADER, *["args"] * (_REALS - _ARGS), "reals")):

@@ -4,7 +4,7 @@ Numbers are little-endian. The header has kind, flags, hops, sender and the send
 bytes. The other header fields of the kind, its places in `args` and its places in `reals` follow in
 the order of the record, each in the form of its range. A vector that need not be full has its
 length before it, one byte, and ends with its last entry in use. The link layer knows the receiver,
-and `at` is the receiver's own time: neither is on the wire. A payload follows the record.
+and the field "at" is the receiver's own time: neither is on the wire. A payload follows the record.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """The air of a testbed: namespaces behind one bridge; its packet filter decides which node hears
 which.
 
-Loss, duplication and partitions are rules of the kernel; delay, jitter and reordering are those of
-a program in the relay, as few kernels have a queue that delays. All of it is gone when the process
+Rules of the kernel make loss, duplicates and partitions. A program in the relay makes delay, jitter
+and reordering, because few kernels have a queue that delays. All of it is gone when the process
 that made it ends. No interface of the machine is touched, and no datagram leaves the namespaces.
 """
 
@@ -33,9 +33,9 @@ NO_DELAY = Delay()
 class Air:
     """The air of n nodes, used as `with Air(n) as air`; before `set_links`, no node hears another.
 
-    duplicates: the share of receptions that come twice. delay: of every reception; frames with
-    different delays overtake each other. Raises Problem for a value out of range, where a program
-    is missing, or where this process may make no namespaces.
+    duplicates: the share of receptions that come twice. delay: the delay of each reception; frames
+    with different delays overtake each other. Raises Problem for a value out of range, where a
+    program is missing, or where this process may make no namespaces.
     """
 
     def __init__(self, n: int, *, duplicates: float = 0.0, delay: Delay = NO_DELAY) -> None:

@@ -1,6 +1,6 @@
 """Live nodes on the air, all in one process: each has a socket in its own namespace.
 
-The air is sealed, so that the nodes need no keys; they believe addresses of the air alone.
+The air is sealed, so that the nodes need no keys; they accept datagrams of the air only.
 """
 
 import asyncio
@@ -87,12 +87,10 @@ class AirHost:
         self.scheduler.close()
 
     async def quiet(self, most_s: float) -> bool:
-        """Let all nodes say goodbye and send no more, until nothing is on its way.
+        """Stop the links of all nodes, and wait until no datagram is on its way.
 
-        Return False if it is.
-
-        The air loses nothing from then on, so that every node hears the goodbyes. Afterwards
-        `account` is exact.
+        Return False if one still is after most_s seconds. The nodes say goodbye, and the air loses
+        nothing from then on, so that every node hears the goodbyes. Afterwards `account` is exact.
         """
         self.air.set_loss(0.0)
         for node in self.nodes:
@@ -114,7 +112,9 @@ class AirHost:
         return dict(found) | {"received by groups": self.group_received}
 
     async def linked(self, pairs: Iterable[Pair], most_s: float) -> float:
-        """Wait until both ends of all pairs are neighbours; return the seconds, or inf."""
+        """Wait until both ends of all pairs are neighbours; return the seconds, or inf if they are
+        not after most_s seconds.
+        """
         begun = self.scheduler.now()
         waiting = {pair for pair in pairs if not self._are_linked(pair)}
         while waiting:

@@ -1,8 +1,8 @@
 """Network namespaces without names; they exist as long as a process holds them open.
 
 So nothing is left over after an interrupt or a SIGKILL, and no mount is needed: `unshare -rn` is
-enough where one is not root. A thread enters a namespace, opens a socket there, and comes back; the
-socket stays in the namespace.
+enough for a user who is not root. A thread enters a namespace, opens a socket there, and comes
+back; the socket stays in the namespace.
 """
 
 import array
@@ -95,8 +95,8 @@ class Namespace:
 def complete_checksums(namespace: Namespace, interface: str) -> None:
     """Let the kernel complete the checksum of what leaves by an interface.
 
-    Else it leaves that to the device, and a program on the way passes on a wrong one. Raises
-    Problem where the interface refuses it.
+    Otherwise the kernel leaves the checksum to the device, and a program between the nodes passes
+    on a wrong checksum. Raises Problem where the interface refuses it.
     """
     value = array.array("I", (_SET_CHECKSUMS, 0))
     request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])

@@ -34,13 +34,14 @@ _FILTER = (
 
 
 class Delay(NamedTuple):
-    """The delay of every reception on the air: delay_s plus up to jitter_s, uniform; pairs: by
-    link.
+    """The delay of every reception on the air: delay_s plus up to jitter_s, uniform.
+
+    pairs_s: (sender, hearer) -> the delay of this link in place of delay_s.
     """
 
     delay_s: float = 0.0
     jitter_s: float = 0.0
-    pairs_s: Mapping[tuple[int, int], float] = MappingProxyType({})  # replaces delay_s
+    pairs_s: Mapping[tuple[int, int], float] = MappingProxyType({})
     seed: int = 1
 
 

@@ -1,7 +1,7 @@
 """The commands that wire the air, as lines for the programs `ip`, `bridge` and `nft`.
 
 Every node has an interface `air0` in its own namespace. Its frames pass the relay on their way to
-the hub, whose bridge has one port a node. The set `links` of the bridge's filter says which
+the hub, whose bridge has one port for each node. The set `links` of the bridge's filter says which
 node hears which. On their way back they pass the relay again, where a program may keep them.
 
     node k: air0 === d_k :relay: q_k === p_k :hub: bridge and filter

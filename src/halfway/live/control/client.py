@@ -1,4 +1,4 @@
-"""The client of control sockets: what `halfway pub`, `sub`, `status`, `scout` and `ping` use."""
+"""The client of control sockets, for commands such as `halfway pub` and `halfway status`."""
 
 import contextlib
 import socket
@@ -51,7 +51,7 @@ def ask(
     """Send a request to a control socket and yield the answers. Raises Problem if the node refuses
     or ends.
 
-    every_s: yield None whenever nothing has come for so many seconds.
+    every_s: yield None after each time of this length in which nothing came.
     """
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(_CONNECT_S)

@@ -14,7 +14,7 @@ _QUIET_S = 0.5  # after the node that was searched for has answered
 
 
 async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped | Routed]:
-    """Yield the hops as they are answered, and at the end what was asked for.
+    """Yield each hop when its answer comes, and at the end what was asked for.
 
     Raises Refusal for a text that is no topic, or for a topic that the node may not publish on.
     """

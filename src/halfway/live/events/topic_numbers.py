@@ -28,8 +28,8 @@ def short(hash64: int) -> int:
 class TopicTable:
     """The topic numbers of one node, a bounded table. hashes: [topics] the 64-bit hash by number.
 
-    A number is given anew when all are taken: that of the topic which was not used for the longest
-    time, if it is not pinned and `keeps` is false. With `keeps`, no number is ever given anew.
+    When all numbers are taken, a new topic takes the number of the topic that was not used for the
+    longest time, among those that are not pinned. With `keeps`, no number is ever given anew.
     `used` has the tick of the last use of each number; machine code sets it too.
     """
 

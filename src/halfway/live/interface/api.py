@@ -98,7 +98,7 @@ class LiveNode:
 
     @property
     def mesh(self) -> MeshNode:
-        """The live node as a `Mesh`."""
+        """The node of the live runtime behind this interface."""
         return self.host.nodes[0]
 
     async def publish(
@@ -130,7 +130,7 @@ class LiveNode:
         return self.mesh.retained(topic_filter)
 
     async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
-        """Wait until the node has so many neighbours; return their names. Raises TimeoutError."""
+        """Wait until the node has `least` neighbours; return all names. Raises TimeoutError."""
         table = self.mesh.links.table
         async with asyncio.timeout(timeout_s):
             while len(table.links()) < least:

@@ -136,7 +136,7 @@ class Journal:
     def taken_group(self) -> Group | None:
         """Take the journal's pending records as a group.
 
-        Return None if there are none. Write one at a time.
+        Return None if there are none. Write one group at a time.
         """
         if not self._pending:
             return None
@@ -147,8 +147,8 @@ class Journal:
     def snapshot(self, records: Iterable[tuple[int, bytes]]) -> None:
         """Replace the whole journal by fewer records (kind, bytes) with the same meaning.
 
-        Pending records stay pending. Raises JournalRefusal; the old segments then stand. Not while
-        a group is being written.
+        Pending records stay pending. No group may be in writing. Raises JournalRefusal; the old
+        segments then stand.
         """
         if self.failed:
             raise JournalRefusal("disk failed")
@@ -170,8 +170,8 @@ class Journal:
         self._total = size
 
     def wants_snapshot(self) -> bool:
-        """Return whether a snapshot is worth it: the journal exceeds a segment and four times the
-        last snapshot.
+        """Return whether a snapshot saves enough space: the journal exceeds a segment and four
+        times the last snapshot.
         """
         return self.size > max(self._segment_bytes, 4 * self.snapshot_bytes)
 

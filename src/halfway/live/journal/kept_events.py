@@ -1,9 +1,9 @@
-"""The kept events of a node (delivery level `kept`): on disk until acknowledged, delivered once.
+"""The kept events of a node (delivery level "kept"): on disk until acknowledged, delivered once.
 
 A stream is what one publisher publishes on one topic; its events have the numbers 1, 2, 3, …
 A publisher keeps an event until it is acknowledged or expires, and its heartbeats name the range
 that it has. A reader finds from heartbeats what it has missed, and asks for it. It keeps an event
-before it acknowledges it, and remembers what its application has had.
+before it acknowledges it, and remembers what its application received.
 
 The class does no I/O: `write` hands records to the journal, and `restore` takes them back at the
 next start. The caller acknowledges only what the journal has made safe.
@@ -219,11 +219,11 @@ class KeptEvents:
             self._reading[stream] = _Reading(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
-        """Return the received kept events that the application has not had, in order of arrival."""
+        """Return the received events that the application does not have yet, oldest first."""
         return list(self._undelivered.values())
 
     def delivered(self, stream: Stream, number: int) -> None:
-        """Note that the application has had a kept event."""
+        """Note that the application received a kept event."""
         if (stream, number) in self._undelivered:
             self._note(DELIVERED, _EVENT.pack(*stream, number, 0.0))
             del self._undelivered[stream, number]

@@ -23,12 +23,12 @@ class KeptService:
         self.reader = KeptReader(outlet, self.events, self._form, scheduler, drops)
 
     def start(self) -> None:
-        """Start the kept events, after the subscriptions of the last start are restored."""
+        """Start publisher and reader. The subscriptions of the last start must be restored."""
         self.reader.start()
         self.publisher.start()
 
     def stop(self) -> None:
-        """Stop to send for kept events."""
+        """End all heartbeats, acknowledgements and requests for kept events."""
         self.reader.stop()
         self.publisher.stop()
 

@@ -71,7 +71,7 @@ class KeptReader:
         self._tick(now, None)
 
     def stop(self) -> None:
-        """Stop to acknowledge and request kept events."""
+        """End the acknowledgements of kept events and the requests for them."""
         self._is_open = False
 
     def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:

@@ -78,7 +78,7 @@ def read_certificate(data: bytes, signing_key: bytes | None) -> Certificate:
     """Return the certificate in these bytes. Raises NotValid, also for a wrong signature.
 
     signing_key: the public root key; None for the certificate's own key, as small networks with
-    one secret use it. Time and revocation are for the caller to check. Raises NotValid.
+    one secret use it. The caller checks time and revocation.
     """
     if not _HEAD.size + SIGNATURE_BYTES < len(data) <= MOST_CERTIFICATE_BYTES:
         raise NotValid("no certificate: wrong length")
@@ -102,7 +102,7 @@ def read_certificate(data: bytes, signing_key: bytes | None) -> Certificate:
 
 
 def is_expired(certificate: Certificate, wall: float) -> bool:
-    """Return whether a certificate has expired by the wall clock (seconds since 1970), ± 1 h."""
+    """Return whether a certificate expired more than an hour before `wall` (seconds since 1970)."""
     return wall > certificate.not_after + CLOCK_TOLERANCE_S
 
 

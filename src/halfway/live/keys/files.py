@@ -96,8 +96,9 @@ def write_new(path: Path, content: str | bytes, *, secret: bool) -> None:
 
 
 def new_identity(path: Path) -> Identity:
-    """Create a node's private keys: write `<path>`, and the request for a certificate
-    `<path>.pub`.
+    """Create a node's private keys in a file, and beside it the request for a certificate.
+
+    The request has the name of the file with the suffix .pub. Raises Problem if either exists.
     """
     request_path = path.with_suffix(".pub")
     if request_path.exists():
@@ -208,7 +209,7 @@ def read_secret(path: Path) -> bytes:
 
 
 def read_revocation_list(path: Path, root_key: bytes) -> bytes:
-    """Read a revocation list in the form that `learn_revocations` takes. Raises Problem."""
+    """Read a revocation list as `KeyedSecurity.learn_revocations` takes it. Raises Problem."""
     try:
         data = base64.b64decode("".join(_text(path).split()), validate=True)
         read_revocations(data, root_key)

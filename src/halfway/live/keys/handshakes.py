@@ -80,8 +80,8 @@ class _Handshaking(NamedTuple):
 class Handshakes:
     """The handshakes of one node. sessions: the table of the resulting sessions.
 
-    cipher: an index of CIPHERS for the handshakes that this node begins. rate: handshakes a
-    second and host that others may begin.
+    cipher: an index of CIPHERS for the handshakes that this node begins. rate: handshakes per
+    second that each host may begin with this node.
     """
 
     def __init__(
@@ -186,8 +186,8 @@ class Handshakes:
     def _init(
         self, address: Address, init: Init, message: tuple[bytes, bytes], now: float
     ) -> Opened | Refused:
-        """Answer the first message of a handshake. message: the datagram from its start to the end
-        of that message.
+        """Answer the first message of a handshake. message: the datagram's prologue and its message
+        of Noise.
         """
         prologue, noise = message
         same = (init.node_id, address, init.number)

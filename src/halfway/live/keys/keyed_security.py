@@ -31,7 +31,7 @@ class KeyedSecurity:
     """The `Security` of a node with keys: certificates, or one secret for the whole network.
 
     cipher: an index of noise.CIPHERS. random: the source of all fresh keys, such as os.urandom.
-    handshake_rate: handshakes a second and host that others may begin with this node.
+    handshake_rate: handshakes per second that each host may begin with this node.
     """
 
     overhead = OVERHEAD
@@ -50,7 +50,7 @@ class KeyedSecurity:
         self._versions: dict[int, int] = {}  # of the revocation lists that peers have
         self._asked: dict[int, float] = {}  # when a peer was last sent a beacon
 
-    # The face that the runtime sees (live/security.py)
+    # What the runtime calls (`Security` in live/security.py)
 
     def beacon(self) -> bytes:
         """Return the datagram that announces this node with keys."""
@@ -125,7 +125,7 @@ class KeyedSecurity:
     def learn_revocations(self, data: bytes, now: float) -> bool:
         """Adopt a revocation list: end the sessions of revoked nodes, and send it to all peers.
 
-        False if the list is not newer than the one in force, or not signed by the root key.
+        Return False if the list is not newer than the one in force, or not signed by the root key.
         """
         if not self.membership.learn_revocations(data):
             return False
@@ -136,7 +136,7 @@ class KeyedSecurity:
             self._spread_revocations(peer, now)
         return True
 
-    # What the handshakes ask (handshakes.SessionTable)
+    # What the handshakes call (`SessionTable` in handshakes.py)
 
     def has_session(self, node_id: int, boot: bytes) -> bool:
         """Return whether a session with this boot of a node exists, and the node has used it."""

@@ -31,8 +31,9 @@ class Membership:
     """The certificates and revocations of a network that one node knows.
 
     own: the bytes of the own certificate. root_key: the network's public key, 32 bytes; None in a
-    network with one secret. secret: 32 bytes that all members share. wall: the wall clock, seconds
-    since 1970. Raises NotValid if the certificate does not belong to the identity or the network.
+    network with one secret. secret: 32 bytes that all members share. network: its name for people.
+    wall: the wall clock, seconds since 1970. Raises NotValid if the certificate does not belong to
+    the identity or the network.
     """
 
     def __init__(

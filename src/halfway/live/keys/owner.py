@@ -142,7 +142,8 @@ def revoke(folder: Path, name: str) -> tuple[Path, list[int]]:
         )
     if len(serials) > MOST_REVOKED:
         what = f"expected at most {MOST_REVOKED} revoked certificates that have not expired"
-        raise Problem(what, where=str(folder), remedy="make a new network, and admit shorter")
+        remedy = "make a new network, and admit its nodes for fewer days"
+        raise Problem(what, where=str(folder), remedy=remedy)
     network.list_version += 1
     made = Revocations(network.list_version, tuple(sorted(serials)))
     data = signed_revocations(made, network_id_of(network.root_key), root)

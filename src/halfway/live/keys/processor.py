@@ -9,7 +9,7 @@ AES_GCM, CHACHA20 = 0, 1  # indices of noise.CIPHERS
 def suitable_cipher(cpuinfo: Path = Path("/proc/cpuinfo")) -> int:
     """Return the index of the faster cipher on this processor; AES if the processor is unknown.
 
-    Linux lists the instructions in a file. The other systems run on processors that have them.
+    Linux lists the instructions in a file. Other operating systems run on processors that have AES.
     """
     if platform.system() != "Linux":
         return AES_GCM

@@ -1,6 +1,6 @@
 """The UDP endpoint of a live node: one socket in an asyncio loop, drained 64 datagrams at a time.
 
-Plain sockets with `add_reader` cost a fifth of asyncio's datagram transport.
+Plain sockets with `add_reader` need a fifth of the processor time of asyncio's datagram transport.
 """
 
 import asyncio

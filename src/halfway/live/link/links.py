@@ -63,10 +63,11 @@ class OwnHello(NamedTuple):
 class Links:
     """The links of one node; the caller opens the endpoint, and passes it `datagram` and `flush`.
 
-    frame: takes each frame of a neighbour that is not the links' own: peer, type, content.
-    take: takes the frames of a neighbour that it can from a place on: time, peer, frames, place;
-    it returns where the first other one is. written: takes the datagrams that `take` has written.
-    greeted: takes each neighbour that sent a hello. retained, wants_all: what hellos carry.
+    frame: gets each frame of a neighbour that the links do not handle: peer, type, content.
+    take: handles frames of a neighbour as far as it can: time, peer, frames, begin; it returns the
+    place of the first frame that it leaves. written: returns the datagrams that `take` has written.
+    greeted: gets the id of each neighbour that sent a hello. retained, wants_all: return what
+    hellos carry.
     """
 
     def __init__(

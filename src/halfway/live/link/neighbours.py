@@ -1,9 +1,9 @@
 """The neighbour table of a live node, filled by whole hellos.
 
 A link counts only when both ends hear each other. A node becomes a neighbour when 3 of its last 4
-hellos arrived and its own hello lists this node; it is one no longer when 5 of its periods passed
-without a hello, when it says that it ends, or when fewer than half of its last 16 hellos arrived. A
-hello of a later incarnation begins all this anew.
+hellos arrived and its own hello lists this node. It stays a neighbour until 5 of its periods pass
+without a hello, until it says that it ends, until its hello does not list this node, or until fewer
+than half of its last 16 hellos arrived. A hello of a later incarnation begins all this anew.
 """
 
 from collections.abc import Callable
@@ -69,7 +69,8 @@ class Neighbours(Protocol):
 class HelloTable:
     """The bounded neighbour table of one live node, filled by whole hellos.
 
-    rules: 64 bits that equal nodes share. room: neighbours; most_heard: nodes heard.
+    rules: 64 bits that are equal on all nodes with the same system and options. room: most
+    neighbours. most_heard: most nodes that are heard.
     """
 
     def __init__(self, node_id: int, rules: int, room: int, most_heard: int) -> None:

@@ -1,6 +1,6 @@
 """The HTTP server for read-only pages of a live node: metrics and status.
 
-It answers GET and HEAD, one request a connection, from a fixed table of paths.
+It answers GET and HEAD, one request per connection, from a fixed table of paths.
 """
 
 import asyncio

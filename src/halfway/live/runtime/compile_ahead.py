@@ -17,8 +17,8 @@ import halfway
 from halfway.core.options import Value
 from halfway.live.limits import Limits
 from halfway.live.link.neighbours import HelloTable
-from halfway.live.step.flow import Flow
-from halfway.live.step.stepper import Stepper
+from halfway.live.step.datagram_flow import Flow
+from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of
 

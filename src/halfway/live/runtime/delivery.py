@@ -112,7 +112,7 @@ class RetainedSpread:
         ]
 
     def give(self, body: EventBody) -> None:
-        """Give the network a new value of a topic."""
+        """Publish a new retained value of a topic."""
         self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
 
     def take(self, peer: int, content: bytes) -> None:
@@ -128,7 +128,7 @@ class RetainedSpread:
         self._keep(version, body, but=peer)
 
     def compare(self, peer: int) -> None:
-        """Send all values to a neighbour whose last hello has another digest, now and then."""
+        """Send all values to a neighbour whose last hello has another digest, once in 5 s."""
         heard, now = self._links.table.heard()[peer], self._scheduler.now()
         last = self._sent.get(peer, -_RETAINED_EVERY_S)
         if heard.hello.retained == self._table.digest or now - last < _RETAINED_EVERY_S:

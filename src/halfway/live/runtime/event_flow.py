@@ -1,7 +1,7 @@
 """The flow of event bodies through a live node: beside records, to neighbours and to applications.
 
 A body travels in front of the first record of its event to a neighbour, where both fit into a
-datagram. Else the neighbour asks for it, and holds the record meanwhile.
+datagram. Otherwise the neighbour asks for it, and holds the record meanwhile.
 """
 
 import struct
@@ -13,7 +13,7 @@ from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import BodyTable, EventBody, EventKey, decoded, encoded
 from halfway.live.limits import Limits
 from halfway.live.security import Security
-from halfway.live.step.flow import EventPlaces, Flow
+from halfway.live.step.datagram_flow import EventPlaces, Flow
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.wire.frames import HEAD, KEY_BYTES, FrameType, frame, key_bytes, key_in
 
@@ -74,7 +74,7 @@ class EventFlow:
     def take(self, peer: int, sort: int, content: bytes) -> bool:
         """Take a frame of events from a neighbour of the live node. Return False for another frame.
 
-        Raises ValueError.
+        Raises ValueError for malformed bytes.
         """
         if sort == FrameType.RECORD:
             self.take_record(peer, content)

@@ -93,7 +93,7 @@ class Host:
         self.scheduler.close()
 
     def resume(self) -> None:
-        """Go on with kept events, once the subscriptions of the last start are back."""
+        """Start the kept events. The subscriptions of the last start must be restored."""
         for node in self.nodes:
             if node.kept is not None:
                 node.kept.start()

@@ -24,17 +24,17 @@ class NodeOutlet:
         self._node.delivery.hand_over(key, body, hops)
 
     def say(self, topic: str, payload: bytes, *, retain: bool, expiry_s: float) -> None:
-        """Publish something of the runtime itself; it is said again where there is no room."""
+        """Publish a statement of the runtime; without room it is lost, and a later one counts."""
         self._node.try_publish(
             topic, payload, level=Level.BEST_EFFORT, retain=retain, expiry_s=expiry_s
         )
 
     def listen(self, topic_filter: str, callback: Callable[[Event], None]) -> None:
-        """Subscribe to something of the runtime itself."""
+        """Subscribe to statements of the runtime."""
         self._node.subscribe(topic_filter, callback)
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return retained values."""
+        """Return the retained values that a filter matches."""
         return self._node.retained(topic_filter)
 
     def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
@@ -44,5 +44,5 @@ class NodeOutlet:
         return [one for one in found if not one.filter.startswith(OWN)]
 
     def topic_hash(self, topic: str) -> int:
-        """Return the 64 bits of a topic."""
+        """Return the 64-bit hash of a topic."""
         return self._node.subscriptions.hash_of(topic)

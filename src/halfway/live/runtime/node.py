@@ -21,11 +21,11 @@ from halfway.live.runtime.node_identity import NodeIdentity
 from halfway.live.runtime.own_events import OwnEvents
 from halfway.live.runtime.routes import HERE, Hop, Routes
 from halfway.live.security import Security
+from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.driver import Driver
-from halfway.live.step.flow import Flow
+from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
 from halfway.live.step.scheduler import Scheduler
-from halfway.live.step.stepper import Stepper
 from halfway.live.systems.face import Command, Face
 from halfway.live.topic_filters import OWN, filter_problem
 from halfway.live.wire.frames import FrameType
@@ -34,7 +34,7 @@ AT_ONCE = 64  # publications before the loop has its turn
 
 
 class MeshNode:
-    """A live node. It satisfies `Mesh`. `start` after the loop runs; `stop` ends it.
+    """A live node, which is a `Mesh`. Call `start` once the event loop runs; `stop` ends the node.
 
     face: of its system, for this node alone. log: records kept for a trace, see `Stepper`.
     """
@@ -140,7 +140,7 @@ class MeshNode:
         return self.endpoint.is_full or self._since_turn > AT_ONCE
 
     def _publish(self, body: EventBody) -> "asyncio.Future[None] | None":
-        """Publish an event; return the future of its way to the disk, if it is to be kept."""
+        """Publish an event; for an event to be kept, return the future of its write to the disk."""
         self._publication = (self._publication + 1) % 2**32
         body = body._replace(publication=self._publication)
         on_disk = None
@@ -253,7 +253,7 @@ class MeshNode:
         return why
 
     def timer_ran(self) -> None:
-        """Send what a timer sent, behind the other timers that are due."""
+        """Send the frames of a timer after the other timers that are due have run."""
         self.scheduler.call_after_timers(self.links.flush)
 
     def _before_change(self) -> None:

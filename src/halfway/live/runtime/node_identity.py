@@ -1,4 +1,4 @@
-"""The identity of a running node: its name, system and incarnation, and what equal nodes share."""
+"""The identity of a running node: name, system, incarnation, and a digest of system and options."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,18 @@ from halfway.live.systems.registry import face_of
 
 
 class NodeIdentity(NamedTuple):
-    """What a node is: its name for people, and its present life."""
+    """The name of a running node for people, its system, and its incarnation."""
 
     name: str
     system: str
     incarnation: int
-    rules: int  # 64 bits that nodes of the same system and options share
+    rules: int  # 64 bits, see `rules_digest`
     hash_key: bytes  # of topics on the wire, equal on all nodes of a network
     period_s: float  # of hellos
 
 
 def rules_digest(system: str, options: Mapping[str, Value], names: Sequence[str]) -> int:
-    """Return the 64 bits that equal nodes share: system, options and message kinds."""
+    """Return 64 bits that are equal on nodes with the same system, options and message kinds."""
     words = repr((system, sorted(options.items()), list(names))).encode()
     return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 

@@ -15,7 +15,7 @@ _WANTED_S = 30  # seconds after which all topics are no longer wanted, unless so
 
 
 class OwnEvents:
-    """The events that one node publishes, numbered in its present life.
+    """The events that one node publishes, numbered from 0 in each incarnation.
 
     origin: node id and incarnation. run: lets the system handle a command.
     """

@@ -84,13 +84,13 @@ class Routes:
         self._asked[key] = answered
 
     def end(self, key: EventKey) -> None:
-        """Call back no more."""
+        """End the calls for a probe or a search of this node."""
         self._asked.pop(key, None)
 
     def search(self, name: str, epoch: int, answered: Callable[[Hop, float], None]) -> EventKey:
         """Search for a node by its name or id; call back as `ask` does. Returns the search's key.
 
-        Only the way by which the search was first there answers.
+        Only the route on which the search arrives first answers.
         """
         self._number = (self._number + 1) % 2**31
         key = self._node_id, epoch, self._number
@@ -135,7 +135,7 @@ class Routes:
             self._answer(key, why, subscriptions)
 
     def _take_hop(self, content: bytes) -> None:
-        """Pass it on, or call back."""
+        """Pass a HOP frame on, or call back at the node that asked."""
         key, hop = _hop_in(content)
         tracked = self._tracked.get(key)
         if tracked is None:

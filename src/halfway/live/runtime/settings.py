@@ -30,11 +30,11 @@ class Settings:
     """The settings of the nodes of one process. Raises Problem for a value out of range.
 
     nodes: in this process; they are linked among themselves, about `degree` links each. peers:
-    "host:port" of other processes. certificate, key: the two files of a node with keys. secret:
-    that of a network without certificates, with a key. Without keys the network is the development
-    network, on loopback. revoked: a revocation list, read again when it changes. state: a folder
-    for the journal and what else a node remembers over starts. period_s: of hellos. compile:
-    "background", "now" or "never". seed: None for a new one at each start.
+    "host:port" of other processes. certificate, key: the two files of a node with keys. secret: the
+    file with the secret of a network without certificates; it needs a key too. Without keys the
+    network is the development network, on loopback. revoked: a revocation list, read again when it
+    changes. state: a folder for the journal and what else a node remembers over starts. period_s:
+    of hellos. compile: "background", "now" or "never". seed: None for a new one at each start.
     """
 
     system: str = DEFAULT_SYSTEM

@@ -7,8 +7,8 @@ memory bed with a clock of its own, or a node on a socket.
 from typing import Any, Protocol
 
 from halfway.core.driver import TO_APPLICATION, TO_NETWORK
-from halfway.live.step.flow_kernel import DONE, LEFT, NO_ROOM, OTHER, REFUSED
-from halfway.live.step.stepper import Emission, NoRoom, Stepper
+from halfway.live.step.datagram_kernel import DONE, LEFT, NO_ROOM, OTHER, REFUSED
+from halfway.live.step.node_stepper import Emission, NoRoom, Stepper
 from halfway.live.step.timers import Timers
 
 
@@ -128,7 +128,7 @@ class Driver:
             self.stepper.set_time(now, into=travelled_s - now, out_of=now)
 
     def _pass_on(self, *, is_spread: bool = False) -> None:
-        """Pass on what the node emitted: the handler's order is the order of their queue."""
+        """Pass on what the node emitted, in the order in which the handler emitted it."""
         if not is_spread and self.stepper.flow is not None and self.stepper.compiled:
             self.stepper.spread()
         for one in self.stepper.emissions():

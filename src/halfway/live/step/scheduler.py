@@ -51,7 +51,7 @@ class Scheduler:
         self._call = self._loop.call_at(self._loop.time() + max(at - self.now(), 0.0), self._run)
 
     def close(self) -> None:
-        """Call no timer any more."""
+        """Stop the scheduler; no timer runs afterwards."""
         if self._call is not None:
             self._call.cancel()
         self._armed_for = -float("inf")

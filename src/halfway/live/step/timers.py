@@ -32,7 +32,7 @@ class Timers:
         call(at if now is None else now, argument)
 
     def run_due(self, now: float, most: int) -> int:
-        """Call the functions of timers whose time has come, at most so many; return how many."""
+        """Call the functions of at most `most` timers that are due; return their number."""
         count = 0
         while count < most and self._heap and self._heap[0][0] <= now:
             self.run_next(now)

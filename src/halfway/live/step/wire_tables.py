@@ -185,7 +185,7 @@ def encode(wire, record, row, hashes, listed, buffer, at):
 
 @apart
 def decode(wire, record, row, numbers, topics, buffer, at, end):
-    """Read a compact record behind its list of topics into a blank record; return why not.
+    """Read a compact record behind its list of topics into a blank record; return FITS, or why not.
 
     row: [128] the bytes of the record. numbers: [topics] the node's numbers of the listed topics.
     The record has not passed the check at the door yet. Only bytes that `encode` writes fit: the
@@ -215,7 +215,8 @@ def decode(wire, record, row, numbers, topics, buffer, at, end):
 @inlined
 def _read_part(wire, p, record, row, numbers, listed, buffer, at):
     """Read part p of a record; return where it ends, -1 for bytes that are not one, and how many of
-    the listed topics the record has named by then."""
+    the listed topics the record has named by then.
+    """
     bad, count, end = np.int64(-1), wire.entries[p], buffer.shape[0]
     if wire.varies[p] == 1:
         if at >= end or np.int64(buffer[at]) > count:

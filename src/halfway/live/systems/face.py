@@ -34,7 +34,7 @@ class Face:
     """The live face of a system that spreads events by topic: flooding, gossip and others.
 
     A face belongs to one node. values: of the system's options. Every node receives every event of
-    such a system, so a node matches wildcards alone.
+    such a system, so each node matches wildcards itself.
     """
 
     numbered = True  # topics are the node's own numbers
@@ -66,8 +66,9 @@ class Face:
         return [Command(self.module.KINDS.number("subscribe"), topic)]
 
     def unsubscribe(self, topic: int) -> list[Command]:
-        """Return the commands by which that subscription ends; none
-        where a system has no end of it."""
+        """Return the commands by which that subscription ends; none where a system has no end of
+        it.
+        """
         kinds = self.module.KINDS
         return (
             [Command(kinds.number("unsubscribe"), topic)]
@@ -84,7 +85,7 @@ class Face:
 
 
 class RumorFace(Face):
-    """The live face of rumor routing: agents leave paths, so a topic is subscribed to by itself."""
+    """The live face of rumor routing: agents leave paths by topic, so each topic is subscribed."""
 
     broadcast = False
     keeps_topics = True

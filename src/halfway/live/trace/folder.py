@@ -48,8 +48,8 @@ class TraceFolder:
 
     What the disk does not take is counted as `Drop.TRACE`, and the nodes go on.
 
-    every_s: seconds a file, at most 10. Raises Problem for a folder that cannot be written, or a
-    node without a log or with another recorder.
+    every_s: seconds per file, at most 10. Raises Problem for a folder that cannot be written, or
+    a node without a log or with another recorder.
     """
 
     def __init__(
@@ -128,7 +128,8 @@ class TraceFolder:
 class NodeTrace:
     """The trace of one node: records that its handler had, reports, and drops.
 
-    later: takes the node, a number of rows, and the call that writes them; False if it does not.
+    later: takes the node, a number of rows, and the call that writes them; it returns False if
+    it drops the rows.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class NodeTrace:
         return b"".join(one.tobytes() for one in arrays(self.node.stepper.node.state))
 
     def _before_change(self) -> None:
-        """Take what came before a change of what is around the handler."""
+        """Take the records that came before a change of the neighbourhood or of the rules."""
         self._take()
         self._is_around_old = True
 

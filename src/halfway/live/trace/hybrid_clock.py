@@ -11,7 +11,7 @@ from halfway.live.wire.frames import CLOCK_BYTES
 
 COUNTER_BITS = 16
 _CLOCK = struct.Struct("<Q")
-_MOST_AHEAD_MS = 60_000  # a reading further ahead of the wall clock is not believed
+_MOST_AHEAD_MS = 60_000  # a reading further ahead of the wall clock is refused
 
 
 class HybridClock:

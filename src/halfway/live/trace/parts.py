@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from halfway.core.values.digest import arrays
 from halfway.live.runtime.node import MeshNode
-from halfway.live.step.stepper import Stepper
+from halfway.live.step.node_stepper import Stepper
 
 MARK = b"halfway live trace 1\n"
 PART = struct.Struct("<4sI")  # sort, bytes

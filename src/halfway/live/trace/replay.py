@@ -14,7 +14,7 @@ from halfway.core.values.digest import arrays, state_digest
 from halfway.files import check_regular
 from halfway.live.limits import Limits
 from halfway.live.link.neighbours import HelloTable
-from halfway.live.step.stepper import Stepper
+from halfway.live.step.node_stepper import Stepper
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of
 from halfway.live.trace.parts import (
@@ -103,8 +103,9 @@ class _Made:
 
 
 def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]], str]:
-    """Return the parts of a file, what gives the rows of a part, and
-    the remedy if the end is missing."""
+    """Return the parts of a file, what gives the rows of a part, and the remedy if the end is
+    missing.
+    """
     if path.suffix != _PARQUET:
         content = path.read_bytes()
         if not content.startswith(MARK):

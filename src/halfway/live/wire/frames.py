@@ -1,7 +1,8 @@
 """The frames in a datagram of live nodes: kinds, layouts and lengths.
 
-All numbers are little-endian. A frame is at most 65,535 bytes; where frames end exactly with the
-datagram, it is well formed. A frame of an unknown type is skipped, counted and never answered.
+All numbers are little-endian. The content of a frame has at most 65,535 bytes. A datagram is well
+formed if its last frame ends with it. A frame of an unknown type is skipped, counted and never
+answered.
 """
 
 import struct
@@ -38,7 +39,7 @@ class FrameType(IntEnum):
     WANT_CERTIFICATE = 11  # the id of a node whose certificate the sender lacks
     CLOCK = 22  # the hybrid logical clock of a traced node, first in each of its datagrams
     SEARCH = 20  # for a node, by its name: passed on to all neighbours
-    HOP = 21  # what one node did with a search or a probe; it goes back the way that came
+    HOP = 21  # what one node did with a search or a probe; it takes the way back
 
 
 # Of the frames that compiled code reads and writes.
@@ -46,7 +47,7 @@ RECORD, BODY = int(FrameType.RECORD), int(FrameType.BODY)
 
 
 class Hello(NamedTuple):
-    """A hello: what a node states about itself each second, to every node that it hears."""
+    """A hello: what a node states about itself in each period, to every node that it hears."""
 
     incarnation: int
     number: int  # of hellos in this incarnation

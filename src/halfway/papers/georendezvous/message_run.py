@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from halfway.adapters.commands import commands
 from halfway.adapters.georendezvous import instance_of
-from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance, commands
+from halfway.adapters.interface import Adapter, RunContext, System, SystemInstance
 from halfway.protocols.event_window import WINDOW
 from halfway.protocols.georendezvous import handler
 from halfway.protocols.georendezvous.messages import ARRIVED, INTEREST, NOTIFY_CLIENT, PRUNE

@@ -35,7 +35,7 @@ def subscriptions(
 
 
 def traffic(run: Run) -> Observations:
-    """Measure the event layer: half of the initiators subscribe, others publish; unit: an event.
+    """Measure the event layer for each event: half of the initiators subscribe, others publish.
 
     exact, bloom, none: transmissions of an event under exact tables, Bloom filters, no filter.
     lost: (event, subscriber) pairs that the filters lost. false: share of filters that admit a

@@ -16,8 +16,7 @@ from halfway.problem import Problem
 
 
 def name_of(file: str) -> str:
-    """Return the name of a run's input file: 16 hex digits of its
-    content, and its format's suffixes.
+    """Return the name of a run's input file: 16 hex digits of its content, and its suffixes.
 
     Raises Problem for a file that cannot be read.
     """

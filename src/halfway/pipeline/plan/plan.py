@@ -23,7 +23,7 @@ RUN = [  # the columns that a plan and its results share
     ("random_seed", pa.int64()),
     ("version", pa.string()),
 ]
-# network: 16 hex digits, equal where the network is
+# network: 16 hex digits, equal for runs on the same network
 _NAMING = ("measurement", "parameters")  # the columns that name a run's point
 SCHEMA = pa.schema([*RUN, ("network", pa.string()), ("cost_ms", pa.float64())])
 
@@ -108,9 +108,10 @@ def canonical(parameters: Mapping[str, Scalar]) -> str:
 
 
 def kinds(plan: pa.Table) -> list[str]:
-    """Return [rows]: kind of a plan's rows: measurement, text and boolean parameters as one string.
+    """Return [rows]: the kind of each plan row, its measurement and its text and boolean parameters
+    as one string.
 
-    These select the kernels of a run, and the error of its declared cost.
+    Runs of one kind use the same kernels, and their declared costs have a similar error.
     """
     names, numbers = numbered_kinds(plan)
     return [names[number] for number in numbers.tolist()]
@@ -136,7 +137,7 @@ def tasks(plan: pa.Table, sizes: Sequence[float]) -> npt.NDArray[np.int32]:
     """Return [rows]: task numbers 0, 1, … of a plan's rows, their costs as `sizes` (see `guided`).
 
     Runs on one network stay in one task if its cost allows, as a worker keeps its last network.
-    The rows must be in the order of `by_network`. A task may be empty.
+    The rows must be in the order of `by_network`. A task may have no rows.
     """
     if not plan.num_rows:
         return np.zeros(0, np.int32)
@@ -181,8 +182,9 @@ def by_network(plan: pa.Table) -> pa.Table:
 
 
 def _seeds(seed: int, axis: str, which: str, count: int) -> npt.NDArray[np.int64]:
-    """Return [count]: independent seeds of a plan's replicates; the
-    first do not depend on `count`."""
+    """Return [count]: independent seeds of a plan's replicates; the first do not depend on
+    `count`.
+    """
     digest = hashlib.sha256(f"{seed}\n{axis}\n{which}".encode()).digest()
     entropy = [int(word) for word in np.frombuffer(digest, "<u4")]
     return np.random.SeedSequence(entropy).generate_state(count, np.uint64).view(np.int64)

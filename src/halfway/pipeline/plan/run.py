@@ -22,10 +22,10 @@ class Point(msgspec.Struct, frozen=True):
     """A point of a sweep: one set of parameters of one measurement, before it is replicated.
 
     measurement: "package.module:function", importable on every worker; Run -> Observations.
-    parameters: everything that determines the result except the seeds, `system` included.
+    parameters: everything that determines the result except the seeds, with the system's name.
     network: names of the parameters that determine the network; replicates of points with equal
         values of these have the same networks, so that differences between the points are paired.
-    cost_ms: rough cost of one replicate; sizes tasks, does not affect results.
+    cost_ms: rough cost of one replicate. It sizes tasks, and does not affect results.
     """
 
     measurement: str
@@ -61,8 +61,9 @@ class Run(msgspec.Struct):
 
 
 def one_line(fault: BaseException) -> str:
-    """Return the exception of a failed run, type and message in one
-    line of at most 500 characters."""
+    """Return the exception of a failed run: type and message in one line of at most 500
+    characters.
+    """
     text = " ".join(f"{type(fault).__name__}: {fault}".split())
     return text if len(text) <= 500 else f"{text[:499]}…"
 
@@ -73,14 +74,14 @@ def unsigned(word: int) -> int:
 
 
 def scenario_seed(network_seed: int) -> int:
-    """Return the seed of a run's scenario, from its network seed:
-    `halfway simulate --seed` takes it."""
+    """Return the seed of a run's scenario, which `halfway simulate --seed` takes, from its network
+    seed.
+    """
     return unsigned(network_seed) >> 1  # integers of TOML have 63 bits
 
 
 def measurement(path: str) -> Measurement:
-    """Return the measurement function that a point of a sweep names as
-    "package.module:function"."""
+    """Return the measurement function that a point names as "package.module:function"."""
     module, _, function = path.partition(":")
     found: Measurement = getattr(importlib.import_module(module), function)
     return found

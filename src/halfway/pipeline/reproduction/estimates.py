@@ -28,8 +28,7 @@ Counts = npt.NDArray[np.int64]
 def estimate(
     values: npt.ArrayLike, networks: npt.ArrayLike, replicates: int | None = None
 ) -> dict[str, Any]:
-    """Return the bootstrap estimates of a `Summary` from its values;
-    quartiles as numpy's percentiles.
+    """Return the bootstrap estimates of a `Summary` from its values; quartiles as numpy's.
 
     values [units], networks [units]: the replicate of each value, from 0; replicates: the planned
     number (default: as many as occur). The resamples depend on that number only, so points with
@@ -99,8 +98,10 @@ def mean_interval(
 
 
 def _shortened(side: float, room: float) -> float:
-    """Return a side of an interval, within the room up to a bound;
-    nearly unchanged if it is shorter."""
+    """Return a side of an interval, shortened to less than the room up to a bound.
+
+    A side that is much shorter than the room hardly changes.
+    """
     # We take the tangent hyperbolic, because a logarithmic scale covers 1 to 2 % less (0029).
     if math.isinf(room) or math.isnan(side):
         return side
@@ -134,8 +135,8 @@ def welch_interval(
 
 
 def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.inf) -> float:
-    """Return the p-value of the hypothesis that the mean of [networks]
-    values is at most a threshold.
+    """Return the p-value of the hypothesis that the mean of [networks] values is at most a
+    threshold.
 
     One-sided. The result is the largest of up to three p-values: Student's t test, the same test
     after Hall's transformation, and the same test for the logarithm of the mean distance to `most`.
@@ -165,8 +166,7 @@ def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.in
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:
-    """Return Hall's transformation g1 of a mean, inverted: the x with x
-    + γx²/3 + γ²x³/27 + γ/6n = t."""
+    """Return the inverse of Hall's transformation g1: the x with x + γx²/3 + γ²x³/27 + γ/6n = t."""
     if abs(skewness) < 1e-6:  # the cube root would lose every digit
         return t
     root = math.cbrt(1.0 + skewness * (t - skewness / (6.0 * count)))
@@ -174,8 +174,9 @@ def _unskewed(t: float, skewness: float, count: int) -> float:
 
 
 def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, float]:
-    """Return the 95 % interval around an estimate from its bootstrap
-    replicates; nan with one network."""
+    """Return the 95 % interval of an estimate from its bootstrap replicates; nan with one
+    network.
+    """
     boot = np.asarray(boot, np.float64)
     drawn = boot[np.isfinite(boot)]  # a resample may miss every network that has a value
     if networks < 2 or len(drawn) < 2:
@@ -227,8 +228,10 @@ def _parts(summary: Summary, statistic: Statistic) -> tuple[float, Floats]:
 
 @lru_cache(maxsize=32)
 def weights(networks: int) -> Floats:
-    """Return [BOOTSTRAP, networks]: how often each bootstrap resample
-    draws each network; never varies."""
+    """Return [BOOTSTRAP, networks]: how often each bootstrap resample draws each network.
+
+    The result depends on the number of networks only.
+    """
     random = np.random.default_rng([_SEED, networks])
     shares = np.full(networks, 1 / networks)
     return random.multinomial(networks, shares, BOOTSTRAP).astype(np.float64)
@@ -257,9 +260,9 @@ def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Fl
 
 
 def _medians(unique: Floats, counts: Floats, sizes: Floats) -> Floats:
-    """Return [rows]: medians of bootstrap resamples: `counts` [rows, values] of values.
+    """Return [rows]: medians of bootstrap resamples; nan: a resample without values.
 
-    Return nan for none.
+    counts [rows, values]: how often a resample has each of the `unique` values.
     """
     below = np.cumsum(counts, axis=1, out=counts)  # whole numbers, exact in doubles
     last = len(unique) - 1

@@ -13,8 +13,7 @@ _OURS: dict[Opinion, Opinion] = {"agrees": "ours holds", "differs": "ours fails"
 
 
 def ours(judged: Judged) -> Judged:
-    """Return the opinion on a statement that no paper prints, such as
-    an expectation or a rule of ours."""
+    """Return the opinion on a statement of ours, which no paper prints, such as an expectation."""
     opinion, reason = judged
     return _OURS.get(opinion, "ours open"), reason
 
@@ -52,8 +51,9 @@ def judge_range(
 ) -> Judged:
     """Judge a measured value against a paper's printed range.
 
-    Agrees if the value lies in the range, plus or minus its rounding, or if our interval overlaps
-    the range; else differs.
+    The value agrees if it lies in the range, plus or minus the rounding, or if our interval
+    overlaps the range. Otherwise it differs. Without an interval (nan), a value outside is not
+    comparable.
     """
     if math.isnan(measured):
         return "not comparable", "nothing was measured"
@@ -74,10 +74,9 @@ def judge_order(
 ) -> Judged:
     """Judge the order "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
 
-    `what` names another value that must lie below `equal`.
-
-    Agrees if the 95 % interval lies below equality, differs if above; same trend if only the
-    estimate lies below. For "greater", pass b/a.
+    The order agrees if the 95 % interval lies below `equal`, and differs if it lies above. It has
+    the same trend if only the estimate lies below. For "greater", pass b/a. what: the name of
+    another value that must lie below `equal`.
     """
     if math.isnan(value):
         return "not comparable", "nothing was measured"

@@ -19,8 +19,11 @@ class Published:
 
 
 def published(path: Path) -> Iterator[Published]:
-    """Yield the published values of a table; all columns but the last
-    three: the cell. `#`: comment."""
+    """Yield the published values of a table in a CSV file.
+
+    The columns metric, published and rounding have the value, and all other columns identify its
+    cell. A line that begins with # is a comment.
+    """
     with path.open(newline="") as file:
         lines = (line for line in file if not line.startswith("#"))
         for row in csv.DictReader(lines):

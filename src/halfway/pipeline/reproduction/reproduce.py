@@ -54,8 +54,8 @@ def reproduce(
 
     progress: called with (finished runs, all runs) about five times a second, from this thread.
     seed: of networks, pairs and random numbers (default: `ROOT_SEED`).
-    event_log: the folder for Spark's log, which `account_of` reads. Raises Problem for a store
-    or a master that does not work, and if too many runs failed to judge a figure.
+    event_log: the folder for Spark's log, which `account.account_of` reads. Raises Problem for a
+    store or a master that does not work, and if too many runs failed to judge a figure.
     """
     root = ROOT_SEED if seed is None else seed
     store = store if isinstance(store, Store) else Store(store)
@@ -83,8 +83,7 @@ def reproduce(
 def _planned(
     figures: Sequence[Studied], scale: Scale, root: int
 ) -> tuple[Planned, dict[str, StudyPlan]]:
-    """Return the runs of each figure, and the studies that a result
-    folder names: figures with runs."""
+    """Return the runs of each figure, and the studies for the result folder: figures with runs."""
     plans: Planned = {}
     studies: dict[str, StudyPlan] = {}
     for paper, figure in figures:
@@ -99,8 +98,10 @@ def _planned(
 def _measured(
     spark: OnDemand, store: Store, plans: Planned, bounds: dict[str, MetricBounds]
 ) -> dict[FigureName, Summaries]:
-    """Return summaries of each reproduced figure over its own points
-    and replicates; shared ones once."""
+    """Return the summaries of each reproduced figure over its own points and replicates.
+
+    A summary that several figures share is made once.
+    """
     wanted = {
         count: together([table for table, own in plans.values() if own == count])["key"].to_pylist()
         for count in sorted({count for _, count in plans.values()})
@@ -126,8 +127,10 @@ def _measured(
 
 
 def _processor_s(store: Store, keys: set[str]) -> float:
-    """Return the seconds of a processor that a reproduction's runs took; of a run of an earlier
-    version the wall time, which is not less."""
+    """Return the processor seconds that a reproduction's runs took.
+
+    A run of an earlier version counts its wall time, which is not less.
+    """
     rows = store.rows("key", "seconds")
     wanted = pc.is_in(rows["key"], value_set=pa.array(list(keys), pa.string()))
     times = map(dict, rows["seconds"].filter(wanted).to_pylist())

@@ -30,7 +30,7 @@ def run_batch(
     """Run a batch as a Spark job: plan rows [rows] in the tasks `numbers` [rows], into `target`.
 
     on_progress: called with the share of finished tasks about five times a second, from this
-    thread. name: of the job, in the account of the sweep; else that of the batch.
+    thread. name: the job's name in the account of the sweep (default: the batch's).
     Raises Problem if the disk is full or Spark fails; `target` then has no _SUCCESS.
     """
     context = context_of(spark)

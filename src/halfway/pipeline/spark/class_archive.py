@@ -77,8 +77,7 @@ def _may_make(java: Java) -> bool:
 
 
 def failed_mark(archive: Path) -> Path:
-    """Return the file that records that a class archive could not be
-    made: it is not tried again."""
+    """Return the file that marks a class archive that could not be made, and is not tried again."""
     return archive.with_suffix(".failed")
 
 

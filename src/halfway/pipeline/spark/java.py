@@ -87,8 +87,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _version(executable: Path) -> int:
-    """Return a Java's major version, or 0. Reads the file `release`
-    first to avoid starting a JVM."""
+    """Return a Java's major version, or 0. The file "release" often saves the start of a JVM."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         release = (executable.parent.parent / "release").read_text()
         if os.access(executable, os.X_OK) and (found := re.search(r'JAVA_VERSION="(\d+)', release)):
@@ -159,8 +158,7 @@ def start_jvm(
 
 
 def first_line(log: Path) -> str:
-    """Return the first line of the log of Spark's JVM, which states the
-    error before the stack trace."""
+    """Return the first line of the log of Spark's JVM: the error, before the stack trace."""
     lines = log.read_text(errors="replace").split("\n", 1)
     return lines[0].strip() or "it ended without a message"
 

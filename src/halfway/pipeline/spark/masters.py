@@ -16,8 +16,7 @@ _MOST_TASKS = 64  # at once on a machine, each a process; or four per core, if t
 
 
 def chosen_master(given: str | None) -> str:
-    """Return the Spark master of a command: the given one,
-    SPARK_REMOTE, or every core of this machine.
+    """Return the Spark master of a command: the given one, SPARK_REMOTE, or all cores here.
 
     Raises Problem if it is malformed, or too large for this machine.
     """

@@ -45,9 +45,9 @@ class OnDemand:
         return self._session
 
     def cores_here(self) -> int:
-        """Cores of this machine, if runs may also be made without Spark; else 0.
+        """Return the cores of this machine for runs without Spark; 0: runs must use Spark.
 
-        They may not on another machine, and not if Spark has started already.
+        They must if the master is on another machine, or if Spark has started already.
         """
         if self.opened or not is_local(self.master) or _has_active_session():
             return 0
@@ -55,7 +55,7 @@ class OnDemand:
 
 
 def local_cores(master: str | None) -> int:
-    """Cores of this machine that a Spark master uses. Return 0 if it is on another machine."""
+    """Return the cores of this machine that a Spark master uses; 0: it is on another machine."""
     return tasks_of(chosen_master(master)) or 0
 
 

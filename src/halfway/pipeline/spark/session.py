@@ -136,8 +136,9 @@ def _logging_to(folder: Path | None) -> dict[str, str]:
 
 @contextlib.contextmanager
 def training_session(archive: Path) -> Iterator[SparkSession]:
-    """Return a Spark session on this machine whose JVM writes its
-    classes to an archive when it ends."""
+    """Return a Spark session on this machine whose JVM writes its classes to an archive at
+    its end.
+    """
     with _classic("local[2]", archive) as spark:
         yield spark
 

@@ -51,8 +51,7 @@ def use_unpacked_copy() -> None:
 
 
 def unpacked(archive: Path) -> Path:
-    """Return the folder with the shipped package unpacked; the first
-    call on a machine unpacks it."""
+    """Return the folder of the unpacked package; the first call on a machine unpacks it."""
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -95,7 +95,9 @@ def checked(observed: Observations) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
-    """Digest of a simulated run: metrics in order, each with its length and its raw doubles."""
+    """Return the digest of a simulated run: metrics in order, each with its length and raw
+    doubles.
+    """
     digest = hashlib.sha256()
     for metric in sorted(observed):
         array = np.ascontiguousarray(observed[metric], "<f8")
@@ -105,15 +107,16 @@ def digest_of(observed: Mapping[str, npt.NDArray[np.float64]]) -> str:
 
 
 def rows_batch(results: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    """Simulated result rows as a record batch of `SCHEMA`."""
+    """Return simulated result rows as a record batch of `SCHEMA`."""
     plain = [field for field in SCHEMA if field.name != "observations"]
     columns = [pa.array([row[field.name] for row in results], field.type) for field in plain]
     return pa.record_batch([*columns, _observed([row["observations"] for row in results])], SCHEMA)
 
 
 def _observed(rows: list[dict[str, npt.NDArray[np.float64]]]) -> pa.ListArray:
-    """Return the result rows' column of observations, built from
-    offsets: a Python loop would be slow."""
+    """Return the column of observations of the result rows. It is built from offsets, because a
+    loop in Python would be slow.
+    """
     metrics = [metric for row in rows for metric in row]
     arrays = [array for row in rows for array in row.values()]
     flat = np.concatenate(arrays) if arrays else np.zeros(0)

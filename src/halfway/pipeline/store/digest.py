@@ -1,6 +1,6 @@
-"""The canonical digest of a sweep's results: equal rows have equal digests.
+"""The canonical digest of a sweep's results.
 
-Equal rows have the same digest, although Spark's Parquet bytes differ from run to run.
+Equal rows have equal digests, although the bytes of Spark's Parquet files differ.
 """
 
 import pyarrow as pa
@@ -11,10 +11,10 @@ from halfway.pipeline.store.store import Store
 
 
 def digest(store: Store, keys: set[str] | None = None) -> str:
-    """Return the canonical digest of a store, over sorted (key, status,
-    run digest); keys: only these.
+    """Return the canonical digest of a store, over its sorted (key, status, run digest).
 
-    Equal for equal plans and code, on any number of cores and partitions, after any interruption.
+    The digest is equal for equal plans and code, on any number of cores and partitions, and after
+    any interruption. keys: only the runs with these keys.
     """
     table = store.rows("key", "status", "digest")
     if keys is not None:

@@ -55,8 +55,9 @@ class Lease:
     def held(self) -> Iterator[None]:
         """Be the only writer of the folder in the object store during the block.
 
-        A writer states itself before it looks for others, so of two writers at least one sees the
-        other and stops. Times are those of the store. A lease that is not renewed ends by itself.
+        A writer writes its lease before it looks for others, so of two writers at least one sees
+        the other and stops. Times are those of the store. A lease that is not renewed ends by
+        itself.
         """
         ended = threading.Event()
 
@@ -90,8 +91,9 @@ class Lease:
             file.write(json.dumps(about).encode())
 
     def _writers(self) -> list[str]:
-        """Return the other living writers of the folder, as process and
-        host; removes dead leases."""
+        """Return the other living writers of the folder, as process and host; delete dead
+        leases.
+        """
         infos = self._infos()
         own = next((one.mtime for one in infos if one.path == self._own), None)
         found = []

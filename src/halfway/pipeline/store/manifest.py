@@ -114,7 +114,8 @@ def lines_digest(keys: Texts, statuses: Texts, digests: Texts) -> str:
 
 
 def timestamp(seconds: float | None = None) -> str:
-    """Return a manifest's time: seconds since 1970 (default: now) in
-    UTC, ISO 8601, whole seconds."""
+    """Return a manifest's time in UTC, as ISO 8601 in whole seconds; seconds: since 1970 (None:
+    now).
+    """
     when = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

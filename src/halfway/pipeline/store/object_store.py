@@ -44,8 +44,7 @@ def object_url(out: Path | str) -> str | None:
 
 @contextlib.contextmanager
 def output_folder(out: Path | str) -> Iterator[Path]:
-    """Return an output folder to write to: `out` itself, or the working
-    copy of one in an object store.
+    """Return an output folder to write to: `out` itself, or the working copy of an object store's.
 
     At the end of the block, also after an error, everything new is published. Raises Problem if
     another writer is alive, if the folder has other files and no results, or if the store does not
@@ -80,8 +79,8 @@ def finished_folder(out: Path | str) -> Iterator[Path]:
 
 
 def shown(out: Path | str, folder: Path, file: Path) -> str:
-    """Return where a user finds a file of an output folder: its URL if
-    the folder is in an object store.
+    """Return where a user finds a file of an output folder: its path, or its URL in an object
+    store.
 
     folder: what `output_folder` or `finished_folder` gave for `out`.
     """
@@ -105,7 +104,8 @@ class WorkingCopy:
         self._published: dict[str, Version] = {}
 
     def fetch(self) -> int:
-        """Update the working copy from the object store, deletions included; return its files.
+        """Update the working copy from the object store, deletions included; return its number of
+        files.
 
         Unfinished batches are left out. A batch of the copy that was never published stays, under
         a new number if the store has another batch of its number.
@@ -242,13 +242,14 @@ class WorkingCopy:
         return [one for one in self._remote.get_file_info(selector) if one.is_file]
 
     def _listed(self, folder: str) -> dict[str, int]:
-        """Name -> bytes of the files of the folder in the object store."""
+        """Return name -> bytes of the files of the folder in the object store."""
         return {one.path[len(self._root) + 1 :]: one.size for one in self._infos(folder)}
 
 
 def _counts(name: str, remote: dict[str, int]) -> bool:
-    """Return whether a file of an object store belongs to the copy: no
-    lease, no unfinished batch."""
+    """Return whether a file of an object store belongs into the copy. A lease and the files of an
+    unfinished batch do not.
+    """
     if name.startswith(f"{_BATCHES}/"):
         return f"{name.rpartition('/')[0]}/{_MARK}" in remote
     return not name.startswith(f"{WRITERS}/")

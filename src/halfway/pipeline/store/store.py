@@ -150,8 +150,7 @@ class Store:
         return [file for batch in batches for file in sorted(batch.glob("*.parquet"))]
 
     def rows(self, *columns: str) -> pa.Table:
-        """Return the columns of every run in the folder, one row per
-        key, sorted; read without Spark.
+        """Return the columns of every run in the folder, one row per key, sorted, without Spark.
 
         If the observations are among the columns, they are compared with the digest of each run.
         Raises Problem for a damaged file.
@@ -169,12 +168,15 @@ class Store:
         return table.take(chosen(table["key"], table["status"])).select(list(columns) or wanted)
 
     def finished_keys(self, *, errors: bool = True) -> set[str]:
-        """Return keys of the result folder's finished runs; `errors`: include those that failed."""
+        """Return the keys of the result folder's finished runs; `errors`: with those that
+        failed.
+        """
         return set(self._finished(errors).to_pylist())
 
     def has(self, keys: pa.ChunkedArray, *, errors: bool = True) -> pa.ChunkedArray:
-        """Return [keys]: whether the result folder has each run;
-        `errors`: include those that failed."""
+        """Return [keys]: whether the result folder has each run; `errors`: count failed
+        runs too.
+        """
         return pc.is_in(keys, value_set=self._finished(errors))
 
     def _finished(self, errors: bool) -> pa.ChunkedArray:
@@ -211,8 +213,10 @@ def chosen(keys: pa.ChunkedArray, statuses: pa.ChunkedArray) -> pa.Array:
 
 
 def altered(rows: pa.Table | pa.RecordBatch) -> list[str]:
-    """Return keys of stored runs (key, digest, observations) whose
-    observations fail their digest."""
+    """Return the keys of stored runs whose observations do not match their digest.
+
+    rows: with the columns key, digest and observations.
+    """
     found = []
     keys, digests = rows["key"].to_pylist(), rows["digest"].to_pylist()
     for key, digest, items in zip(keys, digests, rows["observations"], strict=True):

@@ -94,10 +94,10 @@ def read_requests(folder: Path) -> Iterator[StudyRequest]:
 def record_question(
     folder: Path, name: str, question: str, replicates: int
 ) -> tuple[int, ...]:  # fmt: skip
-    """Record that a study answers a question with a number of replicates; return earlier answers.
+    """Record a decision of a study on a question, by its number of replicates.
 
-    They are numbers of replicates, in the order of asking. A repeated answer is no new one. Raises
-    Problem for a damaged file.
+    Return the numbers of replicates of the earlier decisions, in their order. A number that is
+    recorded already is not recorded again. Raises Problem for a damaged file.
     """
     file = folder / f"{_stem(name)}.asked.json"
     try:

@@ -135,7 +135,7 @@ def place_of_number(kept, b, number):
 
 @apart
 def receive(state, rules, sender, message, out):
-    """Handle a confirmation, which frees the place of its record, or a NO_PATH in its place."""
+    """Handle a confirmation, which frees the place of its record, or the timeout of one."""
     if message.kind == kinds.CONFIRM:
         place = place_of_number(state.unconfirmed, sender.broker, message.args[NUMBER])
         if place >= 0:

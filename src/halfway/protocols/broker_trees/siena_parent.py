@@ -66,7 +66,7 @@ def announce_broker(state, sender, out):
 
 @apart
 def start_broker(state, rules, sender, message, out):
-    """Start the refreshes of a broker of either tree, at a random time within `join_delay_s`."""
+    """Start the refreshes of a broker of either tree, at a time of its own in `join_delay_s`."""
     start_searches(state.searches, sender.broker, message.incarnation)
     state.asked[sender.broker] = 0
     wait_s = rules.join_delay_s * uniform(mixed(np.uint64(sender.own)))

@@ -127,7 +127,7 @@ class Rules(NamedTuple):
 
 
 class UnderlaySienaState(NamedTuple):
-    """The state of a node in the underlay-aware tree; a broker: brokers, paths, subscriptions."""
+    """The state of a node in the underlay-aware tree; a broker has a parent, paths and a table."""
 
     node_id: Int32s  # [n]
     broker_index: Int32s  # [n] row of a broker in the arrays [brokers]; -1: not a broker
@@ -218,7 +218,7 @@ def most_emissions(state: UnderlaySienaState, rules: Rules) -> int:
 
 @apart
 def receive_outside(rules, sender, message, out):
-    """Handle a record at a node outside of the underlay-aware tree that is no client's node."""
+    """Handle a record for a broker at a node that is outside of the underlay-aware tree."""
     if message.kind == messages.KEEP_ALIVE:
         peer_paths.reply(sender, message, messages.LEAVING, out)
     elif message.kind == messages.REFRESH and message.at + rules.refresh_s <= rules.until_s:

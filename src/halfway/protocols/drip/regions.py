@@ -157,8 +157,8 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
 
 @apart
 def send_report(state, rules, neighbourhood, i, now, out):
-    """Send the report of a node between DRIP regions: [drip §V-B] its two nearest brokers, and a
-    neighbour beyond."""
+    """[drip §V-B] Report a neighbouring DRIP region to the local broker: its broker is the second
+    nearest of this node, and a border neighbour leads to it."""
     first = routes.nearest_but(state, i, -1)
     if (
         state.node[i].is_broker == 1

@@ -157,7 +157,7 @@ def arrived(state, rules, i, message, out):
 
 @apart
 def on_timer(state, rules, neighbourhood, i, message, out):
-    """Handle a GeoRendezvous READY, BEACON or RENEW, unless an earlier incarnation started it."""
+    """Handle a timer of GeoRendezvous, from READY to ANNOUNCE, unless it is of an earlier start."""
     if message.args[messages.INCARNATION] != state.incarnation[i]:
         return
     if message.kind == messages.READY:

@@ -37,7 +37,7 @@ _ANNOUNCE = 0.02  # beacon intervals, until a new label is announced
 
 @apart
 def announce(state, i, kind, towards, out):
-    """Announce the membership of a GeoRendezvous node in its own cell."""
+    """Announce the membership of a GeoRendezvous node in the cell in which it acts."""
     o = emit(out, kind, 0.0, towards)
     o.args[messages.CELL_X], o.args[messages.CELL_Y] = state.cell[i, 0], state.cell[i, 1]
 
@@ -124,8 +124,8 @@ def send_hello(state, rules, i, out):
 
 @apart
 def on_neighbour(state, rules, i, message, out):
-    """Handle JOIN, HERE, GONE or a beacon: update the cell's members, and move entries whose home
-    changes.
+    """Handle JOIN, HERE, GONE, BRIDGES or a beacon: update the cell's members, and move entries
+    whose home changes.
     """
     x, y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
     until = message.at + neighbours.silence_s(rules)

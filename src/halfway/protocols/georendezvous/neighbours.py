@@ -61,7 +61,7 @@ def is_member(membership):
 
 @apart
 def first_bridge(state, i):
-    """Return the first used place of the neighbour table's bridges, or NO_PLACE."""
+    """Return the first used place of a node's table of bridges, or NO_PLACE."""
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] != FREE:
             return np.int64(b)

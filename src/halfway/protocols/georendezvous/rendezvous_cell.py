@@ -41,7 +41,7 @@ def send_store(state, rules, i, newcomer, now, out):
 
 @apart
 def transfer(state, rules, i, now, out):
-    """Send the keys that lost a replica to all members of the rendezvous cell, in several parts."""
+    """Send this node's entries to all members of its cell, because some keys lost a replica."""
     for e in range(state.store.kind.shape[1]):
         if rules.replicas != ALL and state.store.until[i, e] > now:
             emit_entry(state, i, e, messages.NOTIFIED, EVERYONE, now, out)
@@ -216,8 +216,8 @@ def forget_home(state, rules, i, topic, point, now, out):
 
 @apart
 def is_news(state, rules, i, message, kind, until):
-    """Return whether an entry differs from a member's replica in the rendezvous cell; a later
-    expiry alone does not count.
+    """Return whether an entry differs from a member's replica in the rendezvous cell; an expiry
+    that is later by at most `join_listen_s` does not count.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
     if message["flags"] & messages.NOT_HOME and state.home_until[i, topic, point] > now:

@@ -4,7 +4,8 @@
 each neighbour that is next on a path to a member. The periods and the time-out are ours, because
 the paper states none. As printed, walks are launched once. Then the death of a node on the paths
 ends the heartbeats of all members behind it [drw §2: the algorithm "does not manage the failure of
-the nodes that compose the routing path"]. With `refresh_s`, the next launches make other paths.
+the nodes that compose the routing path"]. With the option "refresh_s", later launches make other
+paths.
 """
 
 from collections.abc import Mapping

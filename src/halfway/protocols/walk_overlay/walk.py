@@ -288,7 +288,7 @@ def receive_near(state, rules, i, message, out):
 
 @apart
 def receive_far(state, i, message):
-    """Receive an overlay walk's FAR: one more neighbour is in N²(DRW)."""
+    """Receive an overlay walk's FAR: one more neighbour of this node is in N²(DRW)."""
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     state.trails.far[i, s] += 1
 

@@ -74,7 +74,7 @@ def state(
 ) -> DirectionalState:
     """Return the initial state of directional walks; `degree` is the largest.
 
-    sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
+    sizes: further arguments of `trails_of`.
     """
     walks = topics * sizes.get("members", 2)  # one a member of a topic
     trails = trails_of(node_ids, degree, topics, seed, **sizes)

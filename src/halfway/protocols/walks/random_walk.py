@@ -37,7 +37,7 @@ def state(
 ) -> RandomState:
     """Return the initial state of pure random walks; `degree` is the largest.
 
-    sizes: `members`, `places`, `publishers` and `buffer_size` of `trails_of`.
+    sizes: further arguments of `trails_of`.
     """
     return RandomState(trails_of(node_ids, degree, topics, seed, **sizes))
 

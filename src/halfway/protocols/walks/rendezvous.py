@@ -25,7 +25,7 @@ from halfway.protocols.walks.sweep import hear_swept, is_sweep, is_sweep_hop, sw
 
 
 def most_emissions(trails: Trails, rules: messages.Rules) -> int:
-    """Return the most records that one call of either walk system's `handle` emits."""
+    """Return the most records that one call of either walk system's handler emits."""
     acknowledgement = 1 if rules.retries > 0 else 0
     hop = 1 + acknowledgement  # with its timer
     members, places = int(trails.paths.shape[2]), int(trails.hops.record.shape[1])

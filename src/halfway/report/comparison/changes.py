@@ -46,8 +46,9 @@ def print_changes(out: Console, before: Path, after: Path) -> None:
 
 
 def changes_jsonl(before: Path, after: Path) -> str:
-    """Return the changes from one study to another as JSON lines.
-    Raises Problem as `print_changes`."""
+    """Return the changes from one study to another as JSON lines. Raises Problem as
+    `print_changes`.
+    """
     rows = (one._asdict() for one in _compared(before, after)[1])
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)
 

@@ -40,8 +40,7 @@ def _whole(results: Results, decision: Decision) -> str:
 
 
 def _marked(sentence: str) -> str:
-    """Return a decision's sentence as HTML, in which a line ends before
-    an option and not within it."""
+    """Return a decision's sentence as HTML, in which no line ends within an option."""
     return _OPTION.sub(r'<span class="option">\g<0></span>', escape(sentence))
 
 
@@ -56,8 +55,7 @@ def _folded(results: Results, decision: Decision) -> str:
 
 
 def _table(results: Results, decision: Decision) -> str:
-    """Return the table of a decision: a row a system, its needs, its
-    cost, its verdict and the reason."""
+    """Return the table of a decision: for each system a row with its verdict, needs and cost."""
     metrics = {metric.name: metric for metric in results.metrics}
     marks, cost = mark_numbers(results.systems), metrics[decision.minimise]
     texts = [need_text(need, metrics[need.metric]) for need in decision.needs]
@@ -107,8 +105,9 @@ def _row(
 
 
 def _sure(need: NeedResult) -> str:
-    """Return the one-sided confidence that a decision's need is met;
-    the last digit is rounded down."""
+    """Return the one-sided confidence that a decision's need is met; the last digit is rounded
+    down.
+    """
     if need.verdict == "fails" or need.confidence == 0.0:  # 0: one replicate
         return ""
     if need.confidence >= 0.999:

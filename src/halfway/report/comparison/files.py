@@ -14,8 +14,9 @@ from halfway.report.output_files import csv_text, write_all
 
 
 def cells_csv(results: Results) -> str:
-    """Return a comparison's cells as CSV: `STUDY`, swept fields,
-    `COLUMNS`; missing values are empty."""
+    """Return a comparison's cells as CSV: `STUDY`, swept fields, `COLUMNS`; missing values are
+    empty.
+    """
     return csv_text([*STUDY, *results.points[0], *COLUMNS], results.rows())
 
 
@@ -25,8 +26,9 @@ def cells_jsonl(results: Results) -> str:
 
 
 def decisions_jsonl(results: Results) -> str:
-    """Return a comparison's decisions as JSON lines: `STUDY`, swept
-    fields, `decision` for each point."""
+    """Return a comparison's decisions as JSON lines: `STUDY`, swept fields, `decision` for each
+    point.
+    """
     study = results.study_columns()
     rows = ({**study, **results.points[one.point], "decision": one} for one in results.decisions)
     return "".join(f"{msgspec.json.encode(row).decode()}\n" for row in rows)

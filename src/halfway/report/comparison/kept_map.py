@@ -24,8 +24,10 @@ Progress = Callable[[int, int], None]  # systems traced, of how many
 def map_of_comparison(
     folder: Path, request: Request, completed: Completed, progress: Progress
 ) -> str:
-    """Return the sections of a comparison's map and nodes, kept in its
-    folder, or drawn from runs made again."""
+    """Return the sections of a comparison's map and nodes, which its folder keeps.
+
+    Without kept sections of these runs, they are drawn from runs that are made again.
+    """
     kept, key = folder / _NAME, map_key(completed)
     if kept.is_file():
         first, _, text = kept.read_text("utf-8", "replace").partition("\n")
@@ -39,8 +41,7 @@ def map_of_comparison(
 
 
 def map_key(completed: Completed) -> str:
-    """Return the digest of all that a comparison's map depends on:
-    scenario, systems, runs and code."""
+    """Return the digest of the content of a comparison's map: scenario, systems, runs and code."""
     digest = hashlib.sha256(code_digest(__name__).encode())
     for name in _ASSETS:
         digest.update(files(_FOLDER).joinpath(name).read_bytes())

@@ -33,8 +33,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def shown_metrics(results: Results, names: Sequence[str] | None = None) -> list[Metric]:
-    """Return the metrics of a comparison, or of one group, that have a
-    value somewhere; in order."""
+    """Return the metrics of a comparison, or of one group, that have a value in some cell."""
     known = {cell.metric for cell in results.cells if cell.replicates}
     return [
         metric for metric in results.metrics

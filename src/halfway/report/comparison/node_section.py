@@ -20,8 +20,9 @@ _HEADS = ("load", "sent", "received", "energy [J]", "expected", "lost")
 
 
 def node_section(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """Return the section of the nodes, or "" without replays. places: system -> its index in the
-    tables.
+    """Return the section of the nodes, or "" without replays.
+
+    places: system -> the number of its mark.
     """
     shown = [(replay.system, replay.nodes) for replay in replays if replay.nodes is not None]
     if not shown:
@@ -83,7 +84,7 @@ def _row(nodes: NodeTable, row: int) -> str:
 
 
 def _heat_map(nodes: NodeTable, highest: int) -> str:
-    """Return a node is a dot at its position; a path of dots for each class of load."""
+    """Return the heat map of a run: a dot for each node at its position, coloured by its load."""
     assert nodes.position is not None
     low, high = nodes.position.min(axis=0), nodes.position.max(axis=0)
     scale = (_SIZE - 2 * _MARGIN) / max(float((high - low).max()), 1e-300)

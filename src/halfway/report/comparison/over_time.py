@@ -109,7 +109,10 @@ def _strip(
 
 
 def _spans(results: Results, seconds: float) -> list[tuple[str, float, float]]:
-    """Return the declared faults with a fixed time: what, begin and end; churn has no such time."""
+    """Return the crashes, link cuts and partitions that the scenario declares: what, begin, end.
+
+    Other faults have no mark.
+    """
     faults: Any = results.scenario.get("faults", [])
     found = []
     for fault in faults if isinstance(faults, list) else []:

@@ -131,8 +131,10 @@ def _row(results: Results, point: int, number: int, system: str, metrics: Sequen
 
 
 def _cell(results: Results, cell: ResultCell | None, metric: Metric, name: str) -> str:
-    """Return a cell of a comparison's table; name: its heading where
-    the table is a list of cards."""
+    """Return a cell of a comparison's table.
+
+    name: its heading on a narrow screen, which shows the table as a list of cards.
+    """
     named = f'data-name="{escape(name)}"'
     if cell is None or not math.isfinite(cell.mean.value):
         return f'<td class="n none" {named}>{NOTHING}</td>'
@@ -151,8 +153,9 @@ def _cell(results: Results, cell: ResultCell | None, metric: Metric, name: str) 
 
 
 def _difference(results: Results, cell: ResultCell, metric: Metric) -> str:
-    """Return a comparison table's paired difference to the baseline,
-    with its direction in words."""
+    """Return a comparison table's paired difference to the baseline, with its direction in
+    words.
+    """
     gap = cell.difference
     if gap is None or not math.isfinite(gap.value):
         return f'<span class="difference none">{NOTHING}</span>'

@@ -80,8 +80,9 @@ def _table(
     texts: int,
     lines: Sequence[str],
 ) -> str:
-    """Return the HTML table of a notebook; all cells are escaped, and
-    `texts` columns are to the left."""
+    """Return the HTML table of a notebook; all cells are escaped, and `texts` columns are to the
+    left.
+    """
     left, right = ' style="text-align:left"', ' style="text-align:right"'
     sides = [left if place < texts else right for place in range(len(heads))]
     head = "".join(

@@ -26,7 +26,7 @@ GridCell = tuple[int, int]
 def draw_route(
     cells: CellRoutes, route: Route, goal: GridCell, *, title: str = "", form: str = "svg"
 ) -> bytes:
-    """[geo Fig. 1] Picture of one route to a cell's home, by mode, and its perimeter traversal.
+    """[geo Fig. 1] Draw one route to a cell's home, by mode, and its perimeter traversal.
 
     form: svg, png or pdf.
     """
@@ -54,7 +54,8 @@ def draw_paths(
     cells: CellRoutes, through: list[tuple[Route, Route]], best: int, *,
     title: str = "", form: str = "svg",
 ) -> bytes:  # fmt: skip
-    """[geo Fig. 2] Picture of all cell paths publisher - home - subscriber; marks the shortest.
+    """[geo Fig. 2] Draw all paths of cells from publisher over home to subscriber; mark the
+    shortest.
 
     through: for each point the routes from the publisher to its home and on to the subscriber.
     """

@@ -15,8 +15,10 @@ Doubles = npt.NDArray[np.float64]
 
 
 def positions(network: Network) -> Doubles:
-    """Return [n, 2]: a network's layout: its positions if all are
-    known, else by hops; deterministic."""
+    """Return [n, 2]: the layout of a network, its positions if all are known, else `by_hops`.
+
+    Equal networks get equal layouts.
+    """
     own = network.position
     if own is not None and own.shape == (network.n, 2) and np.isfinite(own).all():
         return own
@@ -24,8 +26,8 @@ def positions(network: Network) -> Doubles:
 
 
 def by_hops(network: Network) -> Doubles:
-    """Return [n, 2]: a network's layout close to its distances in hops:
-    pivot MDS, refined for small n.
+    """Return [n, 2]: a layout whose distances are close to those in hops: pivot MDS, and more
+    rounds for small n.
 
     Source: Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of
     large data", 2007; and stress majorisation (Gansner, Koren, North 2004).
@@ -47,8 +49,7 @@ def by_hops(network: Network) -> Doubles:
 
 
 def _distances(network: Network, pivots: int) -> Doubles:
-    """Return [n, pivots]: hops for a layout, from pivots far apart;
-    components get a large distance."""
+    """Return [n, pivots]: hops from pivots that are far apart; large across components."""
     n = network.n
     rows = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
     graph = csr_array(rows, shape=(n, n))
@@ -67,8 +68,9 @@ def _distances(network: Network, pivots: int) -> Doubles:
 
 
 def _polished(place: Doubles, hops: Doubles) -> Doubles:
-    """Return a layout after stress majorisation with weights 1 / hops²,
-    so that near pairs count more."""
+    """Return a layout after stress majorisation with the weights 1 / hops²: near pairs
+    count more.
+    """
     weight = 1.0 / np.maximum(hops, 1.0) ** 2
     np.fill_diagonal(weight, 0.0)
     total = weight.sum(1)

@@ -45,8 +45,9 @@ _LONG_NUMBER = re.compile(r"(-?\d+\.\d{2})\d+")
 
 
 def checked_format(file: Path) -> str:
-    """Return a network picture's format by file suffix. Raises Problem
-    for another suffix or no folder."""
+    """Return a network picture's format by file suffix. Raises Problem for another suffix or no
+    folder.
+    """
     suffix = file.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         what = f"'{file.suffix or file.name}' is not a picture format"
@@ -104,8 +105,9 @@ def rendered(network: Network, paint: Callable[[Figure, Axes, Doubles], None], f
 
 
 def _size(place: Doubles) -> tuple[float, float]:
-    """Return a network picture's inches, in the network's proportions,
-    with room for title and legend."""
+    """Return a network picture's inches, in the network's proportions, with room for title and
+    legend.
+    """
     wide, high = np.maximum(np.ptp(place, axis=0), 1e-9)
     width, height = 8.0, float(np.clip(8.0 * high / wide, 3.0, 8.0))
     if high > wide:

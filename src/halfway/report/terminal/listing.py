@@ -88,10 +88,9 @@ def _range(row: OptionRow) -> str:
 
 
 def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
-    """Return the listed figures with these names ("PAPER/FIGURE" or
-    "PAPER"), each once; () selects all.
+    """Return the listed figures with these names, each once; (): all figures.
 
-    Raises Problem, with the nearest name, for an unknown name.
+    names: "PAPER/FIGURE" or "PAPER". Raises Problem, with the nearest name, for an unknown name.
     """
     pairs = [(paper, figure) for paper in papers.values() for figure in paper.figures]
     if not names:
@@ -107,8 +106,7 @@ def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple
 
 
 def _nearest(what: str, figures: Iterable[str]) -> str:
-    """Return the remedy for a name not in the list: the nearest figure,
-    and the command that lists."""
+    """Return the remedy for an unknown name: the nearest figure, and the command that lists all."""
     figures = list(figures)
     # "figure-6" or "fig6" means a figure of any paper.
     papers = {name.partition("/")[0]: name.partition("/")[0] for name in figures}
@@ -119,8 +117,9 @@ def _nearest(what: str, figures: Iterable[str]) -> str:
 
 
 def runs(figure: Figure, scale: Scale) -> int:
-    """Return the number of runs of a listed figure at a scale, shared
-    and finished ones included."""
+    """Return the number of runs of a listed figure at a scale, shared and finished ones
+    included.
+    """
     return len(figure.points(scale)) * figure.replicates[scale]
 
 

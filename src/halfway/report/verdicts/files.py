@@ -27,14 +27,15 @@ def verdicts_jsonl(verdicts: Iterable[Verdict]) -> str:
 
 
 def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
-    """Return verdicts as CSV, with a header of their fields; `cell` is
-    a JSON object, null is empty."""
+    """Return verdicts as CSV, with a header of their fields; the field "cell" is a JSON object."""
     return csv_text(Verdict.__struct_fields__, map(asdict, verdicts))
 
 
 def summaries_csv(summaries: Iterable[Summary]) -> str:
-    """Return summaries as CSV, a header of their fields; `parameters`
-    is JSON. No bootstrap arrays."""
+    """Return summaries as CSV, with a header of their fields but the bootstrap arrays.
+
+    The field "parameters" is a JSON object.
+    """
     return csv_text(_SUMMARY_FIELDS, map(asdict, summaries))
 
 

@@ -15,8 +15,10 @@ _WIDTH, _HEIGHT, _REACH = 120, 18, 0.25  # of the gauge; published ± 25 % from 
 
 
 def table(verdicts: Sequence[Verdict], caption: str) -> str:
-    """Return a figure's verdict rows in HTML. Roles are explicit, as
-    narrow screens show rows as cards."""
+    """Return a figure's verdict rows in HTML.
+
+    Roles are explicit, because narrow screens show the rows as cards.
+    """
     names = wording.columns(verdicts)
     marks = wording.interpretation_labels(verdicts)
     gauges = any(_gauge(verdict) for verdict in verdicts)
@@ -80,8 +82,9 @@ def _parameter(verdict: Verdict, name: str) -> str:
 
 
 def _gauge(verdict: Verdict) -> str:
-    """Return a verdict row's gauge: interval and measured value on a
-    line around the published one."""
+    """Return a verdict row's gauge: the interval and the measured value around the
+    published one.
+    """
     published, measured = verdict.published, verdict.measured
     if isinstance(published, str) or not published:
         return ""

@@ -61,8 +61,9 @@ def _head(report: VerdictReport, papers: Sequence[Paper], title: str) -> str:
 
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
-    """Return the verdict page's tally: a sentence, a bar, and buttons
-    that a script turns into filters."""
+    """Return the verdict page's tally: a sentence, a bar, and buttons that a script turns into
+    filters.
+    """
     counts = wording.tally(verdicts)
     if not counts:
         return ""

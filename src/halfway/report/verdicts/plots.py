@@ -44,8 +44,10 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
 
 
 def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
-    """Return a reproduced figure's SVG panels, no legend, in `legend`'s
-    colours; empty without data."""
+    """Return a reproduced figure's SVG panels without a legend, in the colours of `legend`.
+
+    The list is empty without data.
+    """
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -62,15 +64,17 @@ def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
 
 
 def _panel_title(plot: Plot, value: Scalar) -> str:
-    """Return the title of a panel of a reproduced figure's plot; a
-    number gets its parameter's name."""
+    """Return the title of a panel of a reproduced figure; a number has its parameter's name before
+    it.
+    """
     text = wording.scalar(value)
     return text if isinstance(value, str) else f"{plot.panel} = {text}"
 
 
 def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
-    """Return a reproduced figure's plot as one SVG: panels side by
-    side, title and legend, on white."""
+    """Return a reproduced figure's plot as one SVG on white: its panels side by side, title,
+    legend.
+    """
     rows = selected(plot, summaries)
     names = _values(rows, plot.panel)
     domains = _domains(plot, rows, names)
@@ -149,8 +153,9 @@ def _record(plot: Plot, row: Summary, floor: float) -> dict[str, Any]:
 
 
 def _abscissa(plot: Plot, value: Scalar) -> Scalar:
-    """Return a value on the horizontal axis of a reproduced figure: a
-    number for curves, else a text."""
+    """Return a value for the horizontal axis of a reproduced figure: a number for curves, else
+    text.
+    """
     return value if plot.form == "curves" else wording.scalar(value)
 
 
@@ -238,8 +243,9 @@ def _place(plot: Plot, series: Sequence[str], xs: Sequence[Scalar]) -> dict[str,
 
 
 def _height(plot: Plot, domain: tuple[float, float]) -> Any:
-    """Return a function that returns a field's y channel, on the scale
-    of a reproduced figure's panel."""
+    """Return a function from a field to its y channel, on the scale of a reproduced
+    figure's panel.
+    """
     scale = alt.Scale(type="log" if plot.log else "linear", domain=list(domain), nice=False)
     # The axis has the title: Vega would join the titles of the channels of all layers.
     ticks = {"values": _powers(*domain), "format": "~g"} if plot.log else {"tickCount": 6}
@@ -248,8 +254,7 @@ def _height(plot: Plot, domain: tuple[float, float]) -> Any:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Return ticks 1, 10, 100 … of a reproduced figure's axis, with 2
-    and 5 between on a short range."""
+    """Return ticks 1, 10, 100 … of a reproduced figure's axis; on a short range also 2, 5, 20 …"""
     steps = (1.0,) if high > 1000 * low else (1.0, 2.0, 5.0)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [step * 10.0**power for power in range(first, last + 1) for step in steps]

@@ -15,8 +15,7 @@ def verdict_report(
     command: str,
     elapsed: float,
 ) -> VerdictReport:
-    """Return the verdict report of a finished `reproduce`; each figure
-    has its own points' summaries."""
+    """Return the verdict report of a reproduction; a figure has the summaries of its points."""
     summaries = {}
     for paper, figure in figures:
         name = paper.name, figure.name

@@ -21,8 +21,7 @@ _MOST_REASONS = 8  # printed under a table
 
 
 def console(stream: TextIO) -> Console:
-    """Return a terminal console for verdict tables; without markup, as
-    texts may contain brackets."""
+    """Return a terminal console for verdict tables, without markup: texts may contain brackets."""
     width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPED
     return Console(file=stream, width=width, markup=False, highlight=False)
 

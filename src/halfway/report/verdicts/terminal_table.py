@@ -70,8 +70,9 @@ def _rows(verdicts: Sequence[Verdict]) -> list[list[Text]]:
 
 
 def _has_headings(verdicts: Sequence[Verdict]) -> bool:
-    """Return whether a verdict table's cells of equal text (a system's
-    name) form blocks with headings."""
+    """Return whether a verdict table has headings: rows of equal text (a system's name) form
+    blocks.
+    """
     words = [wording.words(verdict.cell) for verdict in verdicts]
     blocks = 1 + sum(a != b for a, b in pairwise(words))
     return any(words) and blocks * 2 <= len(words)

@@ -38,8 +38,9 @@ class VerdictReport:
         return self.summaries.get((paper.name, figure.name), ())
 
     def all_summaries(self) -> list[Summary]:
-        """Return the summaries of a verdict report's figures, each
-        once, as figures may share runs."""
+        """Return the summaries of a verdict report's figures, each once, as figures may
+        share runs.
+        """
         found = {
             (row.metric, tuple(sorted((k, str(v)) for k, v in row.parameters.items()))): row
             for rows in self.summaries.values()

@@ -79,7 +79,7 @@ class Pauses(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """The state of the engine between two calls of `run`; the caller may enlarge it there."""
+    """The state of the engine between two calls of `loop.run`; the caller may enlarge it there."""
 
     out: Outbox
     queue: Queue

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from halfway.sim.engine.changes import merged
-from halfway.world.faults import Fault, LinkCut, Partition, schedule, turns_a_second
+from halfway.world.fault_times import schedule
+from halfway.world.faults import Fault, LinkCut, Partition, turns_a_second
 from halfway.world.graphs.network import Network
 from halfway.world.mobility.motion import Presence
 from halfway.world.outages import LOST, NODE_DOWN, NODE_UP, FaultEvents, part

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.group_views import (
+from halfway.core.compiled import inlined, kernel
+from halfway.core.missing import NONE
+from halfway.sim.metrics.group_views import (
     JOINED,
     LEFT,
     SAME,
@@ -17,8 +19,6 @@ from halfway.adapters.group_views import (
     forget_view,
     hear_announcement,
 )
-from halfway.core.compiled import inlined, kernel
-from halfway.core.missing import NONE
 
 # What an entry says: a stay begins or ends, its node goes down or comes up (empty: without its
 # memory), and a viewer hears a member's announcement, the last one before it leaves.

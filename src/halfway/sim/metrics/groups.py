@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.group_views import group_views
 from halfway.core.compiler.lent import lent
 from halfway.core.kinds import Kinds
 from halfway.sim.engine.changes import Changes
@@ -36,6 +35,7 @@ from halfway.sim.metrics.group_tally import (
     advance,
     room_for,
 )
+from halfway.sim.metrics.group_views import group_views
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
 from halfway.world.workload.demand import Demand

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +24,22 @@ from halfway.sim.metrics.outcome import Outcome, RunId, by_kind, load, spread
 from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
 
+class RadioUse(NamedTuple):
+    """How the nodes of a run used their radios so far."""
+
+    up_s: npt.NDArray[np.float64]  # [n] seconds that each node was up
+    airtime: Airtime
+    energy: Energy
+    counts: Mapping[str, int]  # what the radio counted itself
+
+
 def outcome(
     run: RunId, at: float, *, instance: SystemInstance, engine: Engine,
-    deliveries: DeliveryAccounting, airtime: Airtime, radio_counts: Mapping[str, int],
-    energy: Energy, up_s: npt.NDArray[np.float64], batteries: Batteries | None,
+    deliveries: DeliveryAccounting, use: RadioUse, batteries: Batteries | None,
     observers: Observers,
 ) -> Outcome:  # fmt: skip
-    """Return the outcome of a run up to a time (seconds), from its counters.
-
-    airtime, radio_counts: what its radio measured. up_s: [n] seconds that each node was up.
-    """
+    """Return the outcome of a run up to a time (seconds), from its counters."""
+    airtime, energy = use.airtime, use.energy
     counters, kinds = engine.counters, instance.kinds.names
     deliveries.settle(at if at < run.seconds else np.inf)
     notified = deliveries.delivered + deliveries.caught_up
@@ -64,9 +70,9 @@ def outcome(
         energy_rx_j=float(energy.rx.sum()),
         energy_idle_j=float(energy.idle.sum()),
         max_node_energy_j=float(energy.total.max()),
-        saturated_nodes=int((airtime.sent + airtime.received > up_s + 1e-9).sum()),
+        saturated_nodes=int((airtime.sent + airtime.received > use.up_s + 1e-9).sum()),
         state_bytes_per_node=sum(part.nbytes for part in arrays(instance.state)) / run.nodes,
-        radio=radio_counts,
+        radio=use.counts,
         digest=digest(instance.state, counters),
         shortfalls={name: count for name, count in shortfalls.items() if count > 0},
         lifetime=None if batteries is None else batteries.lifetime(energy.total, at),

@@ -96,10 +96,10 @@ def csma(
 ) -> Csma:
     """Return a CSMA radio: a silent medium for n nodes.
 
-    success: the probability that a node receives a frame without collision, an acknowledgement
-    included: one for all links, or one for each directed link [m].
-    A frame of b bytes lasts (header_bytes + b) * 8 / bit_rate seconds; `sizes` of the engine are
-    those of records. Raises Problem for an impossible timing.
+    success: the probability that a node receives a frame without collision, acknowledgements too.
+    It is one number for all links, or one for each directed link [m]. A frame of b bytes lasts
+    (header_bytes + b) * 8 / bit_rate seconds; `Engine.sizes` has the bytes of records. Raises
+    Problem for an impossible timing.
     """
     _check(timing)
     station = np.zeros(n, STATION).view(np.recarray)

@@ -34,8 +34,8 @@ class Wired(NamedTuple):
     """The links of one run's wired radio, an entry for each directed link, in the order of the
     neighbour lists.
 
-    A broadcast takes a slot for each link: `free_slots` of a run is the product of receivers, most
-    emissions and the largest degree.
+    A broadcast takes a slot for each link, so a transmission may need as many slots as the product
+    of receivers, most emissions and the largest degree.
     """
 
     delay_s: npt.NDArray[np.float64]  # [m] from the last bit's departure to its arrival

@@ -13,15 +13,15 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.group_views import (
+from halfway.core.missing import NONE
+from halfway.sim.engine.changes import Changes
+from halfway.sim.metrics.group_views import (
     forget_view,
     group_views,
     hear_announcement,
     nearest_member,
     suspect_member,
 )
-from halfway.core.missing import NONE
-from halfway.sim.engine.changes import Changes
 from halfway.sim.metrics.requests import RequestTally
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from halfway.adapters.interface import Commands, part
+from halfway.adapters.commands import Commands, part
 from halfway.sim.engine.changes import Changes
 from halfway.world.outages import LOST, NODE_DOWN, NODE_UP
 

@@ -57,7 +57,11 @@ def _grid(position, radius):
 
 @kernel
 def binned(position, grid):
-    """Sort points by grid cell: cell starts [cells+1], points in this order [n, 2], indices [n]."""
+    """Sort points by grid cell.
+
+    Return the start of each cell [cells + 1], the points in this order [n, 2], and their indices in
+    `position` [n].
+    """
     n = position.shape[0]
     cells = grid.rows * grid.columns
     first = np.zeros(cells + 1, _u4)
@@ -113,7 +117,9 @@ def _estimate(first, ordered, grid, radius):
 
 @kernel
 def grid_of(position, radius):
-    """Build the cell grid of points: grid, cells, order, and an estimate of the size of `who`."""
+    """Build the cell grid of points; return the grid, the three results of `binned`, and an
+    estimate of the size of `who`.
+    """
     grid = _grid(position, radius)
     first, ordered, label = binned(position, grid)
     return grid, first, ordered, label, _estimate(first, ordered, grid, radius)
@@ -121,8 +127,9 @@ def grid_of(position, radius):
 
 @kernel
 def fill(first, ordered, grid, radius, start, who, begin, k):
-    """Write a cell grid's neighbour rows from row `begin` and entry k on; return where the array
-    became full.
+    """Write a cell grid's neighbour rows from row `begin` and entry k on.
+
+    Return the row and the entry where `who` became full; (n, entries) if all rows are written.
     """
     n, room, reach = ordered.shape[0], who.shape[0], radius * radius
     for i in range(begin, n):

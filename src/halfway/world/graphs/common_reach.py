@@ -12,8 +12,8 @@ _ROWS_AT_ONCE = 4096
 def common_reach(network: Network) -> float:
     """Return the common reach: the largest r (positions' unit) below which all pairs are linked.
 
-    At least the radius on a unit disk graph; 0 where two nodes at one point are not linked. More
-    than any distance where all pairs are linked. The network must have positions.
+    On a unit disk graph, r is at least the radius. If two nodes at one point are not linked, r is
+    0. If all pairs are linked, r exceeds every distance. The network must have positions.
     """
     position = np.asarray(network.position)
     n, tree = network.n, cKDTree(position)

@@ -21,8 +21,9 @@ def _ones(bits):
 
 @inlined
 def in_first_half(seed, part, count):
-    """Return how many of the `count` nodes of a lazy graph's part are
-    in its first half: fair coins."""
+    """Return how many of the `count` nodes of a lazy graph's part are in its first half: fair
+    coins.
+    """
     word = seeded(seed, part)
     found = np.int64(0)
     for _ in range(count >> 6):
@@ -36,8 +37,9 @@ def in_first_half(seed, part, count):
 
 @kernel
 def first_ids(seed, n, levels):
-    """Return the first id of each of the 2^levels parts of a lazy
-    graph's level, and n: [2^levels + 1]."""
+    """Return the first id of each of the 2^levels parts of a lazy graph's level, and n: [2^levels +
+    1].
+    """
     parts = np.int64(1) << levels
     count = np.zeros(parts + 1, np.int64)
     count[0] = n

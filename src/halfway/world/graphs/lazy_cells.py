@@ -162,8 +162,9 @@ def cell_slot(graph, column, row):
 
 @inlined
 def place_in_cells(graph, value):
-    """Return the column of an x, or the row of a y, in a lazy graph; of
-    the nearest cell, if outside."""
+    """Return the column of an x, or the row of a y, in a lazy graph; of the nearest cell, if
+    outside.
+    """
     most = (np.int64(1) << graph.bits) - 1
     return min(max(np.int64(np.floor(value * float(most + 1))), 0), most)
 
@@ -171,7 +172,8 @@ def place_in_cells(graph, value):
 @inlined
 def _window(graph, x, y):
     """Find the slots of the cells that the disk around (x, y) may reach, in the order of their ids:
-    `graph.near`. Returns their number, nine at most."""
+    `graph.near`. Returns their number, nine at most.
+    """
     left, right = place_in_cells(graph, x - graph.radius), place_in_cells(graph, x + graph.radius)
     low, high = place_in_cells(graph, y - graph.radius), place_in_cells(graph, y + graph.radius)
     count = np.int64(0)
@@ -261,8 +263,9 @@ def neighbours(graph, i):
 
 @kernel
 def count_reached(graph, i, most):
-    """Return how many nodes of a lazy graph a breadth-first search from
-    node i reaches, `most` at most."""
+    """Return how many nodes of a lazy graph a breadth-first search from node i reaches, `most` at
+    most.
+    """
     graph = borrowed(graph)
     places = np.int64(8)
     while places < 4 * most:
@@ -291,7 +294,7 @@ def count_reached(graph, i, most):
 def draw_giant_pairs(graph, n, enough, most_draws, word, drawn):
     """Fill `drawn` [pairs, 2] with different nodes of a lazy graph that reach `enough` nodes each.
 
-    Returns how many nodes were drawn again; -1 if `most_draws` nodes in a row did not reach enough.
+    Returns how many draws were repeated; -1 if `most_draws` nodes in a row did not reach enough.
     """
     graph = borrowed(graph)
     again, in_a_row = np.int64(0), np.int64(0)

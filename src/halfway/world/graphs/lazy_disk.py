@@ -28,8 +28,8 @@ class LazyDisk:
     """A lazy unit disk graph of n nodes in the unit square: a link iff distance < radius.
 
     n from 1 to 2^31 - 1; radius in sides of the square; seed in [0, 2^64). Node ids are 0 to n - 1.
-    The graph is the same in any order of questions. To create it takes n / 64 random words for each
-    of up to 20 levels, 0.5 s for 10^9 nodes. Raises Problem for values outside these ranges.
+    The order of the queries does not change the graph. Its creation draws n / 64 random words for
+    each of up to 20 levels: 0.5 s for 10^9 nodes. Raises Problem for values outside these ranges.
     """
 
     def __init__(self, n: int, radius: float, seed: int) -> None:
@@ -62,22 +62,25 @@ class LazyDisk:
         return int(self.graph.drawn[0]), int(self.graph.drawn[1])
 
     def positions(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return positions [k, 2] of nodes [k] of the lazy graph.
-        Raises Problem for an unknown id."""
+        """Return positions [k, 2] of nodes [k] of the lazy graph. Raises Problem for an
+        unknown id.
+        """
         self.check(nodes)
         position = np.empty((len(nodes), 2))
         lazy_cells.positions(self.graph, np.asarray(nodes, np.int64), position)
         return position
 
     def neighbours(self, node: int) -> npt.NDArray[np.uint32]:
-        """Return neighbours of a node of the lazy graph, ascending.
-        Raises Problem for an unknown id."""
+        """Return neighbours of a node of the lazy graph, ascending. Raises Problem for an unknown
+        id.
+        """
         self.check(np.array([node]))
         return np.asarray(lazy_cells.neighbours(self.graph, node))
 
     def count_reached(self, node: int, most: int = GIANT) -> int:
         """Return how many nodes a breadth-first search of the lazy graph reaches from a node, the
-        node included; the search stops at `most`."""
+        node included; the search stops at `most`.
+        """
         self.check(np.array([node]))
         return int(lazy_cells.count_reached(self.graph, node, most))
 
@@ -102,7 +105,8 @@ class LazyDisk:
 
     def materialised(self) -> Network:
         """Return the whole lazy graph as a network: row i is node i. The network takes the memory
-        of any network, so it is for tests and for small n."""
+        of any network, so it is for tests and for small n.
+        """
         position = self.positions(np.arange(self.n))
         built = unit_disk(position, self.radius, name=self.name)
         assert built.labels is not None

@@ -1,7 +1,7 @@
 """Unit disk graphs by a cell grid: of given points, or of uniform points redrawn until connected.
 
 Rows are in cell order: near nodes lie near in memory, and the neighbours of a row are found in
-ascending order without a sort. `labels` are the indices of the given positions.
+ascending order without a sort. `Network.labels` are the indices of the given positions.
 """
 
 import math
@@ -32,8 +32,8 @@ class ConnectedDraw(NamedTuple):
 def unit_disk(position: npt.ArrayLike, radius: float, *, name: str = "unit disk graph") -> Network:
     """Return the unit disk graph of points in a plane: a link iff distance < radius [drw §3].
 
-    position [n, 2] in any unit, radius in the same. `labels` of the result are indices into
-    `position` (integers). Time O(n + links) for points spread over their bounding box.
+    position [n, 2] in any unit, radius in the same. `Network.labels` are indices into `position`
+    (integers). Time O(n + links) for points spread over their bounding box.
     Raises Problem for no points, coordinates that are not finite, or a radius <= 0.
     """
     points = _checked_positions(position)

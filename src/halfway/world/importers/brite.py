@@ -51,9 +51,10 @@ class _Lines(NamedTuple):
 def read_brite(path: str | Path, *, largest: bool = False) -> Brite:
     """Read a .brite file, or .brite.gz.
 
-    The delay of a link is that of the file (ms), or its length (km) over the speed of light where
-    that is -1. Its bandwidth is in Mb/s, infinite where it is -1. Directions are dropped and
-    counted in `left_out`. largest: only the largest component. Raises Problem with file and line.
+    The delay of a link is that of the file (ms), or, if that is negative, its length (km) over the
+    speed of light. A bandwidth in the file is in Mb/s; without a positive one it is infinite.
+    Directions are dropped and counted in `Network.left_out`. largest: only the largest component.
+    Raises Problem with file and line.
     """
     where = Path(path)
     body = content(where).replace(b"\0", b"").decode("utf-8", "replace")

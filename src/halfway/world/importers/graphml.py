@@ -105,7 +105,7 @@ class _Reader(XmlReader):
                 ends[k, side] = index[name]
         if not self.links:
             raise Problem(
-                "the file has no links: expected an <edge> for each", where=str(self.path)
+                "the file has no links: expected an <edge> for each link", where=str(self.path)
             )
         return LinkList(list(index), ends, self.positions(), {})
 

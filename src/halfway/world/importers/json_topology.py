@@ -199,8 +199,9 @@ def _olsr(items: Items, name: str, ends: tuple[str, str]) -> JsonTopology:
 
 
 def _vis(items: Items, routers: list[Any]) -> JsonTopology:
-    """Return the topology of batadv-vis: an interface belongs to the
-    router of its primary address."""
+    """Return the topology of batadv-vis: an interface belongs to the router of its primary
+    address.
+    """
     primary: dict[Any, Any] = {}
     links, nodes = [], []
     for k, one in enumerate(routers):
@@ -239,8 +240,9 @@ def _renamed(links: Iterable[JsonLink], primary: Mapping[Any, Any]) -> list[Json
 
 
 def _neighbours(items: Items, routers: Mapping[str, Any]) -> JsonTopology:
-    """Return the topology of neighbours by alfred or respondd: a node
-    id per router, TQ per neighbour."""
+    """Return the topology of neighbours by alfred or respondd: a node id per router, TQ per
+    neighbour.
+    """
     router: dict[Any, Any] = {}  # the address of an interface -> the node id
     links, nodes = [], []
     for name, one in routers.items():

@@ -46,6 +46,32 @@ class LinkQuality(NamedTuple):
         return f"{', '.join(self.columns)} {' and '.join(limits)}"
 
 
+class LinkColumns(NamedTuple):
+    """The columns of a network file that have its links, and the limits of a link's quality.
+
+    source, target: columns with the ends of a link (default: the first two). Columns without a
+        header are named 1, 2, 3…
+    quality: one column if a line is an ordered pair, or two ("ab,ba") if a line is a link. Nodes
+        are linked iff both directions are > threshold and < under (default: > 0); either, if not
+        `both_ways`. Empty or missing qualities are never within the limits. Without a quality each
+        line is a link. A table with one column that lists each link once is symmetric.
+    only: column -> value: lines with another value are skipped.
+    """
+
+    source: str | None = None
+    target: str | None = None
+    quality: str | Sequence[str] = ()
+    threshold: float | None = None
+    under: float | None = None
+    both_ways: bool = True
+    only: Mapping[str, str] | None = None
+
+    def measured(self) -> LinkQuality:
+        """Return the quality columns as a list, with their limits."""
+        columns = column_names(self.quality)
+        return LinkQuality(columns, self.threshold, self.under, self.both_ways)
+
+
 class TextTable:
     """The rows of a link table file with line numbers; errors name file:line:column."""
 
@@ -144,19 +170,17 @@ def blank_table(path: Path) -> TextTable:
     return table
 
 
-def links(
-    table: TextTable, ends: tuple[str | None, str | None], quality: LinkQuality,
-    only: Mapping[str, str],
-) -> LinkList:  # fmt: skip
+def links(table: TextTable, columns: LinkColumns) -> LinkList:
     """Return the nodes and links of a table; every id in a read line is a node, linked or not."""
     if len(table.columns) < 2:
         what = f"one column ({table.columns[0][:40]}): expected two ends of a link"
         raise Problem(what, where=str(table.path))
-    source = 0 if ends[0] is None else table.column(ends[0])
-    target = 1 if ends[1] is None else table.column(ends[1])
+    source = 0 if columns.source is None else table.column(columns.source)
+    target = 1 if columns.target is None else table.column(columns.target)
     if source == target:
         what = f"source = target = '{table.columns[source]}': expected two different columns"
         raise Problem(what, where=str(table.path))
+    quality, only = columns.measured(), columns.only or {}
     valued = [table.column(name) for name in quality.columns]
     wanted = [(table.column(name), value) for name, value in only.items()]
     index: dict[str, int] = {}
@@ -195,8 +219,9 @@ def _on_links(
     pairs: list[tuple[int, int]], linked: list[tuple[int, int]], quality: LinkQuality,
     *, symmetric: bool,
 ) -> tuple[str, ...]:  # fmt: skip
-    """Return the remarks on a table's links: how many are within the
-    limits, and how it was read."""
+    """Return the remarks on a table's links: how many are within the limits, and how it was
+    read.
+    """
     every, kept = ({(min(pair), max(pair)) for pair in some} for some in (pairs, linked))
     found = []
     if symmetric:
@@ -233,12 +258,12 @@ def _none_within(table: TextTable, values: list[list[float]], quality: LinkQuali
     return Problem(what, where=str(table.path), remedy=remedy)
 
 
-def positions(
+def positions_in(
     table: TextTable, wanted: Sequence[str]
 ) -> tuple[dict[str, tuple[float, float]], bool]:
     """Return a table's positions by node id, NaN where empty, and whether they are lon, lat.
 
-    wanted: columns id, x, y, or ().
+    wanted: the columns of id, x and y; (): those with the usual names.
     """
     name, x, y = _position_columns(table, wanted)
     titles = table.columns[x].lower(), table.columns[y].lower()
@@ -251,6 +276,12 @@ def positions(
             raise table.problem(f"node {label} has two positions", line, name)
         found[label] = (table.number(row, line, x), table.number(row, line, y))
     return found, titles in GEOGRAPHIC
+
+
+def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names in a list of columns, which commas may separate."""
+    given = columns.split(",") if isinstance(columns, str) else columns
+    return tuple(name.strip() for name in given if name.strip())
 
 
 def _position_columns(table: TextTable, wanted: Sequence[str]) -> tuple[int, int, int]:

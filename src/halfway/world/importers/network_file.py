@@ -16,12 +16,14 @@ from halfway.world.importers.geojson import topology_of
 from halfway.world.importers.graphml import graphml_links
 from halfway.world.importers.json_topology import JSON
 from halfway.world.importers.link_table import (
+    LinkColumns,
     LinkQuality,
     TextTable,
     blank_table,
+    column_names,
     csv_table,
     links,
-    positions,
+    positions_in,
 )
 from halfway.world.importers.projection import PROJECTED, projected
 
@@ -29,55 +31,43 @@ GRAPHML = (".graphml", ".xml")
 BRITE = ".brite"
 _CSV = (".csv",)
 _BLANKS = (".txt", ".tsv", ".tab", ".dat", ".edges", ".edgelist", ".links", ".intra")
+_ALL = LinkColumns()
 
 
 def read_network(
     path: str | Path,
+    columns: LinkColumns = _ALL,
     *,
-    source: str | None = None,
-    target: str | None = None,
-    quality: str | Sequence[str] = (),
-    threshold: float | None = None,
-    under: float | None = None,
-    both_ways: bool = True,
-    only: Mapping[str, str] | None = None,
-    positions_from: str | Path | None = None,
+    positions: str | Path | None = None,
     position_columns: str | Sequence[str] = (),
     partial_positions: bool = False,
     largest: bool = False,
 ) -> Network:
     """Read a network file; the suffix (before an optional .gz) gives the format.
 
-    source, target: columns with the ends of a link (default: the first two). Columns without a
-        header are named 1, 2, 3…
-    quality: one column if a line is an ordered pair, or two ("ab,ba") if a line is a link. Nodes
-        are linked iff both directions are > threshold and < under (default: > 0); either, if not
-        `both_ways`. Empty or missing qualities are never within the limits. Without a quality each
-        line is a link. A table with one column that lists each link once is symmetric.
-    only: column -> value: lines with another value are skipped.
-    positions_from: a table with an id and x, y (or lon, lat) per node, in any unit; it may list
-        nodes without links. position_columns: its id, x and y, if they have other names.
-        Longitude and latitude are projected to metres. partial_positions: accept a file or a
-        table in which only some nodes have a position, and use none of them then.
+    columns: which columns have the links, and which lines are links.
+    positions: a table with an id and x, y (or lon, lat) per node, in any unit; it may list nodes
+        without links. position_columns: its id, x and y, if they have other names. Longitude and
+        latitude are projected to metres. partial_positions: accept a file or a table in which
+        only some nodes have a position, and use none of them then.
     largest: only the largest component.
 
-    `labels` are the file's ids, `position` is None unless all nodes have one, `left_out` counts
-    dropped items, `remarks` names them. Raises Problem with file, line and column.
+    `Network.labels` are the file's ids, `Network.position` is None unless all nodes have one,
+    `Network.left_out` counts dropped items, and `Network.remarks` names them. Raises Problem with
+    file, line and column.
     """
-    where = Path(path)
-    chosen = LinkQuality(_names(quality), threshold, under, both_ways)
-    _check(where, chosen)
-    by_column = bool(source or target or chosen.columns or only)
-    _check_format(where, by_column=by_column, placed=positions_from is not None)
+    where, placed = Path(path), None if positions is None else Path(positions)
+    _check(where, columns.measured())
+    _check_format(where, columns, placed=placed is not None)
     if suffix(where) == BRITE:
         found = read_brite(where, largest=largest).underlay.network
         return replace(found, remarks=_remarks(found, where.name))
-    listed = _listed(where, (source, target), chosen, only or {})
-    if positions_from is not None:
-        listed = _with_positions(listed, Path(positions_from), _names(position_columns))
+    listed = _listed(where, columns)
+    if placed is not None:
+        listed = _with_positions(listed, placed, column_names(position_columns))
     found = network_of(listed, stem(where), largest=largest)
     if found.position is None and not partial_positions:
-        _check_placed(listed, found, where, positions_from)
+        _check_placed(listed, found, where, placed)
     return replace(found, remarks=_remarks(found, where.name))
 
 
@@ -87,35 +77,32 @@ def _remarks(found: Network, file: str) -> tuple[str, ...]:
     return tuple(f"{file}: {one}" for one in found.remarks if not (ignored and PROJECTED in one))
 
 
-def _check_placed(
-    listed: LinkList, found: Network, path: Path, positions_from: str | Path | None
-) -> None:
+def _check_placed(listed: LinkList, found: Network, path: Path, placed: Path | None) -> None:
     """Raise Problem if a file has positions, but not of all nodes of the network."""
     inside = set(map(found.label, range(found.n)))
     unplaced = np.flatnonzero(np.isnan(listed.position).any(axis=1)).tolist()
     names = [listed.labels[i] for i in unplaced if listed.labels[i] in inside]
-    if positions_from is None and len(names) == found.n:
+    if placed is None and len(names) == found.n:
         return
     what = f"no position for {len(names)} of {found.n} nodes{shortened(names)}"
     remedy = "add their positions, or leave the file out"
-    if positions_from is None:
+    if placed is None:
         remedy = "add their positions, or set partial_positions (true) to use no positions"
-    raise Problem(what, where=str(positions_from or path), remedy=remedy)
+    raise Problem(what, where=str(placed or path), remedy=remedy)
 
 
-def _listed(
-    path: Path, ends: tuple[str | None, str | None], quality: LinkQuality, only: Mapping[str, str]
-) -> LinkList:
-    """Return the links of a network in GraphML, a table or JSON, with
-    the positions in the same file."""
+def _listed(path: Path, columns: LinkColumns) -> LinkList:
+    """Return the links of a network in GraphML, a table or JSON, with the positions in the same
+    file.
+    """
     if suffix(path) in GRAPHML:
         listed, _, geographic = graphml_links(path)
         return _in_metres(listed, path) if geographic else listed
     if suffix(path) not in JSON:
-        return links(table_of(path), ends, quality, only)
+        return links(table_of(path), columns)
     topology = topology_of(path)
-    listed = links(topology.links, ends, quality, only)
-    return _placed(listed, positions(topology.nodes, ()), path)
+    listed = links(topology.links, columns)
+    return _placed(listed, positions_in(topology.nodes, ()), path)
 
 
 def _in_metres(listed: LinkList, path: Path) -> LinkList:
@@ -124,8 +111,9 @@ def _in_metres(listed: LinkList, path: Path) -> LinkList:
     return listed._replace(position=metres, remarks=remarks)
 
 
-def _check_format(path: Path, *, by_column: bool, placed: bool) -> None:
+def _check_format(path: Path, columns: LinkColumns, *, placed: bool) -> None:
     kind = suffix(path)
+    by_column = any((columns.source, columns.target, columns.measured().columns, columns.only))
     if kind == BRITE and (by_column or placed):
         remedy = "leave out source, target, quality, only and positions"
         raise Problem("a .brite file has no columns", where=str(path), remedy=remedy)
@@ -136,7 +124,7 @@ def _check_format(path: Path, *, by_column: bool, placed: bool) -> None:
 
 def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> LinkList:
     table = topology_of(path).nodes if suffix(path) in JSON else table_of(path)
-    placed = positions(table, columns)
+    placed = positions_in(table, columns)
     where = placed[0]
     if not where.keys() & set(listed.labels):
         what = f"ids {', '.join(list(where)[:3])}…: expected ids of the links "
@@ -184,11 +172,6 @@ def suffix(path: Path) -> str:
 def stem(path: Path) -> str:
     """Return the name of a network file without its suffixes."""
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem
-
-
-def _names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    given = columns.split(",") if isinstance(columns, str) else columns
-    return tuple(name.strip() for name in given if name.strip())
 
 
 def _check(path: Path, quality: LinkQuality) -> None:

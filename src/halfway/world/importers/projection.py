@@ -16,9 +16,10 @@ _Doubles = npt.NDArray[np.float64]
 
 
 def projected(degrees: _Doubles, where: str) -> tuple[_Doubles, str]:
-    """Return longitudes and latitudes [n, 2] in degrees as metres, and the remark that names it.
+    """Return longitudes and latitudes [n, 2] in degrees as metres, and a remark on the projection.
 
-    NaN stays NaN. Raises Problem for values that are not degrees.
+    NaN stays NaN; without any position the remark is "". Raises Problem for values that are not
+    degrees.
     """
     east, north = degrees.T
     known = ~np.isnan(east + north)

@@ -10,13 +10,12 @@ from halfway.problem import Problem
 from halfway.world.graphs.compressed import LinkList
 from halfway.world.importers.brite import read_brite
 from halfway.world.importers.graphml import graphml_links
-from halfway.world.importers.link_table import LinkQuality, TextTable, links
+from halfway.world.importers.link_table import LinkColumns, TextTable, links
 from halfway.world.importers.network_file import BRITE, GRAPHML, stem, suffix, table_of
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S, Doubles, Underlay, underlay_of
 from halfway.world.underlays.waxman import uniform_bandwidths
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
-_ALL = LinkQuality((), None, None, True)
 _MILLI, _MEGA = 1e-3, 1e6
 _METRES_IN_KM = 1000.0
 HOP_S = 1e-3
@@ -51,7 +50,7 @@ def read_underlay(
     if kind in GRAPHML:
         return _from_graphml(where, largest)
     table = table_of(where)
-    listed = links(table, (None, None), _ALL, {})
+    listed = links(table, LinkColumns())
     delay_s, bandwidth_bps = (np.full(len(listed.ends), value) for value in (hop_s, np.nan))
     if delay_ms is not None:
         delay_s = _column(table, delay_ms) * _MILLI

@@ -17,7 +17,9 @@ SHORTEST_GAP = 1e-9
 
 
 class LinkChanges(NamedTuple):
-    """Crossings, changes of links to up or down by (t, a, b); the changes of a pair alternate."""
+    """Crossings: links that come up or go down, in order of (t, a, b). The changes of one pair
+    alternate.
+    """
 
     t: npt.NDArray[np.float64]  # [changes] seconds
     a: npt.NDArray[np.int32]  # [changes] rows, a < b
@@ -128,7 +130,10 @@ def _add_path(pieces, legs, i, k, begin, end, most, count):
 
 @kernel
 def cut(legs, presence, cursors, most, begin, end, pieces):
-    """Cut paths in [begin, end) to pieces for crossings, by node and time: number, -1 if full."""
+    """Cut paths in [begin, end) into pieces for crossings, by node and time; return their number.
+
+    -1: `pieces` is full.
+    """
     count = 0
     for i in range(legs.first.shape[0] - 1):
         pieces.first[i] = count

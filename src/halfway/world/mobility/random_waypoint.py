@@ -110,7 +110,7 @@ def _mean_distance(width: float, height: float) -> float:
 
 
 def _mean_slowness(slow: float, fast: float) -> float:
-    """Return random waypoint's mean of 1/v for uniform v, in s/m; finite even if low = 0."""
+    """Return random waypoint's mean of 1/v for uniform v, in s/m; finite even if slow = 0."""
     if slow == fast:
         return 1.0 / slow
     low = max(slow, fast * 1e-9)

@@ -41,8 +41,8 @@ _SKIPPED = re.compile(r"\$god_\s|set\s+(god_|opt\(|val\(|topo)\b|\$topo\s")
 def read_motion(path: str | Path) -> Traces:
     """Read a mobility trace; the suffix (before an optional .gz) gives the format.
 
-    .csv: `read_tracks`; .gpx, .xml, .fcd: GPX or SUMO; .one, .txt: The ONE; others: ns-2, or
-    BonnMotion if the first line has only numbers.
+    .csv: `read_tracks`; .gpx, .xml, .fcd: GPX or SUMO; .one, .txt: The ONE; any other known suffix:
+    ns-2, or BonnMotion if the first line has only numbers. Raises Problem for an unknown suffix.
     """
     where = Path(path)
     plain = where.with_suffix("") if where.suffix.lower() == ".gz" else where
@@ -106,7 +106,7 @@ def _usual_columns(table: TextTable) -> list[list[str]]:
 
 
 def _track_columns(table: TextTable) -> list[int]:
-    """Return the columns of a trace: node, time, x and y. Problem that names all missing ones."""
+    """Return the columns of a trace: node, time, x and y. Raises Problem with all missing ones."""
     lower = [column.lower() for column in table.columns]
     chosen = _usual_columns(table)
     if all(chosen):

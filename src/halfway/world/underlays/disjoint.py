@@ -23,8 +23,8 @@ def disjoint_pair(
 ) -> tuple[Rows, Rows] | None:
     """Return two paths of least total weight that share only their ends.
 
-    The lighter is first. None where no two exist, by Menger's theorem exactly where one node (or
-    the link between the ends) lies on every path. weight [m] by place.
+    The lighter is first. None: no two exist, which by Menger's theorem holds exactly if one node
+    (or the link between the ends) lies on every path. weight [m]: by place.
     """
     found = disjoint_paths(network, weight, source, target, 2, closed)
     return (found[0], found[1]) if len(found) == 2 else None
@@ -36,9 +36,9 @@ def disjoint_paths(
 ) -> list[Rows]:  # fmt: skip
     """Return up to `most` paths that share only their ends; fewer if no more exist.
 
-    They have the least total weight of so many, the lightest is first. There are fewer than `most`
-    exactly where no more exist. Raises Problem as `routes.shortest` does, and for ends that are
-    the same row.
+    Their total weight is the least for their number, and the lightest is first. There are fewer
+    than `most` exactly where no more exist. Raises Problem as `routes.shortest` does, and for ends
+    that are the same row.
     """
     return disjoint_legs(network, weight, source, {target: most}, closed)
 
@@ -47,12 +47,11 @@ def disjoint_legs(
     network: Network, weight: Doubles, source: int, wanted: Mapping[int, int],
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """Return disjoint paths from one source, with no other node in
-    common but ends, to several targets.
+    """Return disjoint paths from one source to several targets; only their ends are in common.
 
     wanted: target -> number of paths that end there; no path passes through a target on its way
-    to another. Returns as many paths as exist, of the least total weight of so many, the lightest
-    first; compare their number with the sum of `wanted`.
+    to another. Returns as many paths as exist, the lightest first; their total weight is the least
+    for their number. Compare this number with the sum of `wanted`.
     """
     n, shut = network.n, routes.all_open(network) if closed is None else closed
     routes.check_weights(network, weight, shut)

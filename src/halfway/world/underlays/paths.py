@@ -17,10 +17,7 @@ Rows = npt.NDArray[np.int32]
 
 
 def distances(network: Network, source: int) -> Rows:
-    """Return [n]: hops of a shortest path from row `source`, breadth first.
-
-    Return -1 where there is none.
-    """
+    """Return [n]: hops of a shortest path from row `source`, breadth first; -1: no path."""
     if not 0 <= source < network.n:
         raise Problem(f"row = {source}: expected 0…{network.n - 1}", where=network.name)
     hops, queue = np.full(network.n, -1, np.int32), np.empty(network.n, np.int32)
@@ -68,8 +65,9 @@ def tree_path_loads(parent: Rows, permutations: npt.NDArray[np.integer]) -> npt.
 
 
 def diameter(network: Network) -> int:
-    """Return the diameter: hops of the longest shortest path, within
-    components if there are several."""
+    """Return the diameter: hops of the longest shortest path, within components if there are
+    several.
+    """
     return int(_longest(network.start, network.who))
 
 

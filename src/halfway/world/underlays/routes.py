@@ -23,13 +23,14 @@ Flags = npt.NDArray[np.bool_]
 class Closed(NamedTuple):
     """Nodes and links that a route over the underlay may not use."""
 
-    rows: Flags  # [n] these nodes, as ends neither
+    rows: Flags  # [n] these nodes, not even as ends
     places: Flags  # [m] these links, by place of `network.who`, in the direction of travel
 
 
 class Tree(NamedTuple):
     """Shortest routes from one source to all rows; of equally short ones, at each node from its end
-    backwards, the one whose last row but one is lowest."""
+    backwards, the one whose last row but one is lowest.
+    """
 
     source: int
     weight: Doubles  # [n] of the path to each row; infinite where there is none
@@ -65,8 +66,7 @@ def shortest(network: Network, weight: Doubles, source: int, closed: Closed | No
 def shortest_from(
     network: Network, weight: Doubles, sources: Iterable[int], closed: Closed | None = None
 ) -> list[Tree]:
-    """Return shortest routes by weight from each of many sources, each
-    as `shortest` returns them."""
+    """Return shortest routes by weight from each of many sources, as `shortest` returns them."""
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
     heap, trees = _heap(network), []
@@ -106,8 +106,9 @@ def path(tree: Tree, target: int) -> Rows:
 
 
 def places_on(network: Network, rows: Rows) -> Rows:
-    """Return [hops]: the places of `network.who` on a route, in order;
-    Problem for rows without a link."""
+    """Return [hops]: the places of `network.who` on a route, in order; Problem for rows without a
+    link.
+    """
     places: Rows = _places_on(network.start, network.who, rows)
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))

@@ -49,10 +49,10 @@ class Waxman(NamedTuple):
 def waxman(parameters: Waxman, seed: int) -> Underlay:
     """Draw a Waxman underlay; the same bytes from the same seed in [0, 2^64) on every machine.
 
-    `labels` number the nodes as they joined. `position` is in kilometres. The delay of a link is
-    its length over the speed of light. Bandwidths are in Mb/s, from `least` to `most`: "constant"
-    gives `least` to all links, and "exponential" has the mean `least`. Raises Problem for
-    parameters out of range.
+    `Network.labels` number the nodes as they joined, and positions are in km. The delay of a link
+    is its length over the speed of light. Bandwidths are from `least_mbps` to `most_mbps`:
+    "constant" gives `least_mbps` to all links, and "exponential" has the mean `least_mbps`. Raises
+    Problem for parameters out of range.
     """
     _check(parameters, seed)
     n, m = parameters.n, parameters.m
@@ -75,8 +75,9 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
 
 
 def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
-    """Return [links]: Waxman bandwidths in bits a second, uniform from
-    least to most (in Mb/s) [uas Table 2 and its text]."""
+    """Return [links]: Waxman bandwidths in bits a second, uniform from least to most (in Mb/s) [uas
+    Table 2 and its text].
+    """
     speed_mbps = np.empty(links)
     word = np.uint64(seeded(np.uint64(seed), _SPEEDS))
     waxman_bandwidths.draw_uniform(speed_mbps, least_mbps, most_mbps, word)

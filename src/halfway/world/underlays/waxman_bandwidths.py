@@ -9,7 +9,7 @@ _TAIL = 1.2  # the exponent of heavy-tailed bandwidths
 
 @kernel
 def draw_uniform(out, least, most, word):
-    """Draw a Waxman network's bandwidths: fill out with uniform numbers from least to most."""
+    """Fill `out` with uniform bandwidths of a Waxman network, from `least` to `most`."""
     for k in range(out.shape[0]):
         word = advanced(word)
         out[k] = least + uniform(mixed(word)) * (most - least)
@@ -17,7 +17,7 @@ def draw_uniform(out, least, most, word):
 
 @kernel
 def draw_heavy_tailed(out, least, most, word):
-    """Draw Waxman bandwidths: fill out from least to most, with a Pareto tail."""
+    """Fill `out` with heavy-tailed bandwidths of a Waxman network: a Pareto law cut at `most`."""
     kept = exponential(_TAIL * logarithm(least / most))
     for k in range(out.shape[0]):
         word = advanced(word)
@@ -27,7 +27,7 @@ def draw_heavy_tailed(out, least, most, word):
 
 @kernel
 def draw_exponential(out, mean, word):
-    """Fill `out` with exponential bandwidths for a Waxman network, with a given mean."""
+    """Fill `out` with exponential bandwidths of a Waxman network, of a given mean."""
     for k in range(out.shape[0]):
         word = advanced(word)
         out[k] = -mean * logarithm(1.0 - uniform(mixed(word)))

@@ -20,7 +20,7 @@ def _room(count):
 
 @inlined
 def _taken(table, key):
-    # Inserts the key; whether it was there before. The table has spare room.
+    # Insert the key, and return whether it was there before. The table has spare room.
     mask = np.uint64(table.shape[0] - 1)
     at = mixed(np.uint64(key)) & mask
     while table[at] != _EMPTY:

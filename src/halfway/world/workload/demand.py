@@ -121,9 +121,9 @@ class Listed:
 class Drawn:
     """A demand with roles and publications drawn by a seed; memory is constant in the events.
 
-    For each topic `publishers` rows and `subscribers` others, all distinct, uniform among n. Each
-    event has a uniform topic and a uniform publisher of it. arrivals="regular": event k at
-    start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
+    Each topic has `publishers_each` rows and `subscribers_each` other ones, all distinct, uniform
+    among n. Each event has a uniform topic and a uniform publisher of it. arrivals="regular": event
+    k at start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
     width: for content-based runs, a topic is a number, and its subscribers want `width`
     consecutive numbers, from it on (or the last `width` numbers).
     exponent: topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the

@@ -23,8 +23,8 @@ ANNOUNCEMENT_BYTES = 4  # the lifetime in ms, 31 bits, and whether the member le
 # The role of a publisher ends so many seconds after the member left, so that its last announcement
 # still finds its paths.
 LINGER_S = 1.0
-_FIRST = 0.1  # of the period: the first announcement is at most so late, drawn
-_JITTER = 0.1  # of the period: the largest difference of a gap from the period
+_FIRST = 0.1  # share of the period: the largest random delay of the first announcement
+_JITTER = 0.1  # share of the period: the largest difference of a gap from it
 
 
 class Stay(NamedTuple):
@@ -152,10 +152,9 @@ def drawn_stays(
 ) -> list[Stay]:  # fmt: skip
     """Draw the stays of the groups' members: distinct uniform rows of each group.
 
-    clients_each: further members of each group, which only subscribe.
-
-    join_s: members join at uniform times of this range. stay_s: the mean of the exponential time
-    for which a member stays; None: to the end of the run. Raises Problem for too many members.
+    clients_each: further members of each group, which only subscribe. join_s: members join at
+    uniform times of this range. stay_s: the mean of the exponential time for which a member stays;
+    None: to the end of the run. Raises Problem for too many members.
     """
     if members_each > n:
         what = f"members_each = {members_each}: expected at most {n}, the number of nodes"

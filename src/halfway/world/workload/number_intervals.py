@@ -23,10 +23,10 @@ _CAPABILITY, _SUBSCRIBER, _EVENT = 0x41, 0x42, 0x43  # ids of random streams
 class NumberIntervals:
     """Demand with number intervals; events are a Poisson process, detected by capability.
 
-    Each node subscribes with probability `share` to one interval: a uniform centre, and a length
-    that is normal with `length` and `variance` (a sum of twelve uniforms), clipped to 1…numbers.
-    An event's number is uniform; the one node that detects it is drawn in proportion to its
-    capability, 1 / rank^1 for a random ranking: a power law. Raises Problem for bad values.
+    Each node subscribes with probability `share` to one interval, clipped to 1…numbers. Its centre
+    is uniform, and its length normal with the mean `length` and `variance` (a sum of twelve
+    uniforms). An event's number is uniform. The one node that detects it is drawn in proportion to
+    its capability, 1 / rank for a random ranking: a power law. Raises Problem for bad values.
     """
 
     n: int

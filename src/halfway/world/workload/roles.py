@@ -164,8 +164,9 @@ class SubscribedPeriods:
         self, row: npt.NDArray[np.integer[Any]], topic: npt.NDArray[np.integer[Any]] | int,
         at: npt.NDArray[np.float64] | float,
     ) -> npt.NDArray[np.bool_]:  # fmt: skip
-        """Return whether a workload's subscriptions hold at those times
-        (seconds), one for each pair."""
+        """Return whether a workload's subscriptions hold at those times (seconds), one for each
+        pair.
+        """
         found = np.ones(len(row), bool)
         known, place = self._places(row, topic)
         then = np.broadcast_to(at, len(row))[known]

@@ -40,7 +40,7 @@ class PacketStream:
     def receive(self, data: bytes) -> list[Packet | Broken]:
         """Take bytes that arrived; return the MQTT packets that they complete, in order.
 
-        Broken is the last event where the bytes break the standard; after it nothing is returned.
+        Broken is the last item where the bytes break the standard; after it nothing is returned.
         No bytes raise an exception. At most one packet is buffered.
         """
         events: list[Packet | Broken] = []

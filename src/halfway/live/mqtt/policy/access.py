@@ -41,8 +41,9 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return allowed and (not self.deny or self.may_receive(topic))
 
     def may_subscribe(self, topic_filter: str) -> bool:
-        """Return whether the client may subscribe: an own filter covers it, and no denied one
-        does."""
+        """Return whether the client may subscribe: an own filter covers it, and no denied
+        one does.
+        """
         allowed = self.subscribe is None or any(covers(one, topic_filter) for one in self.subscribe)
         return allowed and not any(covers(one, topic_filter) for one in self.deny)
 
@@ -73,7 +74,7 @@ class Access(Protocol):
 
 
 class Anyone:
-    """Admits every client, to all topics: for a door that only this machine reaches."""
+    """The access of a door that only this machine reaches: every client, and all topics."""
 
     def admit(self, _username: str | None, _password: bytes | None) -> Permissions | None:
         """Return the permission for all topics."""

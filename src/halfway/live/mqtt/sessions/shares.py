@@ -97,10 +97,12 @@ class Shares:
             self._others.pop(event.publisher, None)
 
     def choose(self, share: Share, event: bytes, now: float) -> ClientSession | None:
-        """Return the session that receives a message, or None if there is none, or at another door.
+        """Return the session of this door that receives a message, or None.
 
-        event: the identity of the message, equal at all doors. Sessions that are online come
-        first, in turn.
+        None: no session of the share is here, or another door serves the message.
+
+        event: the identity of the message, equal at all doors. Sessions that are online come first,
+        in turn.
         """
         sessions = self._members.get(share)
         if not sessions:

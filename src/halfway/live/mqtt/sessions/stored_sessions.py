@@ -51,12 +51,12 @@ class SavedMessage(msgspec.Struct, array_like=True):
     packet_id: int = 0  # 0: it was not sent yet
     is_received: bool = False  # PUBREC has arrived
 
-    def message(self, left_s: float) -> Message:
-        """Return the message; left_s: until it expires, by the clock of the door."""
+    def message(self, expires_at: float) -> Message:
+        """Return the message for a session. expires_at: seconds of the door's clock."""
         fields = PacketFields(self.properties)
         return Message(
             self.topic, self.payload, self.message_qos, self.message_retain,
-            read_properties(fields, "publish"), self.origin, left_s,
+            read_properties(fields, "publish"), self.origin, expires_at,
         )  # fmt: skip
 
 

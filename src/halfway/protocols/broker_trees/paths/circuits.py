@@ -166,7 +166,7 @@ def way_back(circuits, i, message):
 
 @inlined
 def is_in_transit(own, message):
-    """Return whether row i must forward a record on a circuit, as it is not the target."""
+    """Return whether a node must forward a record on a circuit, as it is not the target."""
     return message.args[DIRECTION] > 0 and message.target != own
 
 

@@ -4,7 +4,7 @@ passes it on.
 The paper's links lose nothing. Where hops are acknowledged, an announcement or a search that a node
 sends to all neighbours counts as arrived when another node than the one it came from passes it on.
 A node keeps it among its reliable hops, without a sequence number on the air, so that no neighbour
-answers it. Nodes behind which there is nothing repeat it in vain, `retries` times.
+answers it. A node without other neighbours repeats it `retries` times without an answer.
 """
 
 from halfway.core.compiled import apart, inlined

@@ -117,8 +117,9 @@ def map_script() -> str:
 
 
 def _board(replays: Sequence[Replay], places: dict[str, int]) -> str:
-    """Return the board of the map section: the panels and all controls;
-    `controls.js` binds them."""
+    """Return the board of the map section: the panels and all controls; `controls.js` binds
+    them.
+    """
     buttons = ""
     if len(replays) > 1:
         buttons = '<button type="button" data-system="-1" aria-pressed="true">all systems</button>'

@@ -108,8 +108,9 @@ def packed_replay(replay: Replay, most_bytes: int) -> Packed:
 
 
 def _fewer(name: str, table: Columns) -> Columns:
-    """Return about half of a replay's table to pack: every second
-    transmission, or the first half."""
+    """Return about half of a replay's table: every second row of transmissions, else the first
+    half.
+    """
     rows = len(table["t"])
     which = slice(0, rows, 2) if name == "sent" else slice(0, rows // 2)
     return {column: values[which] for column, values in table.items()}

@@ -20,8 +20,9 @@ class Axis(NamedTuple):
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """Return a value's position on a plot's axis; values beyond the
-        ends are drawn at the ends."""
+        """Return a value's position on a plot's axis; values beyond the ends are drawn at
+        the ends.
+        """
         low, high, one = self.low, self.high, min(max(value, self.low), self.high)
         if self.log:
             low, high, one = math.log(low), math.log(high), math.log(one)

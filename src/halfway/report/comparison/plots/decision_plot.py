@@ -31,7 +31,7 @@ class _Scale(NamedTuple):
     """The scale of a decision plot: the axis, and the shown text of a value."""
 
     axis: Axis
-    of: Callable[[float], float]  # value -> what the axis is of; its own inverse
+    of: Callable[[float], float]  # value -> the quantity on the axis; its own inverse
 
     def at(self, value: float) -> float:
         return self.axis.at(self.of(value))
@@ -105,8 +105,9 @@ def _across(spots: Sequence[PlottedSystem]) -> _Scale:
 
 
 def _up(spots: Sequence[PlottedSystem], wanted: Metric) -> _Scale:
-    """Return the vertical scale; of a share, the distance to its best
-    value, logarithmic if it varies."""
+    """Return the vertical scale of the needs. A share is drawn as the distance to its best
+    value.
+    """
     most = wanted.most if wanted.better == "more" else None
 
     def of(value: float) -> float:

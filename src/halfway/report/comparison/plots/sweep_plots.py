@@ -18,8 +18,9 @@ def varied(results: Results) -> list[str]:
 
 
 def panels(results: Results, metric: Metric) -> list[str]:
-    """Return plots of a metric over a sweep: its first parameter
-    across, a panel for each other one."""
+    """Return plots of a metric over a sweep: its first parameter across, a panel for each other
+    one.
+    """
     names = varied(results)
     if not names:
         return []
@@ -86,8 +87,9 @@ def _sweep_line(
 
 
 def _settings(values: Sequence[Scalar]) -> tuple[list[float], dict[float, str], bool]:
-    """Return a sweep's positions, texts, and whether its axis is
-    logarithmic; words get their index."""
+    """Return a sweep's positions, texts, and whether its axis is logarithmic; words get their
+    index.
+    """
     xs = [
         float(place if isinstance(value, bool | str) else value)
         for place, value in enumerate(values)

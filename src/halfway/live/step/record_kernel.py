@@ -1,4 +1,4 @@
-"""The step kernel of a live node: one record into the handler, and its emitted records out.
+"""The record kernel of a live node: one record into the handler, and its emitted records out.
 
 A step is what the simulator's engine does with one record, for a node with one row: the check at
 the door, the clock, the ages, the handler, the stamps. Compiled it is entered without numba's
@@ -119,7 +119,7 @@ def _handle(door, tables, slot, origin):
 def step(door, tables, slot, origin):
     """Let the node handle the record of a slot, which is free afterwards. False: refused.
 
-    The slots of the emissions are the caller's until it calls `release`, or `transmit`.
+    The slots of the emissions belong to the caller until it calls `released` or `transmit`.
     """
     accepted = _handle(door, tables, slot, np.uint8(origin))
     released(tables, slot)

@@ -1,4 +1,4 @@
-"""The stepper of a node: its state, its tables, and the entry points of its step kernel."""
+"""The stepper of a node: its state, its tables, and the entry points of its record kernel."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,11 +15,18 @@ from halfway.core.message import MESSAGE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.core.records.checks import FROM_APPLICATION, FROM_SELF, REASONS, record_checks
-from halfway.live.step import flow_kernel
-from halfway.live.step import kernel as kernels
-from halfway.live.step.flow import Flow, quiet
-from halfway.live.step.kernel import AGED_IN, AGED_OUT, EMITTED, LOGGED, NOW, UNREADABLE, StepTables
+from halfway.live.step import datagram_kernel, record_kernel
+from halfway.live.step.datagram_flow import Flow, quiet
 from halfway.live.step.record_bytes import write_command
+from halfway.live.step.record_kernel import (
+    AGED_IN,
+    AGED_OUT,
+    EMITTED,
+    LOGGED,
+    NOW,
+    UNREADABLE,
+    StepTables,
+)
 from halfway.live.step.system import SystemNode
 from halfway.live.step.wire_tables import MOST_BYTES, MOST_TOPICS, wire_tables
 
@@ -33,7 +40,7 @@ class Emission(NamedTuple):
 
     to: int  # TO_APPLICATION, TO_SELF or TO_NETWORK
     at: float  # seconds: when it is due; the time of the step if it does not wait
-    slot: int  # the caller frees it, unless `data` has the record
+    slot: int  # the caller frees it
     data: bytes  # a RECORD frame's content, of a record that leaves at once; else empty
 
 
@@ -44,9 +51,9 @@ class NoRoom(Exception):
 class Stepper:
     """The stepper of one node. It begins interpreted; `compile` changes over, on the same arrays.
 
-    node: the state and the rules; neighbourhood: row 0 is the node's. incarnation: see the words.
-    log: records that reached the handler, kept until `take_log`; 0: none. flow: of a node on a
-    socket; None: records come and leave one by one.
+    node: the state and the rules. neighbourhood: row 0 is the node's. log: how many records that
+    reached the handler are kept until `take_log`. flow: the tables of the datagram kernel, for a
+    node on a socket; None: records come and leave one by one.
     """
 
     def __init__(
@@ -149,15 +156,15 @@ class Stepper:
     def take(self, place: int, frames: bytes, at: int) -> tuple[int, int]:
         """Take the frames of the neighbour at a place; return where and why it stopped.
 
-        See `flow_kernel.take`. Only a node that is compiled has this.
+        See `datagram_kernel.take`. Only a node that is compiled has this.
         """
         end = len(frames)
         self._inbox[:end] = frames
-        stopped, why = divmod(self._take(place, at, end), flow_kernel.REASONS)
+        stopped, why = divmod(self._take(place, at, end), datagram_kernel.REASONS)
         return stopped, why
 
     def spread(self) -> None:
-        """Let the flow have the emissions that leave at once; `emissions` has the others."""
+        """Let the datagram kernel send what leaves at once; `emissions` has the rest."""
         if self._tally[EMITTED]:
             self._spread()
 
@@ -251,8 +258,8 @@ class Stepper:
         """Return the first arguments of each call of a step."""
         flow = () if self.flow is None else (self.flow.lent,)
         return {
-            kernels.transmit: (tables,), flow_kernel.spread: (tables, *flow),
-            flow_kernel.take: (self._door, tables, *flow),
+            record_kernel.transmit: (tables,), datagram_kernel.spread: (tables, *flow),
+            datagram_kernel.take: (self._door, tables, *flow),
         }.get(step, (self._door, tables))  # fmt: skip
 
     def _entry(self, step: Any, *given: Any) -> Callable[..., Any]:
@@ -262,12 +269,12 @@ class Stepper:
         return quiet(interpreted(step), *given)
 
 
-_STEPS: Any = (kernels.step, kernels.receive, kernels.transmit)
-_FLOWS: Any = (flow_kernel.take, flow_kernel.spread)
+_STEPS: Any = (record_kernel.step, record_kernel.receive, record_kernel.transmit)
+_FLOWS: Any = (datagram_kernel.take, datagram_kernel.spread)
 # Arguments of the types with which a step is called, behind the first ones.
 _EXAMPLES: dict[Any, tuple[Any, ...]] = {
-    kernels.step: (0, 0), kernels.receive: (0, 0, 0), kernels.transmit: (0,),
-    flow_kernel.take: (0, 0, 0), flow_kernel.spread: (),
+    record_kernel.step: (0, 0), record_kernel.receive: (0, 0, 0), record_kernel.transmit: (0,),
+    datagram_kernel.take: (0, 0, 0), datagram_kernel.spread: (),
 }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 An application above publish/subscribe keeps the view, so it works on every system that delivers
 events. It knows only what it heard: an announcement has its member, the event's number at this
-member, the time for which it holds, and whether the member leaves. Ages are by the own clock.
+member, the time for which it holds, and whether the member leaves. Ages follow the node's own
+clock.
 """
 
 from typing import NamedTuple
@@ -45,8 +46,9 @@ def group_views(views: int, room: int) -> GroupViews:
 
 @inlined
 def place_in_view(views, v, member, now):
-    """Return the index of a member in a group view, or of a free entry; NO_PLACE if the view is
-    full.
+    """Return the index of a member in a group view; a new member takes a free or expired entry.
+
+    NO_PLACE: the view is full.
     """
     free = NO_PLACE
     for k in range(views.member.shape[1]):
@@ -67,8 +69,8 @@ def hear_announcement(views, v, member, number, lifetime_s, leaves, hops, now):
     """Enter an announcement into a group view; return JOINED or LEFT if it changes the view, else
     SAME.
 
-    An announcement older than the newest one of its member says nothing. A member whose entry has
-    expired must have left by `expire_member` before.
+    An announcement that is not newer than the last one of its member changes nothing. The caller
+    must remove expired members with `expire_member` first.
     """
     k = place_in_view(views, v, member, now)
     if k == NO_PLACE:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.live.limits import Limits
 from halfway.live.link.neighbours import HelloTable
+from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.driver import Driver
-from halfway.live.step.flow import Flow
+from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_bytes import head_of
-from halfway.live.step.stepper import Stepper
 from halfway.live.step.timers import Timers
 from halfway.live.systems.face import Setting
 from halfway.live.systems.registry import face_of

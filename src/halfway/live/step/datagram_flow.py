@@ -1,4 +1,4 @@
-"""The flow of a live node in Python: it fills and empties the tables of the flow kernel."""
+"""The Python side of the datagram kernel: it fills and empties the tables of a live node."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from halfway.core.compiler.interpreted import interpreted
 from halfway.core.compiler.lent import lent
 from halfway.core.kinds import Kinds, carrying
 from halfway.core.records.wire import HEADER_BYTES, wire_parts
-from halfway.live.step.flow_tables import (
+from halfway.live.step.datagram_tables import (
     NEXT_SLOT,
     PLACES,
     RECEIVED,
@@ -19,7 +19,7 @@ from halfway.live.step.flow_tables import (
     TRANSMITTED,
     USED,
     WAYS,
-    FlowTables,
+    DatagramTables,
     add_body,
     find_body,
 )
@@ -34,7 +34,7 @@ EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 
 class EventPlaces(NamedTuple):
-    """Where the records of a kind have their event, in the compact form."""
+    """The offsets of an event's id in the compact form of a record."""
 
     publisher: int
     epoch: int
@@ -43,7 +43,7 @@ class EventPlaces(NamedTuple):
 
 
 class FlowCounts(NamedTuple):
-    """The records that passed through the kernel."""
+    """The numbers of records that passed through the datagram kernel."""
 
     received: int
     sent: int  # to one neighbour each
@@ -65,9 +65,10 @@ def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
 
 
 class Flow:
-    """The flow of one node. The kernel uses it once the node runs machine code.
+    """The tables of one node's datagram kernel, with the methods that fill and empty them.
 
-    room: bytes of frames that share a datagram. topic_used: [topics + 1] see `TopicTable.used`.
+    The kernel uses them once the node runs machine code. room: bytes of frames that share a
+    datagram. topic_used: [topics + 1] see `TopicTable.used`.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Flow:
         for kind, places in self.places.items():
             event_at[kind] = places
         age, topic_sets = np.zeros(1), 1 << len(topic_used).bit_length()
-        self.tables = FlowTables(
+        self.tables = DatagramTables(
             np.full(PLACES, _FREE, np.int32), np.full(PLACES, _FREE, np.int64),
             np.zeros(DATAGRAMS, np.int64), np.zeros(DATAGRAMS, np.int64),
             np.zeros((DATAGRAMS, max(room, _LEAST_ROOM)), np.uint8), np.array([room]), event_at,
@@ -187,8 +188,9 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return an interpreted kernel with its first arguments, where
-    unsigned integers wrap around without a warning."""
+    """Return an interpreted kernel with its first arguments, where unsigned integers wrap around
+    without a warning.
+    """
 
     def call(*arguments: Any) -> Any:
         with np.errstate(over="ignore"):

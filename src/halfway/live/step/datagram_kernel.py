@@ -1,4 +1,4 @@
-"""The flow kernel of a live node: datagrams in, handler calls, datagrams out, in machine code.
+"""The datagram kernel of a live node: datagrams in, handler calls, datagrams out, in machine code.
 
 It takes the frames of a neighbour in their order, lets the node handle the records whose topics and
 bodies it knows, and writes what the handler emits behind the frames that wait for each neighbour.
@@ -12,7 +12,7 @@ from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.driver import TO_NETWORK
 from halfway.core.message import EVERYONE
 from halfway.core.records.wire import HEADER_BYTES
-from halfway.live.step.flow_tables import (
+from halfway.live.step.datagram_tables import (
     EPOCH,
     EVENT,
     LEAST,
@@ -26,7 +26,7 @@ from halfway.live.step.flow_tables import (
     WAYS,
     found_body,
 )  # fmt: skip
-from halfway.live.step.kernel import (
+from halfway.live.step.record_kernel import (
     EMITTED,
     LOGGED,
     NOW,
@@ -94,7 +94,7 @@ def _is_known(tables, flow, place, at, end):
 
 @inlined
 def _take_record(door, tables, flow, place, at, end):
-    """Let the node handle a RECORD frame's content; return why it is not done with."""
+    """Let the node handle a RECORD frame's content; return DONE, or why `take` stops here."""
     if at >= end:
         return OTHER
     topics = np.int64(tables.inbox[at])
@@ -116,7 +116,7 @@ def _take_record(door, tables, flow, place, at, end):
 
 @inlined
 def _take_body(tables, flow, place, at, end):
-    """Note that a neighbour has a body; return why the frame is not done with."""
+    """Note that a neighbour has a body; return DONE, or OTHER for a body that is not here."""
     if end - at < KEY_BYTES:
         return OTHER
     inbox = tables.inbox

@@ -1,4 +1,4 @@
-"""The tables of the flow kernel: a live node's neighbours, topics and bodies for machine code."""
+"""The tables of the datagram kernel: the neighbours, topics and bodies of a live node."""
 
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ PLACES = 64  # neighbours with a place; the records of others pass through Pytho
 WAYS = 4  # entries of a set of an index
 NONE = np.int64(-1)
 
-# Places of `FlowTables.tally`.
+# Places of `DatagramTables.tally`.
 USED, RECEIVED, SENT, TRANSMITTED, WRITTEN, NEXT_SLOT = range(6)
-# Places of `FlowTables.event_at`.
+# Places of `DatagramTables.event_at`.
 PUBLISHER, EPOCH, EVENT, LEAST = range(4)
 
 
-class FlowTables(NamedTuple):
-    """What the flow kernel knows of a node's neighbours, topics and bodies.
+class DatagramTables(NamedTuple):
+    """What the datagram kernel knows of a node's neighbours, topics and bodies.
 
     `topic_at` and `body_at` are indexes of sets of `WAYS` entries, -1 where there is none. An
     index is a cache: what it does not have, Python looks up. The bytes of a body have a place in
