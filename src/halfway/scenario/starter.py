@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from halfway.problem import Problem
 from halfway.scenario.build import prepared
+from halfway.scenario.guessed_links import guessed_links
 from halfway.scenario.json_schema import NAME
 from halfway.scenario.reading import checked
 from halfway.sim.radio.declarations import IdealRadio
@@ -31,8 +32,6 @@ from halfway.world.mobility.trace_files import is_motion, read_motion
 from halfway.world.mobility.tracks import Traces
 from halfway.world.underlays.underlay import SPEED_OF_LIGHT_KM_S
 
-_KEPT = 0.9  # share of the connected nodes that a threshold must keep connected
-_THRESHOLDS = (0.9, 0.75, 0.5, 0.25, 0.1)  # of the scale of the quality
 _NEIGHBOURS = 8  # neighbours for which the range of moving nodes is guessed
 _LONGEST_S = 300.0
 _SAMPLES = 100  # times at which the nodes of a movement are counted
@@ -65,7 +64,7 @@ def starter(path: Path, positions_from: Path | None, target: Path) -> Starter:
 
 def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
     guess = guessed(table_of(path)) if is_table(path) else None
-    columns, guesses = _columns(path, guess)
+    columns, guesses = guessed_links(path, guess)
     network = read_network(path, columns, largest=True, partial_positions=True)
     lines = ["[network]", 'kind = "file"', f"path = {_relative(path, home)}"]
     if guess is not None:
@@ -83,55 +82,6 @@ def _static(path: Path, positions_from: Path | None, home: Path) -> Starter:
         guesses.append("the links are wires: their delay follows from the positions, in km")
     text = _assembled(path, lines, radio, network.n, 60.0)
     return Starter(text, guesses, f"{network.n:,} nodes, {network.links:,} links")
-
-
-def _columns(path: Path, guess: TableGuess | None) -> tuple[LinkColumns, list[str]]:
-    """Return the columns and limits that a starter guesses for a file's links, and the guesses."""
-    if guess is None:
-        return LinkColumns(), []
-    columns = LinkColumns(guess.source, guess.target)
-    guesses = list(guess.remarks)
-    if not guess.quality:
-        return columns, guesses
-    columns = columns._replace(quality=guess.quality)
-    name, whole = "under" if guess.less_is_better else "over", _connected(path, columns)
-    for limited in _limited(columns, guess):
-        kept = _connected(path, limited)
-        if kept >= _KEPT * whole:
-            value = limited.under if guess.less_is_better else limited.threshold
-            guesses.append(
-                f"{name} = {value:g} keeps {kept:,} of {whole:,} connected nodes connected"
-            )
-            return limited, guesses
-    if guess.less_is_better:
-        guesses.append("every link counts: a limit disconnects more than a tenth of the nodes")
-        return columns._replace(threshold=0.0 if guess.has_zero else None), guesses
-    guesses.append("over = 0: a higher threshold disconnects more than a tenth of the nodes")
-    return columns._replace(threshold=0.0), guesses
-
-
-def _limited(columns: LinkColumns, guess: TableGuess) -> Iterator[LinkColumns]:
-    """Yield a starter's columns with limits of the quality, the strictest limit first.
-
-    The limit of a cost such as ETX is a multiple of a perfect link, whose ETX is 1.
-    """
-    for share in _THRESHOLDS:
-        if not guess.less_is_better:
-            yield columns._replace(threshold=share * guess.scale)
-        elif guess.least < math.inf:
-            # An ETX of 0 stands for a link that does not work.
-            yield columns._replace(
-                under=float(f"{guess.least / share:.3g}"),
-                threshold=0.0 if guess.has_zero else None,
-            )
-
-
-def _connected(path: Path, columns: LinkColumns) -> int:
-    """Return the size of the largest component of a starter's network, or 0 without links."""
-    try:
-        return read_network(path, columns, largest=True, partial_positions=True).n
-    except Problem:
-        return 0
 
 
 def _quality_lines(guess: TableGuess, columns: LinkColumns) -> Iterator[str]:
