@@ -84,18 +84,12 @@ def _figure_3b(scale: Scale) -> list[Point]:
 def _pairs(scale: Scale) -> list[Point]:
     return [
         _point(
-            scale,
-            PAIRWISE,
-            system=system,
-            other="drip",
-            k=20,
-            l=NEAREST_3B,
-            m=m,
-            other_m=1,
-            elected="component",
+            scale, PAIRWISE, system=system, other="drip", k=claims.PAIRS, l=NEAREST_3B, m=m,
+            other_m=1, elected=elected,
         )
-        for system, m in (("sf", 1), ("drip", 4))
-    ]
+        for elected in claims.ELECTED
+        for system, m in (("sf", 1), ("drip", claims.COPIES[-1]))
+    ]  # fmt: skip
 
 
 def _figure_4(scale: Scale) -> list[Point]:
@@ -169,7 +163,13 @@ def _readings(_scale: Scale) -> list[Point]:
 def _packets(scale: Scale) -> list[Point]:
     return [
         _point(
-            scale, PACKETS, system=system, k=k, m=claims_packets.COPIES, l=claims_packets.NEAREST
+            scale,
+            PACKETS,
+            system=system,
+            k=k,
+            m=claims_packets.COPIES,
+            l=claims_packets.NEAREST,
+            payload_bytes=claims_packets.PAYLOAD_BYTES,
         )
         for k in claims_packets.BROKERS
         for system in claims_packets.SYSTEMS
@@ -274,7 +274,8 @@ PAPER = Paper(
             claims.judge_limited, (ENVIRONMENT, CAPABILITIES, FEW, SF, INTERVALS),
         ),
         Figure(
-            "contended", "Figures 3(b) and 4 where nodes contend for the medium",
+            "contended",
+            "Figures 3(b) and 4 where nodes contend for the medium, with three times the events",
             _contended, {"quick": 4, "paper": 8}, claims.judge_contended,
             (ENVIRONMENT, CAPABILITIES, CONTENTION, SF, INTERVALS),
         ),

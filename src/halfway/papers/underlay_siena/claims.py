@@ -235,8 +235,11 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
         opinion, reason = judge_range(1 - NEAR, 1 + NEAR, *share, rounding=0.0)
         reason = f"unmodified {plain.mean:.2f} kB; {reason}"
         if plain.maximum == 0:
-            opinion = "differs"
-            reason = f"every link of SIENA carries every event once; here {aware.mean:.0f} kB"
+            opinion = "not comparable"
+            reason = (
+                "every link of SIENA carries every event once, so that its deviation is 0 and there"
+                f" is no ratio; here {aware.mean:.0f} kB"
+            )
             share = (math.nan, math.nan, math.nan)
         value, low, high = (None if math.isnan(each) else each for each in share)
         yield claimed(
