@@ -150,6 +150,8 @@ def _drip(metric: str, point: Parameters) -> float:
     k, m = int(point["k"]), int(point["m"])
     if metric in ("coverage", "union"):
         return 0.3 * m**0.5 / k
+    if metric == "delivered":
+        return 0.9 + 0.02 * m
     if metric in ("copies", "copies for one"):
         return 0.5 * (m + int(point["l"]))
     return {"drip": 1.0, "sf": 3.0, "random": 2.0}[str(point["system"])] * (5 + 0.1 * k) / m**0.5
@@ -221,7 +223,8 @@ def _detectors(metric: str, point: Parameters) -> float:
     if metric == "mistakes" and point["scenario"] == "calm":
         return 0.0
     printed = point["system"] == "path-heartbeat" and point["refresh_s"] == 0.0
-    return {"path-gossip": 0.1, "gossip-counters": 0.2}.get(str(point["system"]), 1.0 + 3 * printed)
+    found = {"path-gossip": 0.1, "gossip-counters": 0.2}.get(str(point["system"]), 1 + 3 * printed)
+    return 0.004 * found if metric == "wrong" else found
 
 
 # Rules by which claims fail that the general spoilers leave.

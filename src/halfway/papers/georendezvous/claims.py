@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from halfway.papers.claims.thresholds import LIMITED, NEAR, VANISHING, VERY_NEAR, percent
+from halfway.papers.claims.thresholds import LIMITED, MUCH, NEAR, VANISHING, VERY_NEAR, percent
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around, ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
@@ -121,7 +121,7 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
     spread = _spreads(found)
     judged: Judged = "differs", "sizes matter half as much, or more"
-    if spread < 0.5:
+    if spread < 1 / MUCH:
         judged = "agrees", "sizes matter less than numbers of cells"
     yield Verdict(
         "georendezvous", "figure-3b", {}, "spread over sizes / spread over numbers of cells",
