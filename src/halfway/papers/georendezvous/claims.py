@@ -225,8 +225,8 @@ def _on_axis(
     """
     return Verdict(
         "georendezvous", figure, {"reading": interpretation}, metric, end, *estimate,
-        seen.networks, f"{interpretation}; the printed value is the end of the axis, which encloses "
-        "its curve and ends within a tick of it",
+        seen.networks, f"{interpretation}; the printed value is the end of the axis, which "
+        "encloses its curve and ends within a tick of it",
         *judge_range(*within, *estimate, rounding=0.0),
     )  # fmt: skip
 
