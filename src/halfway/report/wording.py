@@ -17,6 +17,7 @@ _MINUTE, _HOUR = 60, 3600
 SYMBOL: dict[Opinion, str] = {
     "agrees": "✓",
     "same trend": "≈",
+    "opposite trend": "≉",
     "differs": "✗",
     "impossible as printed": "⊘",
     "not comparable": "○",

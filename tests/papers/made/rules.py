@@ -150,7 +150,9 @@ def _drip(metric: str, point: Parameters) -> float:
     k, m = int(point["k"]), int(point["m"])
     if metric in ("coverage", "union"):
         return 0.3 * m**0.5 / k
-    if metric == "copies":
+    if metric == "delivered":
+        return 0.9 + 0.02 * m
+    if metric in ("copies", "copies for one"):
         return 0.5 * (m + int(point["l"]))
     return {"drip": 1.0, "sf": 3.0, "random": 2.0}[str(point["system"])] * (5 + 0.1 * k) / m**0.5
 
@@ -160,14 +162,15 @@ def _uninvolved(metric: str, _point: Parameters) -> float:
 
 
 def _packets(metric: str, point: Parameters) -> float:
-    known = {"subscription": 30.0, "event": 40.0, "repeats": 0.5}
+    known = {"subscription": 30.0, "event": 40.0, "event with payload": 90.0, "repeats": 0.5}
     if metric == "local":
         return 0.1 if point["system"] == "random" else 0.5
     return known.get(metric, 3.0 if point["system"] == "sf" else 1.0)
 
 
-def _drip_pairs(_metric: str, point: Parameters) -> float:
-    return 0.5 if point["system"] == "sf" else 0.001
+def _drip_pairs(metric: str, point: Parameters) -> float:
+    slower = point["system"] == "sf"  # than the other system of the pair
+    return 0.5 if metric.endswith("later") == slower else 0.001
 
 
 def _analysis(metric: str, point: Parameters) -> float:
@@ -220,7 +223,8 @@ def _detectors(metric: str, point: Parameters) -> float:
     if metric == "mistakes" and point["scenario"] == "calm":
         return 0.0
     printed = point["system"] == "path-heartbeat" and point["refresh_s"] == 0.0
-    return {"path-gossip": 0.1, "gossip-counters": 0.2}.get(str(point["system"]), 1.0 + 3 * printed)
+    found = {"path-gossip": 0.1, "gossip-counters": 0.2}.get(str(point["system"]), 1 + 3 * printed)
+    return 0.004 * found if metric == "wrong" else found
 
 
 # Rules by which claims fail that the general spoilers leave.

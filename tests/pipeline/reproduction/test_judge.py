@@ -35,7 +35,7 @@ def test_numbers(published, measured, low, high, opinion, reason):
     [
         (8, 7, 9, "agrees"),
         (10.5, 10.2, 10.9, "agrees"),
-        (11, 10.4, 12, "agrees"),
+        (11, 10.4, 12, "not comparable"),
         (12, 11, 13, "differs"),
         (3, 2, 4, "differs"),
         (12, NAN, NAN, "not comparable"),
@@ -52,13 +52,24 @@ def test_ranges(measured, low, high, opinion):
         (0.8, 0.7, 0.9, "agrees"),
         (0.8, 0.6, 1.05, "same trend"),
         (0.8, NAN, NAN, "same trend"),
-        (1.1, 0.9, 1.3, "not comparable"),
+        (1.1, 0.9, 1.3, "opposite trend"),
+        (1.0, 0.9, 1.1, "not comparable"),
+        (0.995, 0.992, 0.998, "same trend"),
+        (1.0005, 1.0001, 1.0009, "opposite trend"),
         (1.2, 1.1, 1.3, "differs"),
         (NAN, NAN, NAN, "not comparable"),
     ],
 )
 def test_orders(value, low, high, opinion):
     assert judge_order(value, low, high)[0] == opinion
+
+
+def test_a_distance_that_is_not_relevant_is_a_trend():
+    assert judge_order(0.001, 0.0005, 0.0015, equal=0.0)[0] == "differs"
+    found = judge_order(0.001, 0.0005, 0.0015, equal=0.0, relevant=0.02)
+    assert found[0] == "opposite trend"
+    assert "less than 0.02 above 0" in found[1]
+    assert judge_order(1.099, 1.098, 1.0995, equal=1.1)[0] == "agrees"  # a limit, not an order
 
 
 def test_an_order_of_differences_is_around_zero():

@@ -21,7 +21,8 @@ quoted as printed. The column *status* has one of four letters:
 _THRESHOLDS = """
 ## The words of the papers
 
-The same word has the same threshold in every paper (`papers/claims/thresholds.py`).
+The same word has the same threshold in every paper (`papers/claims/thresholds.py`). An order of two
+values needs a ratio at least 1 % away from 1; below that it is a trend.
 
 | words | threshold | meaning |
 |---|---|---|

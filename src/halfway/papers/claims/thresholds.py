@@ -47,15 +47,16 @@ THRESHOLDS = (
         VERY_NEAR, "at most this share away from equality, from the limit or from the maximum",
     ),
     Threshold(("hard to obtain",), HARD, "at most this share of the draws"),
-    Threshold(("much more",), MUCH, "at least this factor"),
+    Threshold(("much more", "dictated by"), MUCH, "at least this factor"),
     Threshold(("limited",), LIMITED, "at most this share of the benefit before"),
     Threshold(("vanish",), VANISHING, "a share that falls by more than this factor vanishes"),
     Threshold(("logarithmic",), STRAIGHT, "R² of a line over the logarithm is at least this"),
-    Threshold(("no correlation",), UNCORRELATED, "|r| is at most this, or the interval has 0"),
+    Threshold(("no correlation",), UNCORRELATED, "|r| is at most this"),
     Threshold(("too sensitive",), TOO_SENSITIVE, "growth with n to a power above this; 1: as n"),
     Threshold(("linear",), LINEAR, "growth to a power below this"),
-    Threshold(("less", "decreases"), RARE,
-              "pair by pair: at most this share of the pairs is timing and not a trend"),
+    Threshold(("less", "decreases", "instead of"), RARE,
+              "pair by pair: at most this share of the pairs is timing and not a trend; instead of "
+              "gossip: at most this share of the time with a false suspicion"),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ The section has sentences, and no numbers. What orders systems is judged; the re
 from collections.abc import Iterator
 from functools import partial
 
-from halfway.papers.claims.thresholds import VERY_NEAR, percent
+from halfway.papers.claims.thresholds import RARE, VERY_NEAR, percent
 from halfway.papers.directional_walks.detector_points import (
     DETECTORS,
     GOSSIP,
@@ -96,6 +96,13 @@ def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
         _cell("deaths", detector), "detected share of crashes, gossip / this", _INSTEAD, *share,
         calm.networks, f"instead: at most {percent(VERY_NEAR)} fewer than gossip",
         *judge_order(*share, equal=1 + VERY_NEAR),
+    )  # fmt: skip
+
+    wrong = _of(found, "wrong", "deaths", detector)
+    yield _row(
+        _cell("deaths", detector), f"{_WRONG}, while others die", _INSTEAD, *_mean(wrong),
+        wrong.networks, f"instead: at most {percent(RARE)} of the time",
+        *judge_order(*_mean(wrong), equal=RARE, what="share"),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from halfway.pipeline.reproduction.verdict import Verdict
 
 _FIGURE, _LARGEST = "growth", "growth-largest"
 _row = partial(Verdict, "directional-walks", _FIGURE)
-_CLAUSE = "be too sensitive to the total number of nodes in the network"
+_CLAUSE = "must not be too sensitive to the total number of nodes in the network"
 _DECADES = 3  # sizes of the last two decades
 # A straight line of n^(1/2) hops; a loop-erased random walk in the plane has dimension 5/4
 # (Kenyon, Acta Math. 185, 2000), and the back pointers of a random walk lead along one.

@@ -1,13 +1,11 @@
 """Verdicts on DRIP's claims under other readings of single sentences, one reading at a time."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from halfway.papers.drip import claims
 from halfway.papers.drip.claims import NEAREST_3B
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Summaries
-from halfway.pipeline.reproduction.judge import judge_ratio
 from halfway.pipeline.reproduction.verdict import Verdict
 
 FIGURE = "readings"
@@ -43,11 +41,4 @@ def judge_readings(found: Summaries) -> Iterator[Verdict]:
             yield from claims.rows_against_sf(found, FIGURE, metric, words, BROKERS, COPIES, given)
             for k in BROKERS:
                 yield claims.selection_row(found, FIGURE, metric, words, {"k": k, **given}, m=1)
-            for m in COPIES:
-                at = partial(found.find, metric, system="drip", l=NEAREST_3B, m=m, **given)
-                few, many = (at(k=k) for k in BROKERS)
-                yield judge_ratio(
-                    "drip", FIGURE, {"m": m, **given},
-                    f"mean {metric}, k = {BROKERS[0]} / k = {BROKERS[1]}", claims.MORE_WITH_K, few,
-                    many, words,
-                )  # fmt: skip
+            yield from claims.rows_by_k(found, FIGURE, metric, words, BROKERS, COPIES, given)

@@ -18,7 +18,14 @@ class Happened(NamedTuple):
     came_at: Floats  # [brokers, events] the first copy; inf: never
     event: Longs  # [deliveries]
     delay: Floats  # [deliveries] seconds
-    expected: int  # deliveries to subscribers that did not detect the event
+    awaited: Longs  # [events] subscribers that did not detect the event
+
+
+def by_publication(published: Publications, subscribers: list[npt.NDArray[np.int32]]) -> Longs:
+    """Return [publications]: DRIP's subscribers of each, without its publisher."""
+    among = zip(published.topic, published.row, strict=True)
+    found = [np.count_nonzero(subscribers[topic] != row) for topic, row in among]
+    return np.array(found, np.int64)
 
 
 def by_event(
@@ -41,4 +48,5 @@ def by_event(
     kept = ~np.isin(pair, detected)
     earliest = np.full((len(came_at), len(at)), np.inf)
     np.minimum.at(earliest.T, of, came_at.T)
-    return Happened(at, earliest, pair[kept] // n, delay[order][place][kept], len(expected))
+    awaited = np.bincount(expected // n, minlength=len(at))
+    return Happened(at, earliest, pair[kept] // n, delay[order][place][kept], awaited)

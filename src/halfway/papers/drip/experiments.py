@@ -26,13 +26,18 @@ ENVIRONMENT = (
     "m/s, pauses 2-4 s; events by a Poisson process of 0.8 a second, from 20 s until 60 s before "
     "the end; every system and m meets the same motion, events and phases"
 )
+LOAD = (
+    "here 2.4 events occur a second, and a share of 0.1 of the nodes subscribes, in place of 0.8 "
+    "and 0.5"
+)
 CAPABILITIES = (
     "capabilities are 1/rank for a random ranking; one node detects an event, drawn by capability; "
-    "the k most capable nodes of the network are the candidates; shares are of all brokers"
+    "the k most capable nodes of the network are the candidates, unless each component elects; "
+    "shares are of all brokers"
 )
 BY_COMPONENT = (
-    "all nodes are candidates: each component of the initial network elects k brokers, so there "
-    "are more than k"
+    "where each component elects, all nodes are candidates: each component of the initial network "
+    "elects k brokers, so there are more than k"
 )
 PARALLEL = (
     "a broker may meet several at a time; beacons and reports every 2 s, subscriptions to the same "
@@ -84,18 +89,12 @@ def _figure_3b(scale: Scale) -> list[Point]:
 def _pairs(scale: Scale) -> list[Point]:
     return [
         _point(
-            scale,
-            PAIRWISE,
-            system=system,
-            other="drip",
-            k=20,
-            l=NEAREST_3B,
-            m=m,
-            other_m=1,
-            elected="component",
+            scale, PAIRWISE, system=system, other="drip", k=claims.PAIRS, l=NEAREST_3B, m=m,
+            other_m=1, elected=elected,
         )
-        for system, m in (("sf", 1), ("drip", 4))
-    ]
+        for elected in claims.ELECTED
+        for system, m in (("sf", 1), ("drip", claims.COPIES[-1]))
+    ]  # fmt: skip
 
 
 def _figure_4(scale: Scale) -> list[Point]:
@@ -169,7 +168,13 @@ def _readings(_scale: Scale) -> list[Point]:
 def _packets(scale: Scale) -> list[Point]:
     return [
         _point(
-            scale, PACKETS, system=system, k=k, m=claims_packets.COPIES, l=claims_packets.NEAREST
+            scale,
+            PACKETS,
+            system=system,
+            k=k,
+            m=claims_packets.COPIES,
+            l=claims_packets.NEAREST,
+            payload_bytes=claims_packets.PAYLOAD_BYTES,
         )
         for k in claims_packets.BROKERS
         for system in claims_packets.SYSTEMS
@@ -274,9 +279,10 @@ PAPER = Paper(
             claims.judge_limited, (ENVIRONMENT, CAPABILITIES, FEW, SF, INTERVALS),
         ),
         Figure(
-            "contended", "Figures 3(b) and 4 where nodes contend for the medium",
+            "contended",
+            "Figures 3(b) and 4 where nodes contend for the medium, at another load",
             _contended, {"quick": 4, "paper": 8}, claims.judge_contended,
-            (ENVIRONMENT, CAPABILITIES, CONTENTION, SF, INTERVALS),
+            (ENVIRONMENT, LOAD, CAPABILITIES, CONTENTION, SF, INTERVALS),
         ),
         Figure(
             "packets", "The packets of DRIP: bytes by kind, beacons, and events at their broker",

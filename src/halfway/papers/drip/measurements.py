@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.core.records.wire import fixed_sizes
-from halfway.papers.drip.detections import Happened, by_event
+from halfway.papers.drip.detections import Happened, by_event, by_publication
 from halfway.pipeline.plan.run import Observations, Run
 from halfway.protocols.drip.state import NOTHING
 from halfway.sim.environment.mobility import Motion
@@ -110,6 +110,7 @@ def broking(run: Run) -> Observations:
     coverage: share of brokers with a copy when a subscriber got the event. union: with one ever.
     copies, complete: of each event, the brokers that ever had a copy, and the seconds until the
     last of them had it; for SF, until all brokers had it, and 60 s if one never had.
+    copies for one: of each event with exactly one subscriber, the copies but the first.
     delivered: delivery ratio. brokers, sent: brokers elected, transmissions.
     handed: transmissions of events from broker to broker.
     """
@@ -117,8 +118,8 @@ def broking(run: Run) -> Observations:
         made = simulation(run, run["system"], run["m"])
         out = made.run()
     brokers = made.instance.state.node.is_broker == 1
-    published, came_at, event, delay, expected = _happened(run, made, brokers, out.expected)
-    lost = np.full(expected - len(delay), DEADLINE_S)
+    published, came_at, event, delay, awaited = _happened(run, made, brokers)
+    lost = np.full(awaited.sum() - len(delay), DEADLINE_S)
     ever = np.isfinite(came_at)
     copied = ever.any(axis=0)
     needs = ever if run["system"] != "sf" else np.ones_like(ever)
@@ -129,8 +130,9 @@ def broking(run: Run) -> Observations:
         "coverage": (came_at[:, event] <= published[event] + delay).mean(axis=0),
         "union": ever[:, np.unique(event)].mean(axis=0),
         "copies": ever.sum(axis=0)[copied].astype(np.float64),
+        "copies for one": ever.sum(axis=0)[copied & (awaited == 1)] - 1.0,
         "complete": complete[copied],
-        "delivered": np.array([len(delay) / expected if expected else 1.0]),
+        "delivered": np.array([len(delay) / awaited.sum() if awaited.any() else 1.0]),
         "brokers": np.array([float(brokers.sum())]),
         "sent": np.array([float(sum(out.sent.values()))]),
         "handed": np.array([float(out.sent.get("event", 0))]),
@@ -138,15 +140,14 @@ def broking(run: Run) -> Observations:
     }
 
 
-def _happened(
-    run: Run, made: Simulation, brokers: npt.NDArray[np.bool_], expected: int
-) -> Happened:
+def _happened(run: Run, made: Simulation, brokers: npt.NDArray[np.bool_]) -> Happened:
     """Return the events of a DRIP run and their deliveries, by publication or by event."""
     event, row, delay = delivered(made)
     published = made.demand.begun_again().take(np.inf, WINDOW)
     came_at = copied_at(made)[brokers]
     if run.parameters.get("detection", "one") == "one":
-        return Happened(published.t, came_at, event, delay, expected)
+        awaited = by_publication(published, made.demand.subscribers)
+        return Happened(published.t, came_at, event, delay, awaited)
     return by_event(published, made.demand.subscribers, came_at, event, row, delay)
 
 
@@ -175,8 +176,9 @@ def pairwise(run: Run) -> Observations:
     """Measure DRIP and another system on the same network; a unit is an event and subscriber that
     both delivered.
 
-    later: 1 where `system` came later than `other` by more than a millisecond; missed: 1 where
-    `other` delivered and `system` did not. broker later: the same of copies at brokers.
+    later, earlier: 1 where `system` came later or earlier than `other` by more than a millisecond;
+    missed: 1 where `other` delivered and `system` did not. broker later, broker earlier: the same
+    of copies, at the brokers that had one under `other`.
     """
     found, copies = [], []
     second = (run["other"], run.parameters.get("other_m", run["m"]))
@@ -188,10 +190,16 @@ def pairwise(run: Run) -> Observations:
         copies.append(copied_at(made))
     mine, others = found
     both = [pair for pair in others if pair in mine]
-    later = [float(mine[pair] > others[pair] + 1e-3) for pair in both]
+    apart = np.array([mine[pair] - others[pair] for pair in both])
     had = np.isfinite(copies[1])
     return {
-        "later": np.array(later),
+        **_order(apart, ""),
+        **_order(copies[0][had] - copies[1][had], "broker "),
         "missed": np.array([float(pair not in mine) for pair in others]),
-        "broker later": (copies[0] > copies[1] + 1e-3)[had].astype(np.float64),
     }
+
+
+def _order(apart: Floats, place: str) -> Observations:
+    """Return where a time is later, and where it is earlier, by more than a hop."""
+    found = {"later": apart > HOP_S, "earlier": apart < -HOP_S}
+    return {f"{place}{name}": here.astype(np.float64) for name, here in found.items()}

@@ -10,6 +10,7 @@ def packets(run: Run) -> Observations:
     """[drip §§IV, V-B] Measure the packets of one network; every value is one for the network.
 
     subscription, event: bytes of a record between brokers; an event is without payload.
+    event with payload: the same, with a payload of `payload_bytes`.
     bytes: of all transmissions.
     repeats: transmissions of a beacon, over the nodes of the network; a flood has 1.
     local: share of the events that a broker detects itself.
@@ -24,6 +25,7 @@ def packets(run: Run) -> Observations:
     found = {
         "subscription": size["subscription"],
         "event": size["event"],
+        "event with payload": size["event"] + run["payload_bytes"],
         "bytes": out.bytes_sent,
         "repeats": out.sent["beacon"] / (node.beacon_sequence[brokers].sum() * run["n"]),
         "local": brokers[published].mean(),

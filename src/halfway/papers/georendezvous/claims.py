@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from halfway.papers.claims.thresholds import LIMITED, NEAR, VANISHING, VERY_NEAR, percent
+from halfway.papers.claims.thresholds import LIMITED, MUCH, NEAR, VANISHING, VERY_NEAR, percent
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import around, ratio
 from halfway.pipeline.reproduction.figures import Summaries, Summary
@@ -121,7 +121,7 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
             )  # fmt: skip
     spread = _spreads(found)
     judged: Judged = "differs", "sizes matter half as much, or more"
-    if spread < 0.5:
+    if spread < 1 / MUCH:
         judged = "agrees", "sizes matter less than numbers of cells"
     yield Verdict(
         "georendezvous", "figure-3b", {}, "spread over sizes / spread over numbers of cells",
@@ -172,7 +172,7 @@ def judge_figure_3c(found: Summaries) -> Iterator[Verdict]:
         f"{INTERPRETATIONS['known']}; expected below 1", ours(judge_order(*against)),
     )  # fmt: skip
     shown = [_overhead(found, n=600, points=8, tried=tried)[0] for tried in range(1, 9)]
-    yield _on_axis("figure-3c", "least overhead", AXIS_C, AXIS_C, min(shown), seen,
+    yield _on_axis("figure-3c", "least overhead", AXIS_C, (AXIS_C, math.inf), min(shown), seen,
                    INTERPRETATIONS["known"])  # fmt: skip
 
 
@@ -206,26 +206,28 @@ def judge_figure_3d(found: Summaries) -> Iterator[Verdict]:
                   _later(at[32], at[8]))  # fmt: skip
         yield row({"clients": 32}, metric, MANY_SUBSCRIBERS, ratio(*at[32], "mean"))
         shown = [ratio(*pair, "mean") for pair in at.values()]
-        for what, end, least, extreme in (
-            ("least tree ratio", AXIS_D[0], AXIS_D[0], min(shown)),
-            ("greatest tree ratio", AXIS_D[1], AXIS_D[1] - TICK, max(shown)),
+        for what, end, within, extreme in (
+            ("least tree ratio", AXIS_D[0], (AXIS_D[0], AXIS_D[0] + TICK), min(shown)),
+            ("greatest tree ratio", AXIS_D[1], (AXIS_D[1] - TICK, AXIS_D[1]), max(shown)),
         ):
-            yield _on_axis("figure-3d", what, end, least, extreme, at[8][0], interpretation)
+            yield _on_axis("figure-3d", what, end, within, extreme, at[8][0], interpretation)
 
 
 def _on_axis(
-    figure: str, metric: str, end: float, least: float, estimate: _Estimate, seen: Summary,
-    interpretation: str,
+    figure: str, metric: str, end: float, within: tuple[float, float], estimate: _Estimate,
+    seen: Summary, interpretation: str,
 ) -> Verdict:  # fmt: skip
     """Return the verdict on an extreme of a curve, which the axis of
     GeoRendezvous's figure encloses.
 
-    end: the tick at the end of the axis; the curve comes within one tick of it, from `least` on.
+    end: the tick at the end of the axis. within: where the extreme must lie, up to the next tick if
+    the paper's text has one.
     """
     return Verdict(
         "georendezvous", figure, {"reading": interpretation}, metric, end, *estimate,
-        seen.networks, f"{interpretation}; an axis encloses its curve and ends within a tick of it",
-        *judge_range(least, least + TICK, *estimate, rounding=0.0),
+        seen.networks, f"{interpretation}; the printed value is the end of the axis, which "
+        "encloses its curve and ends within a tick of it",
+        *judge_range(*within, *estimate, rounding=0.0),
     )  # fmt: skip
 
 

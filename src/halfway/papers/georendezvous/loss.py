@@ -150,8 +150,8 @@ def by_walks(
         workload=Listed([(int(row), t) for t, (_, row) in enumerate(pairs)], before + after),
         faults=[Crash(node=network.label(row), at=at) for row in dead],
         seconds=at + AFTER_S + 2.5, seed=run.random_seed, discovery_delay_s=MISSED_S, stretch=False,
-        # Each topic has one pair, so a search has nothing to find: no sweeps (decision 0063).
-        options={"refresh_s": RENEW_S, "sweep_steps": 0},
+        # Each topic has one pair, so a search has nothing to find: no node searches.
+        options={"refresh_s": RENEW_S, "search_steps": 0},
     )  # fmt: skip
     simulation.deliveries.delivery_log = []
     simulation.run(at - 1.0)

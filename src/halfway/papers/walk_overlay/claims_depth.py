@@ -130,6 +130,8 @@ def _later_rise(found: Summaries, n: int, system: str) -> Floats:
 
 def _uncorrelated(r: float, low: float, high: float) -> Judged:
     shown = f"r = {r:.2f} [{low:.2f}, {high:.2f}]"
-    if abs(r) < UNCORRELATED or low <= 0 <= high:
-        return "agrees", f"{shown}, not distinguishable from 0"
+    if abs(r) < UNCORRELATED:
+        return "agrees", f"{shown}, |r| below {UNCORRELATED:g}"
+    if low <= 0 <= high:
+        return "not comparable", f"{shown}, not distinguishable from 0"
     return "differs", f"{shown}: overlays with more nodes span more"

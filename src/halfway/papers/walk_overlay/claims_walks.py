@@ -11,7 +11,7 @@ from halfway.papers.walk_overlay.estimates import judge_ratio, verdict_row
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.estimates import ratio
 from halfway.pipeline.reproduction.figures import Summaries
-from halfway.pipeline.reproduction.judge import judge_number, judge_order, ours
+from halfway.pipeline.reproduction.judge import judge_order, ours
 from halfway.pipeline.reproduction.verdict import Verdict
 
 # [dwo (2)] α and β; the first is cost (3)
@@ -43,8 +43,8 @@ def judge_section_4(found: Summaries) -> Iterator[Verdict]:
             yield verdict_row(
                 "section-4", cell, f"mean {what}, one / two branches",
                 "the use of one branch is as efficient", *share,
-                single.networks, f"as efficient: within {percent(VERY_NEAR)}",
-                *judge_number(1.0, *share, relative=VERY_NEAR, rounding=0.0),
+                single.networks, f"as efficient: at most {percent(VERY_NEAR)} more",
+                *judge_order(*share, equal=1 + VERY_NEAR),
             )  # fmt: skip
     yield from _rumors(found)
     for (less, more), branches in product(pairwise(SIZES), BRANCHES):
@@ -73,8 +73,8 @@ def _rumors(found: Summaries) -> Iterator[Verdict]:
             "section-4", {"n": n}, f"mean {what}, DRW / Rumor Routing",
             "as good as a traditional Rumor Routing algorithm", *share, walk.networks,
             "Rumor Routing with an infinite memory: two walks that avoid only the nodes that they "
-            f"passed (α = β = 0); as good: within {percent(VERY_NEAR)}",
-            *judge_number(1.0, *share, relative=VERY_NEAR, rounding=0.0),
+            f"passed (α = β = 0); not double ruling; as good: at most {percent(VERY_NEAR)} more",
+            *judge_order(*share, equal=1 + VERY_NEAR),
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from halfway.pipeline.reproduction.figures import Summary
 from halfway.pipeline.reproduction.verdict import Opinion, Verdict
 
 WIDEST = 0.25  # maximum half-width of an interval, as a share of the value, for "agrees"
+RELEVANT = 0.01  # of a ratio: a smaller distance from 1 is a trend at most
 Judged = tuple[Opinion, str]
 _OURS: dict[Opinion, Opinion] = {"agrees": "ours holds", "differs": "ours fails"}
 
@@ -51,9 +52,8 @@ def judge_range(
 ) -> Judged:
     """Judge a measured value against a paper's printed range.
 
-    The value agrees if it lies in the range, plus or minus the rounding, or if our interval
-    overlaps the range. Otherwise it differs. Without an interval (nan), a value outside is not
-    comparable.
+    Agrees if the value lies in the range, plus or minus its rounding. Outside, it differs if our
+    interval does not overlap the range; else it is not comparable.
     """
     if math.isnan(measured):
         return "not comparable", "nothing was measured"
@@ -65,18 +65,22 @@ def judge_range(
         return "not comparable", f"{outside}; one network, no interval"
     interval = f"[{low:.4g}, {high:.4g}]"
     if high >= least - rounding and low <= most + rounding:
-        return "agrees", f"{outside}, but our interval {interval} overlaps it"
+        return "not comparable", f"{outside}, but our interval {interval} overlaps it"
     return "differs", f"{measured:.4g} {interval} is not in {printed}"
 
 
 def judge_order(
-    value: float, low: float, high: float, *, equal: float = 1.0, what: str = ""
-) -> Judged:
+    value: float, low: float, high: float, *, equal: float = 1.0, what: str = "",
+    relevant: float | None = None,
+) -> Judged:  # fmt: skip
     """Judge the order "a is less than b" by the paired ratio a/b (or difference, with `equal=0`).
 
-    The order agrees if the 95 % interval lies below `equal`, and differs if it lies above. It has
-    the same trend if only the estimate lies below. For "greater", pass b/a. what: the name of
-    another value that must lie below `equal`.
+    `what` names another value that must lie below `equal`. relevant: the least distance from
+    `equal` that counts as an order; by default `RELEVANT` around 1, and 0 around other values.
+
+    Agrees if the 95 % interval lies below equality, and differs if it lies above. If the interval
+    has equality, or the distance is not relevant, only the estimate has a direction: same trend
+    below, opposite trend above. For "greater", pass b/a.
     """
     if math.isnan(value):
         return "not comparable", "nothing was measured"
@@ -84,13 +88,18 @@ def judge_order(
     shown = f"{what} {value:.4g} [{low:.4g}, {high:.4g}]"
     if math.isnan(low) or math.isnan(high):
         shown = f"{what} {value:.4g}, one network, no interval"
-    if high < equal:
-        return "agrees", f"{shown}, below {equal:g}"
-    if low > equal:
-        return "differs", f"{shown}, above {equal:g}"
-    if value < equal:
-        return "same trend", f"{shown}, does not exclude {equal:g}"
-    return "not comparable", f"{shown}, does not differ significantly from {equal:g}"
+    if relevant is None:
+        relevant = RELEVANT if equal == 1.0 else 0.0
+    if value == equal:
+        return "not comparable", f"{shown}, equal"
+    side = "below" if value < equal else "above"
+    if not (high < equal or low > equal):
+        reason = f"{shown}, does not exclude {equal:g}"
+    elif abs(value - equal) < relevant:
+        reason = f"{shown}, less than {relevant:g} {side} {equal:g}"
+    else:
+        return "agrees" if side == "below" else "differs", f"{shown}, {side} {equal:g}"
+    return "same trend" if side == "below" else "opposite trend", reason
 
 
 def judge_ratio(

@@ -8,7 +8,7 @@ from halfway.pipeline.plan.run import Scalar
 
 # The last three are opinions on statements of ours, which no paper prints: `published` is None.
 Opinion = Literal[
-    "agrees", "same trend", "differs", "impossible as printed", "not comparable",
+    "agrees", "same trend", "opposite trend", "differs", "impossible as printed", "not comparable",
     "ours holds", "ours fails", "ours open",
 ]  # fmt: skip
 

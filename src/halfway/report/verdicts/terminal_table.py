@@ -13,6 +13,7 @@ from halfway.report import wording
 STYLE: dict[Opinion, str] = {
     "agrees": "green",
     "same trend": "cyan",
+    "opposite trend": "yellow",
     "differs": "bold red",
     "impossible as printed": "magenta",
     "not comparable": "dim",
