@@ -118,8 +118,8 @@ def transfer_events(state, rules, neighbourhood, i, broker, number, message, out
         if place < 0 or state.events[i, place].role < RELAY or sent >= rules.transfer_batch:
             continue
         role = state.events[i, place].role
-        # A bit of a digest may be that of another event, so that it counts only for an event that
-        # these brokers exchanged before: a first copy is never late.
+        # A bit of a digest may be that of another event. So it counts only for an event that one of
+        # these brokers sent to the other before. A copy that was lost may be sent again late.
         exchanged = state.events[i, place].known_by & bit_of(c) != 0
         known = exchanged and is_in_digest(message, state.events[i, place], broker, number)
         if rules.epidemic:
