@@ -121,7 +121,8 @@ def test_a_home_remembers_that_it_is_the_home() -> None:
     assert sent[20.0] < 0.8 * sent[0.0]
 
 
-@pytest.mark.parametrize("seed", [*range(30), 58, 99])
+# In the last four a bridge node took the known home of one of its cells for a home in another one.
+@pytest.mark.parametrize("seed", [*range(30), 58, 99, 720, 1129, 1762, 1952])
 def test_nothing_is_lost_twice_or_unasked_on_a_sparse_radio_network(seed: int) -> None:
     history = radio_history(seed)
     assert len(history.due) >= 4

@@ -15,7 +15,13 @@ from halfway.protocols.georendezvous.bridges import is_nearest, is_over_bridge
 from halfway.protocols.georendezvous.neighbours import OWN, direction_of
 from halfway.protocols.georendezvous.replication import ALL, is_replica, leads, write_times
 from halfway.protocols.georendezvous.routing import copy_of, dispatch, point_message
-from halfway.protocols.georendezvous.tables import find_entry, is_entry, put_entry
+from halfway.protocols.georendezvous.tables import (
+    find_entry,
+    is_entry,
+    is_home,
+    put_entry,
+    remember_home,
+)
 from halfway.protocols.reliable_hop import track
 
 # What the cell reported to a publisher; UNWANTED only by this very member.
@@ -192,7 +198,7 @@ def store_entry(state, rules, i, message, out):
     notified = messages.NOTIFIED if reports > 0 else np.uint8(0)
     # Nodes on the perimeter remember an ADVERT or INTEREST, and warn the home of a filled cell.
     if message.kind != messages.PRUNE and message["flags"] & messages.PERIMETER:
-        state.home_until[i, topic, point] = now + rules.home_memory_s
+        remember_home(state, i, topic, point, now + rules.home_memory_s)
         notified |= messages.IS_HOME
     replicate(state, rules, i, e, notified, EVERYONE, now, out)
 
@@ -202,7 +208,7 @@ def forget_home(state, rules, i, topic, point, now, out):
     """Forget in the whole rendezvous cell that it is the home of a point, as another cell may be
     closer.
     """
-    if state.home_until[i, topic, point] <= now:
+    if not is_home(state, i, topic, point, now):
         return
     state.home_until[i, topic, point] = -1.0
     store = state.store
@@ -220,7 +226,7 @@ def is_news(state, rules, i, message, kind, until):
     that is later by at most `join_listen_s` does not count.
     """
     topic, point, now = message.topic, message.args[messages.POINT], message.at
-    if message["flags"] & messages.NOT_HOME and state.home_until[i, topic, point] > now:
+    if message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
         return True
     subscriber = message[messages.SUBSCRIBER]
     e = find_entry(state, i, kind, topic, point, message.publisher, subscriber, now)
@@ -241,9 +247,10 @@ def store_replica(state, rules, i, message, out):
     if kind == messages.ADVERT:
         stamp = now - message.reals[messages.AGE]
     is_new = is_news(state, rules, i, message, kind, until)
-    if message["flags"] & (messages.IS_HOME | messages.NOT_HOME):
-        known = message["flags"] & messages.IS_HOME
-        state.home_until[i, topic, point] = now + rules.home_memory_s if known else -1.0
+    if message["flags"] & messages.IS_HOME:
+        remember_home(state, i, topic, point, now + rules.home_memory_s)
+    elif message["flags"] & messages.NOT_HOME and is_home(state, i, topic, point, now):
+        state.home_until[i, topic, point] = -1.0
     e = put_received(state, i, message, kind, until, stamp)
     if e < 0:
         return

@@ -211,7 +211,8 @@ def knows_home(state, i, o):
     """Return whether a routed message has reached the known home of its point: [geo §2.1, footnote
     1] nodes may "assume that h is the home cell of d before they send the message"."""
     for_point = o.kind <= messages.NOTIFY
-    return for_point and state.home_until[i, o.topic, o.args[messages.POINT]] > state.clock[i]
+    point = o.args[messages.POINT]
+    return for_point and tables.is_home(state, i, o.topic, point, state.clock[i])
 
 
 @apart

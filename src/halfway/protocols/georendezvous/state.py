@@ -108,7 +108,8 @@ class CellState(NamedTuple):
     advertised: npt.NDArray[np.uint8]  # [n, T]
     subscribed: npt.NDArray[np.uint8]  # [n, T]
     wanted_until: npt.NDArray[np.float64]  # [n, T, I] the point has subscribers for this publisher
-    home_until: npt.NDArray[np.float64]  # [n, T, I] its cell is known to be the home of the point
+    home_until: npt.NDArray[np.float64]  # [n, T, I] a cell is known to be the home of the point
+    home_cell: npt.NDArray[np.int32]  # [n, T, I, 2] this cell; a bridge node acts in several
     seen: EventWindows  # the newest events received of each publisher
     # [n, places, WINDOW] RECEIVED, at the place of the publisher in `seen`, by event modulo WINDOW
     received: npt.NDArray[np.void]
@@ -161,6 +162,7 @@ def state(
         subscribed=np.zeros((n, topics), np.uint8),
         wanted_until=np.full((n, topics, points), never),
         home_until=np.full((n, topics, points), never),
+        home_cell=np.zeros((n, topics, points, 2), np.int32),
         seen=seen,
         received=received.view(np.recarray),
         pruned=_empty(n, pruned, PRUNED),

@@ -72,6 +72,24 @@ def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, 
     return e
 
 
+@inlined
+def is_home(state, i, topic, point, now):
+    """Return whether a node knows that the cell in which it acts is the home of a point."""
+    home = state.home_cell
+    here = home[i, topic, point, 0] == state.cell[i, 0]
+    here = here and home[i, topic, point, 1] == state.cell[i, 1]
+    return here and state.home_until[i, topic, point] > now
+
+
+@inlined
+def remember_home(state, i, topic, point, until):
+    """Remember that the cell in which a node acts is the home of a rendezvous point."""
+    # A bridge node keeps the newest of its cells: a home of another one must not end a route here.
+    state.home_until[i, topic, point] = until
+    state.home_cell[i, topic, point, 0] = state.cell[i, 0]
+    state.home_cell[i, topic, point, 1] = state.cell[i, 1]
+
+
 @apart
 def put_traversal(state, i, topic, point, x, y, until, now):
     """Put the traversal of a home perimeter into its table, over the entry that expires first."""
