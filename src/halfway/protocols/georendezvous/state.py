@@ -139,7 +139,6 @@ def state(
     """
     n, never = len(node_ids), -1.0
     seen = empty_windows(n, publishers)
-    received = np.zeros((*seen.of.shape, WINDOW), RECEIVED)
     return CellState(
         node_id=node_ids,
         random_state=random_states(node_ids, seed),
@@ -164,7 +163,7 @@ def state(
         home_until=np.full((n, topics, points), never),
         home_cell=np.zeros((n, topics, points, 2), np.int32),
         seen=seen,
-        received=received.view(np.recarray),
+        received=np.zeros((*seen.of.shape, WINDOW), RECEIVED).view(np.recarray),
         pruned=_empty(n, pruned, PRUNED),
         hops=reliable_hops(node_ids, hops_in_flight, _ACCEPTED * hops_in_flight),
     )
