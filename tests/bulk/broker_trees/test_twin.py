@@ -75,6 +75,15 @@ def drawn(seed: int) -> Load:
     return Load(content, some, values)
 
 
+def fail(live: LiveTree, fault: Element) -> None:
+    """Kill a node, or cut a link."""
+    a, b = fault
+    if a == b:
+        live.kill(a)
+    else:
+        live.cut(a, b, True)
+
+
 def share_of_messages(overlay: Overlay, load: Load, fault: Element, *, given: bool = True) -> float:
     """The delivered share message by message; the second half is published after detection.
 
@@ -90,11 +99,7 @@ def share_of_messages(overlay: Overlay, load: Load, fault: Element, *, given: bo
             live.publish(live.row(int(load.content.publisher[event])), load.values[event])
         heard += live.settle(5.0)
         if half[0] == 0:
-            a, b = fault
-            if a == b:
-                live.kill(a)
-            else:
-                live.cut(a, b, True)
+            fail(live, fault)
             live.settle(LONG)
     assert len(heard) == len(set(heard))
     return len(heard) / int(load.content.wanted.sum())

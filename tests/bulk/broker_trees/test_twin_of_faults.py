@@ -17,7 +17,7 @@ from halfway.protocols.broker_trees.client_state import ClientRoom
 from halfway.protocols.broker_trees.records.messages import SUBSCRIBE
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.world.workload.content import Content
-from tests.bulk.broker_trees.test_twin import SHAPES, Load, grown, underlay_links
+from tests.bulk.broker_trees.test_twin import SHAPES, Load, fail, grown, underlay_links
 from tests.protocols.broker_trees.routes import routes_of
 from tests.protocols.broker_trees.test_siena import FILTERS, MANY, MATCHES, VALUES
 from tests.protocols.broker_trees.test_underlay_siena import (
@@ -57,11 +57,7 @@ def share_of_messages(live: LiveTree, load: Load, faults: list[Element]) -> floa
             live.publish(live.row(int(load.content.publisher[event])), load.values[event])
         heard += live.settle(5.0)
         if turn < FAULTS:
-            a, b = faults[turn]
-            if a == b:
-                live.kill(a)
-            else:
-                live.cut(a, b, True)
+            fail(live, faults[turn])
             live.settle(LONG)
     assert len(heard) == len(set(heard))
     return len(heard) / int(load.content.wanted.sum())
