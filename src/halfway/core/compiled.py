@@ -40,7 +40,7 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 def kernel(function: F) -> F:
-    """Compile a kernel, which Python calls, on the first call; later processes load it from disk."""
+    """Compile a kernel, which Python calls, on the first call; later processes load it."""
     return _compiled(function)
 
 

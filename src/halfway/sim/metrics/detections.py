@@ -38,7 +38,7 @@ class Detection:
     crashes: int
     first_s: float  # mean time from a crash to the first lasting suspicion
     all_s: float  # mean time to the last one, of the crashes that all monitors detect
-    detected_share: float  # of crashes times monitors: suspected until the member is back
+    detected_share: float  # of the crashes at the monitors: suspected until the member is back
     mistakes: int  # suspicions of members that are up
     mistakes_per_hour: float  # of one monitor about one member
     mistake_s: float  # mean duration of a mistake
@@ -144,7 +144,10 @@ def _count_time(m, x, up, says, since, mistaken, start, now, sums):
 
 @kernel
 def _end_crash(x, at, says, counts, begun, suspected_at, sums, each, place):
-    """Enter which monitors detected a crash, when the member returns or the run ends."""
+    """Enter which monitors detected a crash, when the member returns or the run ends.
+
+    Return whether the crash counts: a monitor was up, knew the member, and stayed up.
+    """
     first, last, missed, monitors = np.inf, 0.0, False, 0
     for m in range(says.shape[0]):
         if not counts[m, x]:
