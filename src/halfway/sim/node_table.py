@@ -8,7 +8,7 @@ from halfway.sim.simulation import Simulation
 def nodes_of(run: Simulation) -> NodeTable:
     """Return the node table of a simulation so far.
 
-    Before the end of the run, `lost` also counts notifications that may still arrive.
+    Before the end of the run, `NodeTable.lost` also counts notifications that may still arrive.
     """
     counters, environment = run.engine.counters, run.environment
     volume = volume_of(run.engine)

@@ -117,8 +117,9 @@ def _judge_corrected(found: Summaries, requested: int) -> Verdict:
 
 
 def chosen_brokers(requested: int) -> int:
-    """Return DRIP's number of brokers for a requested time, by the
-    corrected equation (2), rounded."""
+    """Return DRIP's number of brokers for a requested time, by the corrected equation (2),
+    rounded.
+    """
     return round(brokers_for(requested, delivery=corrected_delivery, **CHOICE))
 
 

@@ -63,8 +63,9 @@ def _touching(
 
 
 def _apart(joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """Return the looks at one pair of DRIP's regions from the end of
-    each contact to the next one."""
+    """Return the looks at one pair of DRIP's regions from the end of each contact to the next
+    one.
+    """
     contacts = np.flatnonzero(joined)
     gaps = np.diff(contacts)
     return np.asarray(gaps[gaps > 1] - 1)

@@ -94,8 +94,9 @@ def _options(run: Run, system: str, copies: int) -> dict[str, Any]:
 
 
 def _of_the_most_capable(ability: Floats, k: int) -> Floats:
-    """Return DRIP's abilities of k nodes, and 0 for the others: [drip
-    §IV-A] "top k largest in the network"."""
+    """Return DRIP's abilities of k nodes, and 0 for the others: [drip §IV-A] "top k largest in the
+    network".
+    """
     best = np.argsort(-ability)[:k]
     found = np.zeros(len(ability))
     found[best] = ability[best]

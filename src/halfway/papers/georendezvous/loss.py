@@ -63,8 +63,9 @@ def loss(run: Run) -> Observations:
 
 
 def _before_loss(run: Run, pairs: Pairs) -> Simulation:
-    """Return GeoRendezvous on the run's network until the loss; every
-    subscriber has chosen its point."""
+    """Return GeoRendezvous on the run's network until the loss; every subscriber has chosen its
+    point.
+    """
     network, topics = cells_of(run["n"], run["degree"], run.network_seed).network, len(pairs)
     scalars = rules(
         radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
@@ -115,8 +116,9 @@ def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]
 def _by_cells(
     cells: Simulation, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> list[npt.NDArray[np.bool_]]:
-    """Return [topics, AFTER_S]: whether GeoRendezvous's subscriber
-    received each event after the loss."""
+    """Return [topics, AFTER_S]: whether GeoRendezvous's subscriber received each event after the
+    loss.
+    """
     cells.kill(*dead)
     for second in range(AFTER_S):
         for topic in topics:

@@ -82,8 +82,8 @@ def trees(run: Run) -> Observations:
 
 
 def nice_places(run: Run) -> Observations:
-    """[geo §3] Return the share of well placed rendezvous nodes, on
-    shortest paths; a unit is a pair.
+    """[geo §3] Return the share of well placed rendezvous nodes, on shortest paths; a unit is a
+    pair.
 
     share: of all nodes R, those with d(A,R) + d(R,B) <= l + 2 k l. growth: the largest
     |N(X,2r)| / |N(X,r)| seen from the pairs' ends, the Δ of this network. reach: E[l] / L.

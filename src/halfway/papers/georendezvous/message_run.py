@@ -64,8 +64,9 @@ def post(
 
 
 def delivered(run: Simulation) -> list[tuple[int, int]]:
-    """Return (event, row) of every delivery in a message-by-message run, in order.
-    The caller posted events of different publishers with different numbers."""
+    """Return (event, row) of every delivery in a message-by-message run, in order. The caller
+    posted events of different publishers with different numbers.
+    """
     records, rows = run.reports()
     mine = records["kind"] == run.instance.kinds.number("delivered")
     return [*zip(records["event"][mine].tolist(), rows[mine].tolist(), strict=True)]
@@ -89,8 +90,9 @@ def best_point(
 
 
 def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
-    """Return how many messages of a kind and topic arrived at their
-    destination, from the message run's journal."""
+    """Return how many messages of a kind and topic arrived at their destination, from the message
+    run's journal.
+    """
     records, rows = run.journal()
     mine = (records["kind"] == kind) & (records["topic"] == topic)
     there = (records["flags"] & ARRIVED) > 0
@@ -108,8 +110,9 @@ def unnecessary(run: Simulation, topic: int) -> int:
 def cells_storing(
     run: Simulation, kind: int | np.uint8, topic: int, point: int
 ) -> set[tuple[int, int]]:
-    """Return the cells with a member, up now in a message run, that
-    stores an entry of a kind for a point."""
+    """Return the cells with a member, up now in a message run, that stores an entry of a kind for a
+    point.
+    """
     state, store = run.state, run.state.store
     mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)
     storing = (mine & (store["until"] > run.at)).any(axis=1)

@@ -44,8 +44,9 @@ def claimed(
     estimate: tuple[float | None, float | None, float | None], networks: int,
     interpretation: str, judged: Judged,
 ) -> Verdict:  # fmt: skip
-    """Return the verdict on a claim about underlay-aware SIENA; with
-    remedies, on a statement of ours."""
+    """Return the verdict on a claim about underlay-aware SIENA; with remedies, on a statement of
+    ours.
+    """
     remedy = str(cell["remedy"])
     printed = remedy == "none"
     return _row(
@@ -114,8 +115,9 @@ def judge_readings(found: Summaries) -> Iterator[Verdict]:
 def delivery_rows(
     found: Summaries, figure: str, cell: dict[str, Scalar], words: str, **shared: Scalar
 ) -> Iterator[Verdict]:
-    """Yield the rows of Figure 5 for the runs of a cell: one for each
-    number of faults, and the gap."""
+    """Yield the rows of Figure 5 for the runs of a cell: one for each number of faults, and the
+    gap.
+    """
     gaps = []
     words = f"faults on {cell['where']}; {words}"
     for faults in FAULTS:

@@ -20,8 +20,9 @@ REMOVED = 20  # subscriptions removed, one by one
 def subscriptions(
     count: int, content: bool, random_state: np.random.Generator
 ) -> tuple[list[Subscription], list[tuple[int, tuple[float, ...]]]]:
-    """Return the event layer's subscriptions and events: uniform
-    topics, intervals of two attributes."""
+    """Return the event layer's subscriptions and events: uniform topics, intervals of two
+    attributes.
+    """
     chosen = []
     for topic in random_state.integers(TOPICS, size=count):
         low, width = random_state.random((2, 2)).T if content else np.empty((2, 0))
@@ -122,8 +123,9 @@ def _removal(
     size: Size,
     random_state: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """Return [REMOVED]: chunks of all event-layer filters that differ
-    after one subscription is removed."""
+    """Return [REMOVED]: chunks of all event-layer filters that differ after one subscription is
+    removed.
+    """
     before = filters(tree, wanted, contents, size)
     chunks = np.empty(REMOVED)
     for k, s in enumerate(random_state.choice(wanted.shape[1], REMOVED, replace=False)):

@@ -217,8 +217,8 @@ def lose_path(state, rules, sender, record, now, out):
 
 @apart
 def lose_path_up(state, rules, sender, path, now, out):
-    """Count a path to the parent as dead; change to the other path, or search for another
-    parent.
+    """Count a path to the parent as dead, because a confirmation is missing; change to the other
+    path, or search for another parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
@@ -234,7 +234,9 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead; change to the other path, or adopt the child's children."""
+    """Count a path to a child as dead, because a confirmation is missing; change to the other path,
+    or adopt the child's children.
+    """
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)
     silence = state.children.child_silence

@@ -110,8 +110,10 @@ def on_tick(state, rules, sender, now, out):
 
 @apart
 def act_as_root(state, rules, sender, out):
-    """Find and merge concurrent roots. A successor keeps asking the root that it replaced; a root
-    that restarted or lost all children asks its successor.
+    """Find and merge concurrent roots, at each tick of a root's failure detector.
+
+    A successor keeps asking the root that it replaced. A root that restarted or lost all children
+    asks its successor.
     """
     b = sender.broker
     first = first_child(state.children, b, NONE)
@@ -155,8 +157,10 @@ def add_trip(sender, up, path, o):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """Check a broker's PINGs to its parent [uas §4.1]. A dead direct path is replaced by the
-    second; after τ, or with both dead, another parent is sought.
+    """Check a broker's PINGs to its parent [uas §4.1].
+
+    The second path replaces a dead direct path. After τ, or with both paths dead, the broker
+    searches for another parent.
     """
     b = sender.broker
     up, second = state.parent[b], second_path(sender, state.parent[b])
@@ -187,8 +191,10 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Check the PINGs from a broker's children: use the other path to a child that is silent on
-    one, and adopt the children of one silent on both.
+    """Check the PINGs from a broker's children, which may be silent on one path or on both.
+
+    The broker uses the other path to a child that is silent on one. It adopts the children of a
+    child that is silent on both.
     """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1

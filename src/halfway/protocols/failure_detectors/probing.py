@@ -73,7 +73,7 @@ def send_probe(state, rules, i, kind, towards, target, sequence, out):
 
 @inlined
 def _note_neighbours(state, rules, neighbourhood, i, now, out):
-    """Enter every neighbour of row i into its member list, and watch it."""
+    """Enter every neighbour of row i into its member list, to probe it."""
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
         learn(state, rules, neighbourhood, i, member, 0, ALIVE, NONE, now, out)
@@ -239,7 +239,7 @@ def _nack(state, neighbourhood, i, message, out):
 
 @inlined
 def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
-    """Count a suspected member as dead at row i, as it did not refute in time [SWIM §4.2]."""
+    """End a suspicion that row i's member did not refute in time: it counts as dead [SWIM §4.2]."""
     place = find_member(state.members, state.entry, i, message.target)
     if place == NO_PLACE:
         return

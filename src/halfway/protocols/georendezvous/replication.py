@@ -95,8 +95,8 @@ def write_times(state, i, e, now, o):
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether a new member of cell a makes that cell, not b, the home of a
-    rendezvous point.
+    """Return whether a new member of cell a makes that cell, not b, the home of a rendezvous
+    point.
     """
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)

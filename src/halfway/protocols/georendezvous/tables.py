@@ -121,8 +121,9 @@ def distance_to(state, rules, i, topic, point):
 
 @apart
 def is_tried(state, rules, i, topic, point):
-    """Return whether a rendezvous point is among the `tried` closest to
-    a node's position [geo §2.4]."""
+    """Return whether a rendezvous point is among the `tried` closest to a node's position [geo
+    §2.4].
+    """
     own = distance_to(state, rules, i, topic, point)
     ahead = 0
     for other in range(rules.points):

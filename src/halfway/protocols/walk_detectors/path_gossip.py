@@ -213,8 +213,9 @@ def begin_rounds(state, i, rounds):
 
 @apart
 def find_break(state, rules, i, towards, since, now):
-    """Begin to bridge a path at row i if the next node on it has been silent for too long; began:
-    when the path began.
+    """Begin to bridge a path at row i if the next node on it has sent no gossip for too long.
+
+    since: when the path began.
     """
     place = find_member(state.heard.members, state.heard.entry, i, towards)
     if place == NO_PLACE or state.contact[i, place].node_id != towards:

@@ -109,8 +109,8 @@ def send_probe(state, rules, i, out):
 
 @apart
 def is_new_probe(state, rules, i, message):
-    """Return whether an overlay probe is newer than the one heard last,
-    or of an id that wins over it.
+    """Return whether an overlay probe is newer than the one heard last, or of an id that wins over
+    it.
 
     A probe that was heard long ago does not count: its overlay may be gone.
     """

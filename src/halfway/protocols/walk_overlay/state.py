@@ -178,8 +178,9 @@ def state(
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the place of an overlay link in a node's state; of NONE a
-    free place. NO_PLACE: none."""
+    """Return the place of an overlay link in a node's state; of NONE a free place. NO_PLACE:
+    none.
+    """
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
             return np.int64(p)

@@ -102,8 +102,9 @@ def least(weights, degree):
 
 @inlined
 def nth(weights, minimum, rank):
-    """Return the position of the `rank`-th neighbour (from 0) of least
-    weight for a directional walk."""
+    """Return the position of the `rank`-th neighbour (from 0) of least weight for a directional
+    walk.
+    """
     p = 0
     while weights[p] != minimum or rank > 0:
         if weights[p] == minimum:

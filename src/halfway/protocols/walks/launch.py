@@ -90,8 +90,8 @@ def random_of(step):
 
 @inlined
 def step_input(trails, i, message, place):
-    """Return the input of a launched walk's step: mark, random state,
-    previous node, excluded neighbour.
+    """Return the input of a launched walk's step: mark, random state, previous node, excluded
+    neighbour.
 
     place: of the hop that failed and is drawn again; NONE after the arrival of the walk.
     """
@@ -112,8 +112,8 @@ def mark_of(step):
 
 @inlined
 def make_step(trails, rules, i, message, place, random, towards, out):
-    """Send a launched walk's chosen step after its delay, or at once if it replaces a
-    failed step.
+    """Send a launched walk's chosen step after its delay, or at once if it replaces a failed
+    step.
     """
     if place < 0:
         after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]

@@ -43,7 +43,7 @@ def send_path(trails, rules, i, topic, place, towards, now, out):
 
 @inlined
 def send_end(trails, rules, i, walker, towards, out):
-    """Send a neighbour the end of all paths to a member."""
+    """Send a neighbour the end of all paths to a member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
     track_hop(trails, rules, i, o, out)
