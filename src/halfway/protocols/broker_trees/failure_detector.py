@@ -14,12 +14,10 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import parent_search, parents
-from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.entering import renew_leave
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
-from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
     clear,
@@ -42,9 +40,7 @@ from halfway.protocols.broker_trees.records.messages import (
     ORIGIN,
     PARENT,
     PATH,
-    REFRESH,
 )
-from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
     age,
@@ -251,24 +247,3 @@ def on_pong(state, sender, message, out):
         use_direct_again(sender, up)
     if message.args[PATH] >= DIGEST_BIT:
         send_forwarded(state.table, sender, up, out)
-
-
-@apart
-def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a broker of the underlay-aware tree: announce it, and search for missing
-    paths.
-    """
-    b, up = sender.broker, state.parent[sender.broker]
-    if now + rules.refresh_s <= rules.until_s:
-        emit(out, REFRESH, rules.refresh_s, sender.own)
-    drop_stale(state.nearby, sender.row, now, rules.refresh_s)
-    expire(state.clients, state.table, sender, False, max(up, NONE), out)
-    if up == SEEKING and state.asked[b] == 0:
-        parent_search.search_parent(state, rules, sender, now, out)
-    elif not parents.is_cut_off(state, rules, sender):
-        announce_broker(state, sender, out)
-    s = nth_nearest(state.nearby, sender.row, 0)
-    elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
-    if up == NONE and elsewhere and state.predecessor[b] == NONE:  # one of two trees joins
-        state.predecessor[b] = state.nearby.root[sender.row, s]
-    parents.complete_paths(state, rules, sender, out)
