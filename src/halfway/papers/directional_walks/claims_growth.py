@@ -62,7 +62,7 @@ def judge_largest(found: Summaries) -> Iterator[Verdict]:
 
 
 def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
-    """Return the summaries of a metric, in the order of n."""
+    """Return the summaries of a metric of paper 1's growth study, in the order of n."""
     rows = found.select(metric, **where)
     return sorted(rows, key=lambda row: float(row.parameters["n"]))
 

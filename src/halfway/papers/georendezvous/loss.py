@@ -135,8 +135,10 @@ def _by_cells(
 def by_walks(
     run: Run, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
-    """Return [topics, AFTER_S]: whether directional walks, launched every RENEW_S, delivered each
-    event after the loss. dead: rows of lost nodes; entries: for each node.
+    """Return the entries of a node, and [topics, AFTER_S]: whether directional walks delivered each
+    event after the loss.
+
+    The walks are launched every RENEW_S. dead: rows of the lost nodes.
     """
     network = cells_of(run["n"], run["degree"], run.network_seed).network
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.

@@ -59,13 +59,14 @@ def cell_run(
 def post(
     run: Simulation, at: float, row: int, kind: int | np.uint8, topic: int = -1, event: int = -1
 ) -> None:
-    """Post one command to a node of a message-by-message run."""
+    """Post one command to a node of GeoRendezvous's message run."""
     run.post(commands([at], row, kind, topic, event=event))
 
 
 def delivered(run: Simulation) -> list[tuple[int, int]]:
-    """Return (event, row) of every delivery in a message-by-message run, in order. The caller
-    posted events of different publishers with different numbers.
+    """Return (event, row) of every delivery in a message run of GeoRendezvous, in order.
+
+    The caller posted events of different publishers with different numbers.
     """
     records, rows = run.reports()
     mine = records["kind"] == run.instance.kinds.number("delivered")
@@ -102,8 +103,10 @@ def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
 
 
 def unnecessary(run: Simulation, topic: int) -> int:
-    """[geo §4] Subscriptions, notifications and prunes of one event in a message run beyond the
-    needed two."""
+    """[geo §4] Return the unnecessary messages of one event in a message run.
+
+    These are its subscriptions, notifications and prunes beyond the needed two.
+    """
     return sum(arrivals(run, kind, topic) for kind in (INTEREST, NOTIFY_CLIENT, PRUNE)) - 2
 
 

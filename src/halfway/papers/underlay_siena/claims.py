@@ -162,7 +162,7 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
 def _widening(
     few: tuple[Summary, Summary], many: tuple[Summary, Summary]
 ) -> tuple[float, float, float]:
-    """Figure 5's gap with few faults minus that with many [uas], paired, and its 95 % interval."""
+    """Return Figure 5's gap with few faults minus that with many [uas], paired by network."""
     small, large = (
         np.subtract((aware.mean, *aware.boot_mean), (plain.mean, *plain.boot_mean))
         for plain, aware in (few, many)

@@ -27,8 +27,9 @@ def extent(network: Network) -> float:
 
 
 def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.int64]:
-    """Return [sets, count]: distinct rows of initiators, uniform. Longer lists begin with shorter
-    ones.
+    """Return [sets, count]: distinct rows of the initiators of paper 2's overlays, uniform.
+
+    Longer lists begin with shorter ones.
     """
     random_state = np.random.default_rng(seed)
     return np.array([random_state.permutation(n)[:count] for _ in range(sets)])

@@ -61,6 +61,6 @@ def _simulated(run: Run, system: str, network: Network) -> Simulation:
 
 
 def _costs(simulation: Simulation) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
-    """Return [n]: joules of sending and receiving, and messages sent and received."""
+    """Return the cost of each node of paper 2's overlay or outside it, [n]: joules and messages."""
     energy = simulation.energy()
     return energy.tx + energy.rx, nodes_of(simulation).load
