@@ -56,7 +56,7 @@ class ControlServer:
 
     @property
     def path(self) -> Path:
-        """The path of the socket."""
+        """The path of the control server's socket."""
         return self._path
 
     async def __aenter__(self) -> "ControlServer":
@@ -192,7 +192,7 @@ class ControlServer:
 
 
 def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
-    """Return the id and the name of a neighbour, given either."""
+    """Return the id and the name of a neighbour in a control request, given either."""
     heard = node.links.table.heard()
     for peer in node.links.table.links():
         if wanted in (str(peer), heard[peer].hello.name):

@@ -111,7 +111,7 @@ def decoded(data: bytes, now: float) -> EventBody:
 
 
 def identity_of(key: EventKey, body: EventBody) -> EventKey:
-    """Return the identity of an event for applications: publisher, epoch, number.
+    """Return the identity of an event body for applications: publisher, epoch, number.
 
     It is equal on all nodes, also for a kept event that a publisher sends again after a start.
     """

@@ -41,11 +41,11 @@ class GroupCommit:
         return future
 
     async def kept(self, kind: int, data: bytes) -> None:
-        """Keep a record; return when it is on disk. Raises JournalRefusal."""
+        """Keep a record by a group commit; return when it is on disk. Raises JournalRefusal."""
         await self.append(kind, data)
 
     async def flush(self) -> None:
-        """Return when everything that was appended so far is on disk or refused."""
+        """Return when every record that the group commit took so far is on disk or refused."""
         while self._writing or self.journal.pending:
             if self._writing is None:
                 self._begin()
@@ -69,7 +69,7 @@ class GroupCommit:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
     async def _write(self) -> None:
-        """Write groups until nothing is pending."""
+        """Write commit groups until no record is pending."""
         loop = asyncio.get_running_loop()
         try:
             while True:

@@ -86,7 +86,7 @@ class HttpServer:
 
 
 def _is_for_here(fields: str) -> bool:
-    """Return whether the Host of a request is this machine itself."""
+    """Return whether the Host of an HTTP request is this machine itself."""
     for line in fields.split("\r\n")[1:]:
         name, _, value = line.partition(":")
         if name == "host":

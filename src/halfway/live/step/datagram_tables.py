@@ -48,7 +48,7 @@ class DatagramTables(NamedTuple):
 
 @inlined
 def _set_of(publisher, epoch, number, entries):
-    """Return the first entry of the set of an event."""
+    """Return the first entry of an event's set in the tables of the datagram kernel."""
     mixed = np.uint64(publisher) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.uint64(epoch) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed += np.uint64(number) * np.uint64(0x165667B19E3779F9)

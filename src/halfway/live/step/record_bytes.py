@@ -31,7 +31,7 @@ class RecordHead(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """The key of its event: publisher, epoch, number."""
+        """The key of the event in a record's header bytes: publisher, epoch, number."""
         return self.publisher, self.epoch, self.event
 
 

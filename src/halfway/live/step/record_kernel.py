@@ -55,7 +55,7 @@ def _add_age(tables, record, seconds):
 
 @inlined
 def released(tables, slot):
-    """Free a slot."""
+    """Free a slot that the record kernel is done with."""
     tables.out.free[np.uint32(tables.out.tally[0])] = np.uint32(slot)
     tables.out.tally[0] += 1
 

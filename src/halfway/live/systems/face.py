@@ -46,7 +46,7 @@ class Face:
         self.node = self._node()
 
     def _node(self) -> SystemNode:
-        """Make the node, interpreted: on a fresh machine nothing is compiled yet."""
+        """Make the node of a live face, interpreted: on a fresh machine nothing is compiled yet."""
         module, limits = self.module, self.setting.limits
         rules = module.Rules(**self.values)
         known = {
@@ -77,7 +77,7 @@ class Face:
         )
 
     def forget(self, topic: int) -> None:
-        """Forget a topic whose subscription has ended."""
+        """Forget in a live face a topic whose subscription has ended."""
 
     def before_publishing(self) -> list[Command]:
         """Return the commands before the node's first publication."""
@@ -92,6 +92,6 @@ class RumorFace(Face):
 
 
 def made(function: Any, *given: Any, **named: Any) -> Any:
-    """Return the result of a function that makes a state, interpreted."""
+    """Return the result of a live face's function that makes a state, interpreted."""
     with np.errstate(over="ignore"):
         return interpreted(function)(*given, **named)

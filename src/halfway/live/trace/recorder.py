@@ -69,7 +69,8 @@ class Recorder:
         self._part(STATE, b"".join(one.tobytes() for one in arrays(node.stepper.node.state)))
 
     def _write(self) -> None:
-        """Write what is around the handler, if it has changed, and the records since the last call.
+        """Write into the recording what is around the handler, if it has changed, and the records
+        since the last call.
 
         The node calls this before a change, so that all these records came before it.
         """

@@ -86,7 +86,7 @@ def frame_at(datagram: bytes, at: int) -> tuple[int, bytes, int]:
 
 
 def key_bytes(key: tuple[int, int, int]) -> bytes:
-    """Return the key of an event: publisher, epoch, number."""
+    """Return the key of an event in a frame: publisher, epoch, number."""
     return _KEY.pack(*key)
 
 
@@ -142,7 +142,7 @@ def ping_bytes(token: int, sent: float) -> bytes:
 
 
 def ping_in(content: bytes) -> tuple[int, float]:
-    """Return what a PING or PONG has. Raises ValueError if it is none."""
+    """Return what a PING or PONG frame has. Raises ValueError if it is none."""
     if len(content) != _PING.size:
         raise ValueError("too short")
     token, sent = _PING.unpack(content)
