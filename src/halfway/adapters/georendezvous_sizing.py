@@ -112,8 +112,8 @@ def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
 def _homes(
     layout: CellLayout, rules: Rules, topics: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return for each topic's points [topics, points] the number of the home cell, and whether it
-    is empty.
+    """Return for each topic's points [topics, points] the number of GeoRendezvous's home cell, and
+    whether it is empty.
     """
     populated = np.unique(layout.cell, axis=0)  # by column, then row: the order that breaks ties
     hashed = _hashed(rules, np.arange(topics)) * (rules.wide, rules.high)

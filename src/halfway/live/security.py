@@ -25,7 +25,7 @@ class Refused(NamedTuple):
 
 
 class Security(Protocol):
-    """What seals the datagrams of one node, and opens those of its peers.
+    """The part that seals the datagrams of one node, and opens those of its peers.
 
     `now` is in seconds of a clock that never goes back, with any origin. No method blocks.
     """

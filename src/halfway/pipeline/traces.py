@@ -32,7 +32,7 @@ class TraceReader(DataSourceReader):
         self.files, self.schema = [str(file) for file in files], schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return one task for each file."""
+        """Return one task of the Spark data source for each file of a trace."""
         return [FileOfTrace(file) for file in self.files]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

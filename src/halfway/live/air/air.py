@@ -84,7 +84,7 @@ class Air:
         return max((delay.delay_s, *delay.pairs_s.values())) + delay.jitter_s
 
     def address(self, node: int) -> str:
-        """Return the address of a node on the air."""
+        """Return the address of a node of this air."""
         return wiring.address(node)
 
     def set_links(self, pairs: Iterable[Pair]) -> None:

@@ -17,7 +17,7 @@ Pair = tuple[int, int]  # who sends, who hears
 
 
 def address(node: int) -> str:
-    """Return the address of a node on the air."""
+    """Return the IPv4 address in the wiring that belongs to a node."""
     return f"{SUBNET}{(node + 1) >> 8}.{(node + 1) & 255}"
 
 

@@ -60,7 +60,7 @@ class ControlServer:
         return self._path
 
     async def __aenter__(self) -> "ControlServer":
-        """Listen. Raises Problem if another process has a node of that name."""
+        """Open the control socket. Raises Problem if another process has a node of that name."""
         if self._path.exists():
             if answers(self._path):
                 what = f"name = {self._path.stem}: a node of this name is running"

@@ -26,7 +26,7 @@ _MOST_WORDS = 63  # bytes of a name, and of a reason
 
 
 class Hop(NamedTuple):
-    """What one node did with a probe or a search."""
+    """A hop of a route: the act of one node on a probe or a search."""
 
     node: int
     parent: int  # the neighbour that it came from; the node itself where it began

@@ -18,7 +18,7 @@ PUBLISHER, EPOCH, EVENT, LEAST = range(4)
 
 
 class DatagramTables(NamedTuple):
-    """What the datagram kernel knows of a node's neighbours, topics and bodies.
+    """The tables in which the datagram kernel finds a node's neighbours, topics and bodies.
 
     `topic_at` and `body_at` are indexes of sets of `WAYS` entries, -1 where there is none. An
     index is a cache: what it does not have, Python looks up. The bytes of a body have a place in

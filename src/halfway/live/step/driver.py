@@ -13,7 +13,7 @@ from halfway.live.step.timers import Timers
 
 
 class Surroundings(Protocol):
-    """What surrounds a driver: its network and its application."""
+    """The network and the application around a driver."""
 
     def transmit(self, record: Any, data: bytes) -> None:
         """Transmit a record of the driver to the neighbour `record.next`, or to all of them.

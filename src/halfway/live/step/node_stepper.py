@@ -157,7 +157,7 @@ class Stepper:
         ]
 
     def transmit(self, slot: int) -> None:
-        """Make a record that waited the one emission of a step, as of now."""
+        """Let the stepper of a node emit only the waiting record of a slot, as of now."""
         self._transmit(slot)
 
     def take(self, place: int, frames: bytes, at: int) -> tuple[int, int]:

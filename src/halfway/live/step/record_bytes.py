@@ -17,7 +17,7 @@ assert _COMMAND.size == MESSAGE.itemsize
 
 
 class RecordHead(NamedTuple):
-    """What Python needs of the header of a record."""
+    """The fields of a record's header that Python needs."""
 
     kind: int
     hops: int

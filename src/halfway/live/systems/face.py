@@ -22,7 +22,7 @@ class Command(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a live node of a system is made from: nothing of it is learnt."""
+    """The values from which a live node of a system is made. The node learns none of them."""
 
     node_id: int
     key: int  # of the hashes that all nodes of a network share, 63 bits

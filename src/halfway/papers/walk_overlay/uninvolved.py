@@ -19,7 +19,7 @@ EVENTS, EVERY_S, START_S, SECONDS = 100, 1.0, 15.0, 120.0
 
 
 def uninvolved(run: Run) -> Observations:
-    """Measure a run of walk-overlay by messages, and one of flooding; a unit is a network.
+    """Measure the cost of nodes outside paper 2's overlay, and under flooding; a unit is a network.
 
     outside, inside: the mean energy in joules, of sending and receiving, of a node outside and in
     the overlay at the end. flooding: of the same nodes outside, if the events are flooded. handled

@@ -93,9 +93,9 @@ def hear_probe(state, i, rank, root, number, now):
 def send_probe(state, rules, i, out):
     """Send the probe by which separately founded overlays find each other: the one heard last.
 
-    It goes to all neighbours after a random wait, as others do.
-
-    Broadcasts are not acknowledged. Where other hops are, a probe is sent several times instead.
+    A node broadcasts the probe after a random wait, because all nodes around do the same.
+    Broadcasts are not acknowledged. Where other hops are, a node sends a probe several times
+    instead.
     """
     members = state.members
     word = seeded(members.random_state[i], _PROBES + members.probe_number[i])

@@ -87,7 +87,7 @@ OPTIONS: dict[str, Option] = {
 
 
 class Rules(NamedTuple):
-    """What all nodes of the walk overlay share.
+    """The parameters that all nodes of the walk overlay share.
 
     [dwo Alg. 1] launches walks in an order that no node knows. The paper knows neither loss nor
     faults. So the fields from `join_delay_s` on are ours, off by default.

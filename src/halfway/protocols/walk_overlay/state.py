@@ -108,7 +108,7 @@ _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can tr
 
 
 class OverlayState(NamedTuple):
-    """What a node of the walk overlay remembers."""
+    """The state of a node of the walk overlay: fragment, links, trails, filters, and events."""
 
     members: npt.NDArray[np.void]  # [n] MEMBER
     links: npt.NDArray[np.void]  # [n, links] OVERLAY_LINK

@@ -104,7 +104,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
 
 @apart
 def send_bid(state, rules, i, message, out):
-    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: part of it, of a fragment, or a cost."""
+    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: the cost of a step, or PASSED, or MET."""
     trails = state.trails
     price = next_hop.PASSED
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])

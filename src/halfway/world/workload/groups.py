@@ -137,7 +137,7 @@ class Groups:
         )
 
     def _content(self, number: int, what: int) -> tuple[int, int]:
-        """Return the topic of a member's event, and its bytes of payload."""
+        """Return the topic and the bytes of payload of a member's announcement to its group."""
         del what
         return self.stays[number].group, ANNOUNCEMENT_BYTES
 

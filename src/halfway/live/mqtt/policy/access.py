@@ -62,7 +62,7 @@ class User(Permissions, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Access(Protocol):
-    """What decides on a client that connects."""
+    """The policy that admits or refuses an MQTT client that connects."""
 
     def admit(self, username: str | None, password: bytes | None) -> Permissions | None:
         """Return the access of an MQTT client, its permissions; None refuses it.
