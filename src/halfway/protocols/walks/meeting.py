@@ -3,6 +3,8 @@
 Shared by both walk systems: everything but a walk's choice of its next node.
 """
 
+from typing import NamedTuple
+
 from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
@@ -34,6 +36,14 @@ from halfway.protocols.walks.state import (
 )
 from halfway.protocols.walks.sweep import sweep_on, visit
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
+
+
+class Met(NamedTuple):
+    """The member whose walk or tree a walk met, as the news of the meeting names it."""
+
+    member: int  # node id
+    side: int
+    hops: int  # from the meeting to the node that has the news
 
 
 @kernel
@@ -159,41 +169,42 @@ def meet_here(trails, rules, i, topic, at, root, searches, now, out):
         k = meetable(trails, rules, i, topic, known.member, PASSED, now)
         if k != NO_PLACE:
             met = trails.trails[i, topic, k]
-            send_match(trails, rules, i, topic, at, met.member, met.side, 0, now, out)
-            send_match(trails, rules, i, topic, k, known.member, known.side, 0, now, out)
+            there, here = Met(met.member, met.side, 0), Met(known.member, known.side, 0)
+            send_match(trails, rules, i, topic, at, there, now, out)
+            send_match(trails, rules, i, topic, k, here, now, out)
             return True
     if tree.root in (root, known.member) or not is_in_tree(trails, rules, i, topic, now):
         return False
-    send_match(trails, rules, i, topic, at, tree.root, 0, 0, now, out)
+    send_match(trails, rules, i, topic, at, Met(tree.root, 0, 0), now, out)
     return True
 
 
 @apart
-def send_match(trails, rules, i, topic, at, other, side, hops, now, out):
+def send_match(trails, rules, i, topic, at, met, now, out):
     """Send the news of a meeting to the initiator of the walk whose trail on row i is at a place.
 
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
-    The nodes on the way make branches to each other. other, side: the member that the walk met.
+    The nodes on the way make branches to each other. met: a `Met`.
     """
     known = trails.trails[i, topic, at]
     known.met = 1
     walker, back = walker_at(topic, known), known.back
     if back == trails.node_id[i]:
-        note_meeting(trails, rules, i, walker, other, side, hops, now, out)
+        note_meeting(trails, rules, i, walker, met, now, out)
         return
     o = emit(out, messages.MATCH, 0.0, back)
-    write_meeting(o, walker, other, side, hops)
+    write_meeting(o, walker, met)
     track_hop(trails, rules, i, o, out)
     keep_branch(trails, rules, i, topic, back, now, out)
 
 
 @inlined
-def write_meeting(o, walker, other, side, hops):
+def write_meeting(o, walker, met):
     """Write the meeting of a walk with the walk of another member into a record."""
     write_member(o, walker)
-    o.target = other
-    o.args[messages.OTHER_SIDE] = side
-    o.args[messages.STEPS] = hops
+    o.target = met.member
+    o.args[messages.OTHER_SIDE] = met.side
+    o.args[messages.STEPS] = met.hops
 
 
 @apart
@@ -206,11 +217,11 @@ def receive_match(trails, rules, i, message, out):
         trails.counts[i, LOST] += 1
         return
     hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
-    send_match(trails, rules, i, topic, at, message.target, side, hops, now, out)
+    send_match(trails, rules, i, topic, at, Met(message.target, side, hops), now, out)
 
 
 @apart
-def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
+def note_meeting(trails, rules, i, walker, met, now, out):
     """Note at the initiator, row i, that its walk has met another; report each launch once."""
     role = trails.roles[i, 2 * walker.topic + walker.side]
     if not is_current(trails, i, walker):
@@ -228,4 +239,4 @@ def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
         o.args[messages.SIDE] = walker.side
     if role.reported == 0:
         role.reported = 1
-        write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, other, side, hops)
+        write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, met)
