@@ -11,9 +11,9 @@ from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, pick
 from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.launch import make_step, step_input
 from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
+from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 limits = rendezvous.limits

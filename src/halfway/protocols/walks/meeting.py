@@ -11,29 +11,20 @@ from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import (
-    is_current,
-    is_over,
-    leave_trail,
-    meetable,
-    random_of,
-    send_step,
-)
+from halfway.protocols.walks.launch import is_current, leave_trail, meetable
 from halfway.protocols.walks.lists import share_members
 from halfway.protocols.walks.state import (
     DIED,
-    FREE,
     HEARD,
     LOST,
     PASSED,
-    is_later,
-    is_same,
     track_hop,
     trail_of,
     walker_at,
     walker_of,
     write_member,
 )
+from halfway.protocols.walks.steps import is_outrun, is_over, random_of, send_step
 from halfway.protocols.walks.sweep import sweep_on, visit
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
 
@@ -88,7 +79,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def sweep_arrived(trails, rules, neighbourhood, i, message, out):
-    """Receive a sweep's STEP: the sweep ends at a tree with another root; otherwise it
+    """Receive a sweep's STEP: the sweep ends where it meets a tree with another root; otherwise it
     continues.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
@@ -105,56 +96,6 @@ def sweep_arrived(trails, rules, neighbourhood, i, message, out):
         if meet_here(trails, rules, i, topic, at, message.args[messages.ROOT_ID], True, now, out):
             return
     sweep_on(trails, rules, neighbourhood, i, message, at, out)
-
-
-@inlined
-def is_outrun(trails, rules, i, message):
-    """Return whether a walk's STEP is void: a later launch has passed here, or a fork of this
-    launch that has made as many steps.
-    """
-    # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
-    # where it reaches the other's trail with fewer steps behind it.
-    walker = walker_of(message)
-    at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
-    if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
-        return False
-    known = trails.trails[i, walker.topic, at]
-    if is_same(known, walker):
-        return message.args[messages.STEPS] <= known.steps
-    return is_later(known, walker)
-
-
-@kernel
-def can_redraw(trails, rules, neighbourhood, i, place, now):
-    """Return whether a walk's failed STEP can take another neighbour; if not, release the hop."""
-    failed = trails.hops.record[i, place]
-    if failed.kind == messages.STEP:
-        walker = walker_of(failed)
-        forget_heard(trails, i, walker.topic, failed.next)
-        at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
-        degree = neighbourhood.last[i] - neighbourhood.first[i]
-        over = at != NO_PLACE and (
-            is_later(trails.trails[i, walker.topic, at], walker)
-            or trails.trails[i, walker.topic, at].met == 1
-        )
-        if not over and degree > 0 and trails.redraws[i, place] < degree:
-            return True
-        trails.counts[i, DIED] += not over
-    else:
-        # A path has no alternative to a next node that is gone: the record is lost, and the next
-        # launches of the members make another path.
-        trails.counts[i, LOST] += 1
-    reliable_hop.release(trails.hops, i, place)
-    return False
-
-
-@apart
-def forget_heard(trails, i, topic, neighbour):
-    """Forget the trails of walks that a neighbour advertised, since it is gone."""
-    for k in range(trails.trails.shape[2]):
-        known = trails.trails[i, topic, k]
-        if known.status == HEARD and known.back == neighbour:
-            known.status = FREE
 
 
 @apart

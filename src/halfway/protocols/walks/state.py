@@ -286,13 +286,13 @@ def claim_path(trails, rules, i, topic, side, member, now):
 
 @inlined
 def walker_of(message):
-    """Return the walker that a record of the walks names."""
+    """Return the walker that a record of the walks names: a member of a topic, with its side."""
     return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
 
 
 @inlined
 def write_member(o, walker):
-    """Write a walker into a record of the walks."""
+    """Write a walker into a record of the walks: a member of a topic, with its side."""
     o.topic = walker.topic
     o.publisher = walker.member
     o.epoch = walker.incarnation

@@ -17,7 +17,7 @@ from halfway.core.outbox import emit
 from halfway.core.prng import low_half, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import first_random, random_of, send_first, send_step
+from halfway.protocols.walks.launch import first_random, send_first
 from halfway.protocols.walks.state import (
     CUT_SHORT,
     DIED,
@@ -27,6 +27,7 @@ from halfway.protocols.walks.state import (
     walker_of,
     write_member,
 )
+from halfway.protocols.walks.steps import random_of, send_step
 
 
 @inlined
