@@ -132,7 +132,9 @@ def is_ours(verdict: Verdict) -> bool:
 
 
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """Return interpretation -> its letter (a, b, …) in a report; {} if it has only one."""
+    """Return interpretation -> its letter (a, b, …) in the texts of a report; {} if it has only
+    one.
+    """
     found = dict.fromkeys(verdict.reading for verdict in verdicts)
     return {one: _label(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
@@ -151,7 +153,9 @@ def _label(index: int) -> str:
 
 
 def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
-    """Return (paper, figure) -> its verdicts, in the order of their first appearance."""
+    """Return (paper, figure) -> its verdicts for a report's texts, in the order of their first
+    appearance.
+    """
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
         groups.setdefault((verdict.paper, verdict.figure), []).append(verdict)

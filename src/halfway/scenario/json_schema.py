@@ -124,7 +124,9 @@ def _cleaned(value: Any) -> Any:
 
 
 def _unwritable(default: Any) -> bool:
-    """Return whether a default of the scenario cannot be written, or has parts that cannot."""
+    """Return whether JSON, and so the JSON schema, cannot have a default of the scenario or a part
+    of it.
+    """
     if isinstance(default, dict):
         return any(map(_unwritable, default.values()))
     return default is None or (isinstance(default, float) and not math.isfinite(default))

@@ -48,8 +48,8 @@ def forget_reports(state, neighbourhood, i, s):
 
 @inlined
 def settle(state, neighbourhood, i, s):
-    """Add link s of row i to the node's neighbour list if it works both ways; remove it
-    otherwise.
+    """Add the sender at place s of row i's table of hellos to the neighbour list if the link works
+    both ways; remove it otherwise.
     """
     link = state.link[i, s]
     works = link.is_heard == 1 and link.hears_us == 1
@@ -134,8 +134,8 @@ def learn_list(state, rules, neighbourhood, i, s, hello):
 
 @inlined
 def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
-    """Replace the part of a reported list from id `lowest` to `highest`, for row i. The new ids are
-    the nodes of the hello whose links work both ways.
+    """Replace the part of the list that a received hello reports, from id `lowest` to `highest`,
+    for row i. The new ids are the hello's nodes whose links work both ways.
     """
     place = np.int64(neighbourhood.last[row]) - 1
     while place >= np.int64(neighbourhood.first[row]):

@@ -282,7 +282,7 @@ def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
 
 
 def statistic(seen: Summary, name: str) -> _Estimate:
-    """Return the mean or the median of a summary of walks, with its interval."""
+    """Return the mean or the median of a summary of directional walks, with its interval."""
     if name == "median":
         return seen.median, seen.median_low, seen.median_high
     return seen.mean, seen.mean_low, seen.mean_high

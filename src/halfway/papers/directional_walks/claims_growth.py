@@ -111,8 +111,8 @@ def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]
 
 
 def _joined(found: Summaries, degree: int) -> Verdict:
-    """Return our expectation that cell routing, a rival of directional walks, joins pairs on the
-    largest network.
+    """Return our expectation in the growth study that cell routing, a rival of directional walks,
+    joins pairs on the largest network.
     """
     lost = _sizes(found, "unmet", degree=degree, system=CELLS)[-1]
     estimate = (lost.mean, lost.mean_low, lost.mean_high)

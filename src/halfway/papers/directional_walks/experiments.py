@@ -188,7 +188,7 @@ def _plot(
 
 
 def _growth_plot(metric: str, y_title: str) -> Plot:
-    """Return a plot of the growth study: both axes logarithmic, a curve a degree."""
+    """Return a plot of paper 1's growth study: both axes logarithmic, a curve a degree."""
     return _plot("curves", metric, y_title, colour="degree", log=True, log_x=True)
 
 

@@ -22,7 +22,9 @@ from halfway.world.workload.pairs import distinct_pairs
 
 @lru_cache(maxsize=2)
 def walkers(n: int, degree: float, seed: int) -> Walkers:
-    """Return directional walks on the same network as GeoRendezvous's cells."""
+    """Return directional walks on the network of GeoRendezvous's cells, to be compared message by
+    message.
+    """
     return Walkers(cells_of(n, degree, seed).network, "directional-walk")
 
 

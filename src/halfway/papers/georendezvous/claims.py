@@ -96,8 +96,8 @@ def _judged_3a(found: Summaries, figure: str, interpretation: str) -> Iterator[V
 
 
 def _late_gain(found: Summaries, n: int, interpretation: str) -> _Estimate:
-    """Return how much a cell from the 9th to the 16th shortens the path in Figure 3a, over one of
-    the first 8.
+    """Return how much a cell from the 9th to the 16th shortens the path in Figure 3a of paper 3,
+    over one of the first 8.
     """
     rows = [found.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)]
     # [1 + resamples] the means, then their bootstrap replicates
@@ -235,7 +235,9 @@ def _on_axis(
 
 
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
-    """Return one tree ratio of Figure 3d over another, with all four trees paired by network."""
+    """Return one tree ratio of paper 3's Figure 3d over another, with all four trees paired by
+    network.
+    """
     value = late[0].mean / late[1].mean / (early[0].mean / early[1].mean)
     resampled = [np.log(row.boot_mean) for row in (*late, *early)]
     boot = resampled[0] - resampled[1] - resampled[2] + resampled[3]
@@ -277,7 +279,7 @@ def _premises(found: Summaries) -> Iterator[Verdict]:
 
 
 def _independent(above: Summary, below: Summary) -> _Estimate:
-    """Return GeoRendezvous's ratio of two means over different networks, whose intervals add."""
+    """Return paper 3's ratio of two means over different networks, whose intervals add."""
     parts = [math.log(row.mean_high / row.mean_low) / 2 for row in (above, below)]
     value, half = above.mean / below.mean, math.exp(math.hypot(*parts))
     return value, value / half, value * half

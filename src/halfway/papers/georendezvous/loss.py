@@ -36,8 +36,8 @@ Pairs = npt.NDArray[np.int64]
 
 
 def loss(run: Run) -> Observations:
-    """Measure events of GeoRendezvous's topics whose rendezvous cell lost members, or whose network
-    lost a tenth.
+    """Measure deliveries of GeoRendezvous's events after nodes die: members of the rendezvous cell,
+    or a tenth of the network.
 
     delivered: 1 where the subscriber received it, a unit is an event. outage: seconds from the loss
     to the last missed event, a unit is a topic. entries: what a node stores before the loss (of a
@@ -98,8 +98,8 @@ def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
 
 
 def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]:
-    """Return the victims in the cell through which a GeoRendezvous topic's events pass, or no
-    victims if a client is in it.
+    """Return the nodes that die in the cell through which a GeoRendezvous topic's events pass, or
+    no nodes if a client is in it.
     """
     best = best_point(cells, int(pairs[topic, 1]), int(pairs[topic, 0]), topic)
     homes = cells_storing(cells, INTEREST, topic, best[0]) if best else set()

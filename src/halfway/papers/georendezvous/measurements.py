@@ -17,8 +17,8 @@ TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 
 @lru_cache(maxsize=2)
 def cells_of(n: int, degree: float, seed: int) -> CellRoutes:
-    """Return the GeoRendezvous cells of a seed's connected network; cached for consecutive runs on
-    one network.
+    """Return the GeoRendezvous cells of a seed's network for the bulk measurements; cached for runs
+    on one network.
     """
     radius = radius_of_degree(n, degree)
     return CellRoutes(connected_unit_disk(n, radius, seed).network, radius)

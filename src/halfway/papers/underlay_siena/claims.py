@@ -115,8 +115,8 @@ def judge_readings(found: Summaries) -> Iterator[Verdict]:
 def delivery_rows(
     found: Summaries, figure: str, cell: dict[str, Scalar], words: str, **shared: Scalar
 ) -> Iterator[Verdict]:
-    """Yield the rows of Figure 5 for the runs of a cell: one for each number of faults, and the
-    gap.
+    """Yield the verdict rows of paper 5's Figure 5 for a cell: one for each number of faults, and
+    the gap.
     """
     gaps = []
     words = f"faults on {cell['where']}; {words}"
@@ -172,7 +172,9 @@ def _widening(
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
-    """Judge Figure 6 [uas §5]: latency grows with the events; the second paths reduce it."""
+    """Judge paper 5's Figure 6 [uas §5]: latency grows with the events; the second paths
+    reduce it.
+    """
     for interest, window in points.MODELS:
         at = partial(
             found.find, "latency", interest=interest, window_s=window, queueing="overlay",

@@ -100,7 +100,8 @@ def _observed(
 def _false(
     tree: Traffic, wanted: npt.NDArray[np.uint8], contents: Catalogue, key: int, size: Size
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Return the shares of (filter, unsubscribed topic) admitted: measured, and by formula.
+    """Return the shares of (filter, unsubscribed topic) that an event layer admits: measured, and
+    by formula.
 
     Only by topic: an event is then one query of a filter.
     """

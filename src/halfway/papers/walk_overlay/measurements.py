@@ -95,7 +95,8 @@ def recipes(run: Run) -> Observations:
 
 
 def stopping(run: Run) -> Observations:
-    """Measure when a walk may give up; a unit is a walk that joins an overlay of other initiators.
+    """Measure when a walk may give up in paper 2's construction; a unit is a walk that joins an
+    overlay of other initiators.
 
     The first half of the walks gives the mean number of steps. The others are late if they take
     more than a multiple of it: they would have given up although there was a walk to meet.

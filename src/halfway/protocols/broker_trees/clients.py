@@ -102,7 +102,7 @@ def send_subscriptions(state, catalogue, i, c, out):
 
 @apart
 def keep_alive(state, i, c, out):
-    """Send a KEEP_ALIVE to the broker in use; on its way it sets up or renews the path."""
+    """Send a client's KEEP_ALIVE to the broker in use; on its way it sets up or renews the path."""
     clients, own = state.clients, state.node_id[i]
     towards = next_hop_to(state.nearby, i, clients.broker[c])
     there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c])]

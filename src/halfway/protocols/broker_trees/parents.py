@@ -48,8 +48,8 @@ _DEEPER = 4  # brokers that a parent's news may add above a broker that is not o
 
 @apart
 def path_up(state, sender, most):
-    """Return the path of a broker's next hop up; a path is dead after more than `most` missed
-    PINGs.
+    """Return the path of a broker's next hop to its parent; a path is dead after more than `most`
+    missed PINGs.
     """
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most

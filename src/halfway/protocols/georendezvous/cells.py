@@ -85,7 +85,9 @@ def greedy(mask, x, y, dx, dy):
 
 @inlined
 def octant(across, up):
-    """Return the last of eight directions that a vector has passed, turning counterclockwise."""
+    """Return the last of eight directions between square cells that a vector has passed, turning
+    counterclockwise.
+    """
     if up >= 0 and across > 0:
         return 0 if up < across else 1
     if up > 0:

@@ -84,7 +84,9 @@ def drop_others(state, rules, i):
 
 @inlined
 def write_times(state, i, e, now, o):
-    """Write the remaining lifetime of a stored entry into a record, and its version or its age."""
+    """Write the remaining lifetime of a replicated entry into a record, and its version or
+    its age.
+    """
     store = state.store
     o.reals[messages.LIFETIME] = store.until[i, e] - now
     if store.kind[i, e] == messages.ADVERT:

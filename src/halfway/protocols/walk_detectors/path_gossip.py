@@ -241,7 +241,9 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
 
 @apart
 def contact_of(state, i, member):
-    """Return the place of a member in row i's contacts, or NO_PLACE if it is unknown."""
+    """Return the place of a member in row i's contacts for gossip on paths, or NO_PLACE if it is
+    unknown.
+    """
     place = find_member(state.heard.members, state.heard.entry, i, member)
     if place != NO_PLACE:
         contact = state.contact[i, place]

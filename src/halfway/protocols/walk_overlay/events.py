@@ -98,7 +98,7 @@ def change_subscription(state, rules, i, s, add, out):
 
 @apart
 def has_subscriptions(state, i):
-    """Return whether an overlay application has a subscription."""
+    """Return whether an application at the walk overlay has a subscription to events."""
     count = 0
     for s in state.subscriptions[i]:
         count += s != NONE

@@ -27,7 +27,8 @@ _WAIT = 2**31  # the random stream of an initiator's wait; walks have the stream
 
 @apart
 def take_role(state, rules, i, role, now, out):
-    """Make this node an initiator: it joins the overlay after a random wait, if not in it by then.
+    """Make this node an initiator after its restart: it joins the walk overlay after a random wait,
+    if not in it by then.
 
     The waits keep the walks of many initiators apart [dwo Alg. 1, lines 7-12] without a list.
     """
@@ -95,7 +96,7 @@ def meet_on_the_spot(state, rules, i, out):
 
 @apart
 def initiate(state, rules, i, rank, now, out):
-    """[dwo Alg. 2] Make this node an overlay fragment of one node, and launch a walk."""
+    """[dwo Alg. 2] Make this node an overlay fragment of one node again, and launch a walk."""
     members = state.members
     members.founds[i] = 0
     members.rank[i] = rank
@@ -165,7 +166,9 @@ def detach(state, rules, i, out):
 
 @apart
 def receive_cut(state, rules, i, message, out):
-    """Receive a CUT of an overlay link; a cycle cut off the way to the root detaches no node."""
+    """Receive a CUT of a link of the walk overlay; a cycle cut off the way to the root detaches no
+    node.
+    """
     p = link_of(state, i, message.source)
     closes_cycle = message.args[messages.REASON] == messages.CYCLE
     if closes_cycle and message.source != state.members.parent[i]:
@@ -200,7 +203,9 @@ def receive_successor(state, i, message):
 
 @apart
 def start_link_check(state, rules, i, now, out):
-    """Start the timer of the next overlay link check, unless one runs or it would be too late."""
+    """Start the timer of the next keep-alive on the overlay's links, unless one runs or it would be
+    too late.
+    """
     members = state.members
     due = now + rules.link_check_interval_s
     if members.check_pending[i] == 0 and due < np.inf and due <= rules.until_s:

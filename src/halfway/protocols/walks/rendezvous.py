@@ -78,7 +78,7 @@ def receive(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_other(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of either walk system about events, paths or meetings, or of another kind."""
+    """Receive a message of either walk system about events, paths or meetings, or another kind."""
     kind = message.kind
     if kind == messages.DATA:
         receive_data(trails, rules, i, message, out)

@@ -45,7 +45,9 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(n: int, crashes: int) -> _Pairs:
-    """Return the pairs of n nodes before a run, which are all up and know no member."""
+    """Return the pairs of monitor and member for the accounts of detection: n nodes, all up, that
+    know no member.
+    """
     since, suspected_at = np.zeros((2, n, n))
     mistaken, counts = np.zeros((2, n, n), np.bool_)
     return _Pairs(
@@ -94,7 +96,7 @@ class DetectionAccounting:
         self._enter(t, row, np.full(len(row), -1), code)
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter monitors' reports (MESSAGE) that suspect a member, or trust it again."""
+        """Enter reports (MESSAGE) of failure detectors that suspect a member, or trust it again."""
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
         members = self._ids.rows(reports["target"])
@@ -153,7 +155,7 @@ def _ratio(amount: float, of: float) -> float:
 
 @kernel
 def _count_time(pairs, m, x, start, now):
-    """Add the time since the last change to the sums of monitor m and member x."""
+    """Add the time since the last change to the detection sums of monitor m and member x."""
     begin = max(pairs.since[m, x], start)
     if m != x and pairs.up[m] and pairs.up[x] and now > begin:
         passed, sums = now - begin, pairs.sums
@@ -169,7 +171,7 @@ def _count_time(pairs, m, x, start, now):
 
 @kernel
 def _end_crash(pairs, x, place):
-    """Enter which monitors detected a crash, when the member returns or the run ends.
+    """Enter which failure detectors detected a crash, when the member returns or the run ends.
 
     Return whether the crash counts: a monitor was up, knew the member, and stayed up.
     """

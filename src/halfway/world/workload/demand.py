@@ -99,7 +99,9 @@ class Listed:
         return self._ordered[self._taken][0] if self._taken < len(self._ordered) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the listed events before `until` (seconds), at most `most`; each only once."""
+        """Return the listed publications of topics before `until` (seconds), at most `most`; each
+        only once.
+        """
         first = self._taken
         while self._taken - first < most and self.next_at() < until:
             self._taken += 1

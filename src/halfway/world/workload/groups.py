@@ -117,7 +117,9 @@ class Groups:
         return self._due[0][0] if self._due else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the announcements before `until` (seconds), at most `most`; each only once."""
+        """Return the announcements of groups before `until` (seconds), at most `most`; each only
+        once.
+        """
         taken: list[tuple[float, int, int]] = []
         while len(taken) < most and self.next_at() < until:
             at, number, what = heapq.heappop(self._due)
