@@ -106,8 +106,8 @@ class SienaAdapter(Adapter):
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls of a broker tree: missing paths, and entries that found a full
-        table.
+        """Return a broker tree's shortfalls for its adapter: missing paths, and entries that found
+        a full table.
         """
         return {
             WITHOUT_ROUTE: int(state.lost.sum()),

@@ -44,7 +44,7 @@ class WalkAdapter(Adapter):
     lists_members = True
 
     def ends_subscriptions(self) -> bool:
-        """Return whether the walks learn that a subscription ends: always."""
+        """Return whether the adapter's walk system learns that a subscription ends: always."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -106,8 +106,8 @@ def places(context: RunContext, rules: Rules) -> int:
 
 
 def _most_published(context: RunContext, longest_s: float) -> int:
-    """Return the most copies of events that one node of the walks sends within longest_s seconds:
-    one of each event to each neighbour that leads to a subscriber.
+    """Return the most copies of events that one node of the adapter's walk system sends within
+    longest_s seconds: one of each event to each neighbour that leads to a subscriber.
     """
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)

@@ -82,8 +82,8 @@ class Comparison:
         return frames.table(results.systems, "system", columns, [*fields, None])
 
     def plot(self, metric: str = "delivery-ratio") -> Any:
-        """Return one metric as an Altair chart: means with 95 % intervals, along a sweep if there
-        is one.
+        """Return a metric of this comparison as an Altair chart: means with 95 % intervals, along a
+        sweep if there is one.
 
         A notebook displays the chart. `chart.save("energy.svg")` writes it to a file. Raises
         Problem for an unknown metric.

@@ -121,7 +121,7 @@ def _notes(
 
 
 def _more(replicates: int) -> int:
-    """Return the number of replicates that a stopping rule makes next."""
+    """Return the number of replicates that a comparison's stopping rule makes next."""
     return max(replicates + 1, int(replicates * _GROWTH))
 
 

@@ -36,7 +36,7 @@ class TraceReader(DataSourceReader):
         return [FileOfTrace(file) for file in self.files]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a file."""
+        """Yield the rows of a trace file for Spark's data source."""
         assert isinstance(partition, FileOfTrace)
         use_unpacked_copy()
         schema = to_arrow_schema(self.schema, timezone="UTC")

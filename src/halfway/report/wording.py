@@ -50,7 +50,7 @@ def number(value: float | str | None, places: int | None = None) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number in at most four digits; a missing one as a dash."""
+    """Return a number of a report in at most four digits; a missing one as a dash."""
     return NOTHING if math.isnan(value) else f"{value:.4g}"
 
 
@@ -174,7 +174,9 @@ def count(number: int, word: str) -> str:
 
 
 def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """Return a report's (phase, seconds, share of the sum) of each positive time, largest first."""
+    """Return (phase, seconds, share of the sum) of each positive time in a report's texts, largest
+    first.
+    """
     whole = sum(seconds.values()) or 1.0
     spent = sorted(seconds.items(), key=lambda item: -item[1])
     return [(phase, time, time / whole) for phase, time in spent if time > 0]

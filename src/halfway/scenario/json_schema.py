@@ -73,7 +73,7 @@ def _with_description(declared: dict[str, Any], meaning: str) -> dict[str, Any]:
 
 
 def _parts(declared: dict[str, Any], parts: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas of the structures that a field of a scenario refers to."""
+    """Return the JSON schemas of the structures that a field of a scenario refers to."""
     some = declared.get("items", declared)
     references = [one["$ref"] for one in some.get("anyOf", [some]) if "$ref" in one]
     return [parts[reference.rpartition("/")[2]] for reference in references]

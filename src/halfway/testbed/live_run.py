@@ -154,7 +154,7 @@ class LiveRun:
             node.own_events.join()
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
-        """Let a node subscribe at one time of the run, and unsubscribe at another one."""
+        """Let a real node subscribe at one time of the live run, and unsubscribe at another one."""
 
         def arrived(event: Event) -> None:
             number = int.from_bytes(event.payload[:_NUMBER_BYTES])
@@ -210,7 +210,7 @@ class LiveRun:
             one.close()
 
     def _at(self) -> float:
-        """Return the time of the run, seconds."""
+        """Return the time of the live run, in seconds."""
         return self._host.scheduler.now() - self._begin
 
     async def _until(self, at: float) -> None:

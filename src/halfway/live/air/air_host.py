@@ -105,7 +105,9 @@ class AirHost:
         return False
 
     def datagrams(self) -> dict[str, int]:
-        """Return what all nodes sent and received, and what the kernel dropped at their sockets."""
+        """Return the datagrams that all nodes on the air sent and received, and those that the
+        kernel dropped at their sockets.
+        """
         found = Counter(self._replaced)
         for node in self.nodes:
             found.update(datagrams_of(node))

@@ -121,7 +121,7 @@ class ControlServer:
             await _answer(writer, RefusedAnswer(str(refusal)))
 
     async def _once(self, node: MeshNode, request: object) -> Answer:
-        """Return the answer of a request that has one."""
+        """Return the control server's answer to a request that has one."""
         if isinstance(request, PublishRequest):
             await _wait_for_neighbour(node, request.link_s)
             for payload in request.payloads:

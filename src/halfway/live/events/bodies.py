@@ -47,7 +47,7 @@ class EventBody(NamedTuple):
     probe: bool = False  # the nodes on its way report, and no application receives it
 
     def is_over(self, now: float) -> bool:
-        """Return whether the event has expired."""
+        """Return whether the event of a body has expired."""
         return now - self.born >= self.expiry_s
 
     def size(self) -> int:

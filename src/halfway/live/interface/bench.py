@@ -147,7 +147,7 @@ class _Arrivals:
 
 
 async def _linked(host: Host) -> None:
-    """Wait until every node has the neighbours that its process gives it."""
+    """Wait until every node of the benchmark has the neighbours that its process gives it."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINKED_S):
             while any(
@@ -210,7 +210,7 @@ _SENT = "datagrams sent"
 
 
 def _counts(host: Host) -> Counter[str]:
-    """Return the drops of all nodes by reason, and the datagrams that they sent."""
+    """Return the benchmark's drops of all nodes by reason, and the datagrams that they sent."""
     found = Counter[str]()
     for node in host.nodes:
         node.endpoint.count_kernel_drops()

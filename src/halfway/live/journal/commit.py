@@ -25,7 +25,8 @@ class GroupCommit:
         self.sync_s = 0.0  # seconds that all groups took to write
 
     def append(self, kind: int, data: bytes, *, spare: bool = False) -> asyncio.Future[None]:
-        """Add a record to a group; the future ends when it is on disk, or with a JournalRefusal.
+        """Add a record to a group commit; the future ends when it is on disk, or with a
+        JournalRefusal.
 
         Raises JournalRefusal at once for a record that cannot be kept. spare: as in `Journal`.
         """

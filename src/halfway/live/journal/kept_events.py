@@ -104,7 +104,7 @@ class KeptEvents:
     # The publisher
 
     def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
-        """Keep an event of this node's application; return None if a limit is reached."""
+        """Keep an event of this node's application on disk; return None if a limit is reached."""
         full = len(self._kept) >= MOST_KEPT_EVENTS
         if topic not in self._last and len(self._last) >= MOST_OWN_STREAMS:
             return None

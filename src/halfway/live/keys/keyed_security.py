@@ -154,7 +154,9 @@ class KeyedSecurity:
         return sessions is not None and sessions.current.boot == boot and sessions.current.heard
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a node lacks a session, or its session needs renewal."""
+        """Return whether this node's security lacks a session with a node, or the session needs
+        renewal.
+        """
         return not self.has_session(node_id, boot) or node_id in self._asked
 
     def is_taken(self, number: int) -> bool:

@@ -221,7 +221,7 @@ class Links:
             self.greeted(peer)
 
     def _hurry(self) -> None:
-        """Send the next hellos soon, so that a newly heard node hears this one."""
+        """Send the next hellos of the links soon, so that a newly heard node hears this one."""
         if self._burst == 0:
             self._burst = _BURST
             self._scheduler.after(_BURST_S, self._beat, False)

@@ -282,5 +282,5 @@ class _Client(asyncio.Protocol):
             self._door.remove(self._connection)
 
     def abort(self) -> None:
-        """Close the socket at once."""
+        """Close an MQTT client's socket at once."""
         self._transport.abort()

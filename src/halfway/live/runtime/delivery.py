@@ -97,11 +97,11 @@ class RetainedSpread:
         self._table.put(version, body)
 
     def values(self) -> Iterator[tuple[Version, EventBody]]:
-        """Yield every value with its version, ended ones included."""
+        """Yield every retained value of the network with its version, ended ones included."""
         return self._table.all()
 
     def matching(self, topic_filter: str) -> list[Event]:
-        """Return the values that a filter matches.
+        """Return the retained values of the network that a filter matches.
 
         Their numbers are the numbers of their versions.
         """

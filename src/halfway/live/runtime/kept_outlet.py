@@ -16,7 +16,7 @@ class NodeOutlet:
         self._node, self.node_id = node, node.node_id
 
     def spread(self, body: EventBody) -> None:
-        """Let the system publish an event."""
+        """Let the system publish a kept event at the live node."""
         self._node.own_events.spread(body)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:

@@ -193,7 +193,7 @@ class MeshNode:
         return self.retained_values.matching(topic_filter)
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """Send a record of the driver to its neighbour, or to all of them."""
+        """Send a record of the live node's driver to its neighbour, or to all of them."""
         self.counts["transmissions"] += 1
         head, links = head_of(record), self.links.table.links()
         if head.next == EVERYONE:
@@ -247,7 +247,7 @@ class MeshNode:
         self.drops.count(Drop.NO_ROOM)
 
     def refused(self) -> Drop:
-        """Count a record that the driver could not read, or that its checks refused."""
+        """Count a record that the live node's driver could not read, or that its checks refused."""
         why = Drop.UNREADABLE if self.stepper.unreadable() != 0 else Drop.REFUSED
         self.drops.count(why)
         return why
@@ -276,7 +276,7 @@ class MeshNode:
             self.routes.take(peer, sort, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
-        """Let the driver handle a record of the peer, with the node's numbers of its topics."""
+        """Let the live node's driver handle a peer's record, with the node's own topic numbers."""
         begin = 1 + 8 * content[0]
         if int.from_bytes(content[begin + 4 : begin + 8], "little") != peer:
             self.drops.count(Drop.WRONG_SENDER)

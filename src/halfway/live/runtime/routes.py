@@ -84,7 +84,7 @@ class Routes:
         self._asked[key] = answered
 
     def end(self, key: EventKey) -> None:
-        """End the calls for a probe or a search of this node."""
+        """End the calls for a route's probe or search of this node."""
         self._asked.pop(key, None)
 
     def search(self, name: str, epoch: int, answered: Callable[[Hop, float], None]) -> EventKey:

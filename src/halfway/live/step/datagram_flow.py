@@ -126,7 +126,7 @@ class Flow:
             tables.peer[place], self.place_of[node_id] = node_id, place
 
     def know_topic(self, hash64: int, number: int) -> None:
-        """Let the kernel know the number of a topic that the node has met."""
+        """Let the datagram kernel know the number of a topic that the node has met."""
         index = self.tables.topic_at
         first = hash64 % (len(index) // WAYS) * WAYS
         ways = index[first : first + WAYS].tolist()

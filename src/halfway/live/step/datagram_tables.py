@@ -81,7 +81,9 @@ def find_body(flow, publisher, epoch, number):
 
 @kernel
 def add_body(flow, publisher, epoch, number, size):
-    """Make room for a body that is not here; return its slot. The caller writes its bytes."""
+    """Make room in the datagram tables for a body that is not here; return its slot. The caller
+    writes its bytes.
+    """
     slot, room = flow.tally[NEXT_SLOT], flow.arena.shape[0]
     flow.tally[NEXT_SLOT] = (slot + 1) % flow.key.shape[0]
     begin = flow.tally[WRITTEN]

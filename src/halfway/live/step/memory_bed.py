@@ -157,7 +157,9 @@ def listed_in(data: bytes) -> tuple[list[int], int]:
 def given_neighbourhood(
     own: npt.NDArray[np.int32], reported: Sequence[npt.NDArray[np.int32]]
 ) -> Neighbourhood:
-    """Return the neighbourhood of one live node: its own list, and the list of each neighbour."""
+    """Return the neighbourhood that the memory bed gives one live node: its own list, and the list
+    of each neighbour.
+    """
     lists = [own, *reported]
     ends = np.cumsum([len(one) for one in lists]).astype(np.uint32)
     place = np.full(int(ends[-1]), -1, np.int32)

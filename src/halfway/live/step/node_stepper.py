@@ -265,7 +265,7 @@ class Stepper:
             )
 
     def _given(self, step: Any, tables: Any) -> tuple[Any, ...]:
-        """Return the first arguments of each call of a step."""
+        """Return the first arguments of each call of the stepper's record kernel."""
         flow = () if self.flow is None else (self.flow.lent,)
         return {
             record_kernel.transmit: (tables,), datagram_kernel.spread: (tables, *flow),

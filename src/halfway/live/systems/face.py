@@ -80,7 +80,7 @@ class Face:
         """Forget in a live face a topic whose subscription has ended."""
 
     def before_publishing(self) -> list[Command]:
-        """Return the commands before the node's first publication."""
+        """Return the commands of a live face before the node's first publication."""
         return []
 
 

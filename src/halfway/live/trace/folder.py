@@ -206,14 +206,14 @@ class NodeTrace:
         return b"".join(one.tobytes() for one in arrays(self.node.stepper.node.state))
 
     def _before_change(self) -> None:
-        """Take the traced records that came before a change of the neighbourhood or of the
-        rules.
+        """Take the records for a trace folder that came before a change of the neighbourhood or of
+        the rules.
         """
         self._take()
         self._is_around_old = True
 
     def _take(self) -> None:
-        """Stamp the traced records that the handler had since the last call."""
+        """Stamp the records of a trace folder that the handler had since the last call."""
         records = self.node.stepper.take_log()
         if not len(records):
             return

@@ -52,7 +52,7 @@ class Recorder:
         node.stepper.on_log = self._write
 
     def close(self) -> int:
-        """Complete the file; return how many records it has."""
+        """Complete the recording; return how many records it has."""
         self._write()
         self._node.stepper.on_log = None
         end = {"digest": state_digest(self._node.stepper.node.state), "records": self._count}

@@ -96,7 +96,7 @@ def _judged_3a(found: Summaries, figure: str, interpretation: str) -> Iterator[V
 
 
 def _late_gain(found: Summaries, n: int, interpretation: str) -> _Estimate:
-    """Return how much a cell from the 9th to the 16th shortens the path in Figure 3a of paper 3,
+    """Return how much a cell from the 9th to the 16th shortens GeoRendezvous's path in Figure 3a,
     over one of the first 8.
     """
     rows = [found.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)]
@@ -235,8 +235,8 @@ def _on_axis(
 
 
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
-    """Return one tree ratio of paper 3's Figure 3d over another, with all four trees paired by
-    network.
+    """Return one tree ratio of GeoRendezvous's Figure 3d over another, with all four trees paired
+    by network.
     """
     value = late[0].mean / late[1].mean / (early[0].mean / early[1].mean)
     resampled = [np.log(row.boot_mean) for row in (*late, *early)]
@@ -279,7 +279,7 @@ def _premises(found: Summaries) -> Iterator[Verdict]:
 
 
 def _independent(above: Summary, below: Summary) -> _Estimate:
-    """Return paper 3's ratio of two means over different networks, whose intervals add."""
+    """Return GeoRendezvous's ratio of two means over different networks, whose intervals add."""
     parts = [math.log(row.mean_high / row.mean_low) / 2 for row in (above, below)]
     value, half = above.mean / below.mean, math.exp(math.hypot(*parts))
     return value, value / half, value * half

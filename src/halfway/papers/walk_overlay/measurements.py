@@ -21,7 +21,9 @@ def overlays_on(n: int, radius: float, seed: int) -> tuple[Overlays, float]:
 
 
 def extent(network: Network) -> float:
-    """Return the largest Euclidean distance between two nodes of paper 2's network."""
+    """Return the largest Euclidean distance between two nodes of the network on which paper 2's
+    overlay is built.
+    """
     assert network.position is not None
     return farthest(network.position)
 

@@ -137,8 +137,8 @@ def _lasted(task: Mapping[str, Any]) -> float:
 
 
 def _sums(accumulables: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Return sums over the tasks of a stage by name; SQL metrics that are not numbers are
-    skipped.
+    """Return sums over the tasks of a stage in a sweep's account, by name; SQL metrics that are not
+    numbers are skipped.
     """
     found: dict[str, float] = {}
     for one in accumulables:

@@ -38,7 +38,7 @@ def train(spark: SparkSession, folder: Path) -> None:
 
 
 def main() -> None:
-    """Make the class archive for the Java of this machine, unless another process does."""
+    """Train a JVM to make the class archive of this Java, unless another process does."""
     os.nice(10)
     archive = archive_of(find_java())
     archive.parent.mkdir(parents=True, exist_ok=True)

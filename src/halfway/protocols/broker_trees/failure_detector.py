@@ -210,7 +210,9 @@ def check_children(state, rules, sender, out):
 
 @apart
 def on_ping(state, sender, message, out):
-    """Answer a child's PING; if the digests differ, send the child the filters held for it."""
+    """Answer a child's PING of the failure detector; if the digests differ, send the child the
+    filters held for it.
+    """
     b, child, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if parents.is_above(state, b, child):
         return
@@ -233,7 +235,9 @@ def on_ping(state, sender, message, out):
 
 @apart
 def on_pong(state, sender, message, out):
-    """Handle a parent's PONG: its path works; if the digests differ, send all filters up."""
+    """Handle a parent's PONG of the failure detector: its path works; if the digests differ, send
+    all filters up.
+    """
     b, up, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if up != state.parent[b]:
         return

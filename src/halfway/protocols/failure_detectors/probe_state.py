@@ -130,7 +130,9 @@ def suspicion_time(state, rules, i, confirmations):
 
 @inlined
 def change_health(own, rules, by):
-    """Add to row i's local health score [Lifeguard §IV.A], within 0 and its limit."""
+    """Add to a node's local health score in the member list [Lifeguard §IV.A], within 0 and its
+    limit.
+    """
     own.health = min(max(own.health + by, 0), rules.health_limit)
 
 

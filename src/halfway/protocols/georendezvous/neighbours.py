@@ -70,7 +70,9 @@ def first_bridge(state, i):
 
 @apart
 def is_close(state, i, x, y):
-    """Return whether a cell is, or touches, a cell of this node: its own, or one of its bridges."""
+    """Return whether a neighbour's cell is, or touches, a cell of this node: its own, or one of its
+    bridges.
+    """
     if max(abs(x - state.own_cell[i, 0]), abs(y - state.own_cell[i, 1])) <= 1:
         return True
     bridges = state.bridges

@@ -25,13 +25,17 @@ ALL = 0  # of `rules.replicas`
 
 @apart
 def weight(rules, node_id, topic, point):
-    """Return the weight of a node for a key; the cell members of greatest weight store replicas."""
+    """Return the weight of a node for a key: the cell members of greatest weight replicate
+    the key.
+    """
     return seeded(seeded(seeded(rules.key, topic), point), np.int64(node_id))
 
 
 @apart
 def heavier(state, rules, i, node_id, topic, point):
-    """Return how many cell members outweigh a node for a key, row i among the candidates."""
+    """Return how many cell members outweigh a node in the replication of a key, row i among the
+    candidates.
+    """
     own = weight(rules, node_id, topic, point)
     count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, point) > own)
     for s in range(state.neighbours.node_id.shape[1]):

@@ -1,4 +1,4 @@
-"""Repair of the walk overlay: leaving, lost neighbours, keep-alives, and restarts.
+"""Roles and repair of the walk overlay: initiators that join or leave, lost neighbours, restarts.
 
 We let a root's successor take its place, and every fragment that lost its way to the root look for
 the rest by a new walk, because the paper leaves failures open. The successor's fragment is
@@ -27,8 +27,7 @@ _WAIT = 2**31  # the random stream of an initiator's wait; walks have the stream
 
 @apart
 def take_role(state, rules, i, role, now, out):
-    """Make this node an initiator after its restart: it joins the walk overlay after a random wait,
-    if not in it by then.
+    """Give this node a role: a new initiator joins the overlay after a random wait, if not in it.
 
     The waits keep the walks of many initiators apart [dwo Alg. 1, lines 7-12] without a list.
     """
@@ -64,7 +63,7 @@ def end_role(state, rules, i, role, out):
 
 @apart
 def begin(state, rules, i, now, out):
-    """Start a new initiator's walk unless a walk has made the node part of the overlay meanwhile.
+    """Begin an initiator's role: it walks, unless it has become part of the overlay meanwhile.
 
     The node founds an overlay of its own if it hears of none for the founding time.
     """
@@ -84,7 +83,7 @@ def begin(state, rules, i, now, out):
 
 @apart
 def meet_on_the_spot(state, rules, i, out):
-    """[dwo Alg. 2, line 4] Let an initiator in the overlay meet its walk without a step.
+    """[dwo Alg. 2, line 4] Let an initiator that is in the overlay already meet its walk at once.
 
     The root of a fragment without an overlay counts this meeting like any other.
     """
@@ -96,7 +95,7 @@ def meet_on_the_spot(state, rules, i, out):
 
 @apart
 def initiate(state, rules, i, rank, now, out):
-    """[dwo Alg. 2] Make this node an overlay fragment of one node again, and launch a walk."""
+    """[dwo Alg. 2] Make this node an overlay fragment of one node, and launch a walk."""
     members = state.members
     members.founds[i] = 0
     members.rank[i] = rank

@@ -60,7 +60,7 @@ def leads_on(trails, rules, i, topic, k, source, now):
 
 @inlined
 def emit_data(trails, rules, i, topic, event, towards, hops, out):
-    """Emit an event of the walks to a neighbour."""
+    """Emit an event of the walks to a neighbour, which delivers or forwards it."""
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
     copy_event_id(event, o)

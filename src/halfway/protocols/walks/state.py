@@ -181,7 +181,7 @@ def is_later(one, other):
 
 @inlined
 def is_same(one, other):
-    """Return whether two walkers of one member have the same launch."""
+    """Return whether the trails or paths of one member come from the same launch of its walk."""
     return one.incarnation == other.incarnation and one.generation == other.generation
 
 

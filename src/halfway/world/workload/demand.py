@@ -200,7 +200,9 @@ class Drawn:
         return self._due if self._taken < self.events else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the drawn events before `until` (seconds), at most `most`; each only once."""
+        """Return the drawn publications of topics before `until` (seconds), at most `most`; each
+        only once.
+        """
         t: list[float] = []
         first = self._taken
         while len(t) < most and self.next_at() < until:

@@ -77,7 +77,7 @@ class Anyone:
     """The access of a door that only this machine reaches: every client, and all topics."""
 
     def admit(self, _username: str | None, _password: bytes | None) -> Permissions | None:
-        """Return the permission for all topics."""
+        """Return the permission of MQTT users for all topics."""
         return ALL_TOPICS
 
 

@@ -158,8 +158,8 @@ def active_path(sender, to):
 
 @apart
 def whole_microseconds(seconds):
-    """Return a path's round trip in whole microseconds, so that rounding by a clock's offset
-    changes nothing.
+    """Return the round trip of a path to a peer in whole microseconds, so that rounding by a
+    clock's offset changes nothing.
     """
     return math.floor(seconds * 1e6 + 0.5) * 1e-6
 
