@@ -1,9 +1,9 @@
 """The interface `Security` between the live runtime and keys: seal, open, and judge datagrams.
 
 A `Security` belongs to one node and does no I/O. The endpoint passes in every datagram and the
-time, transmits what `pending` returns, and calls `tick` when it asks for it. Only `open` may say
-that a datagram is from a peer: the runtime takes the sender of a record from there, never from the
-record.
+time, and transmits what `pending` returns. It calls `tick` at the time that the last call returned.
+Only `open` may say that a datagram is from a peer: the runtime takes the sender of a record from
+there, never from the record.
 """
 
 from typing import NamedTuple, Protocol

@@ -3,7 +3,7 @@ changes them.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -71,10 +71,10 @@ RELAYED = 16  # of the newest relayed acknowledgements, a node knows the request
 class MemberNews(NamedTuple):
     """News of a member in a probe's record, or of a probe that it did not acknowledge."""
 
-    member: int  # node id
-    incarnation: int
-    status: int  # ALIVE, SUSPECT or DEAD
-    by: int  # id of the member that suspects it, or NONE
+    member: np.integer[Any] | int  # node id
+    incarnation: np.integer[Any] | int
+    status: np.integer[Any] | int  # ALIVE, SUSPECT or DEAD
+    by: np.integer[Any] | int  # id of the member that suspects it, or NONE
 
 
 class Probes(NamedTuple):

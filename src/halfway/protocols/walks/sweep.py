@@ -154,7 +154,7 @@ def sweep_on(trails, rules, neighbourhood, i, message, at, out):
 def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
     """Repeat a sweep's failed STEP once, then skip the neighbour that does not answer.
 
-    A sweep whose way back fails ends.
+    The sweep ends if the way back fails.
     """
     failed = trails.hops.record[i, place]
     walker, tries, towards = walker_of(failed), trails.redraws[i, place], failed.next

@@ -173,8 +173,9 @@ class Table:
                 self.changed[self.online[session.client_id]] = None
 
     def announce(self, now: float, *, is_repeated: bool = False) -> None:
-        """Announce the shares in the table of MQTT sessions to other doors, if they have changed or
-        is_repeated.
+        """Announce the shares in the table of MQTT sessions to other doors, if they have changed.
+
+        is_repeated: announce them in any case.
         """
         shares = self.subscriptions.shares
         payload = shares.announcement(is_repeated=is_repeated)
