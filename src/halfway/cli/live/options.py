@@ -105,7 +105,8 @@ Keep = Annotated[
     bool, typer.Option("--keep", help="Keep the event on disk until all readers have it.")
 ]
 Expiry = Annotated[
-    float | None, typer.Option("--expiry", metavar="S", min=0.0, help="Void after S seconds.")
+    float | None,
+    typer.Option("--expiry", metavar="S", min=0.0, help="The event expires after S seconds."),
 ]
 Wait = Annotated[
     float, typer.Option("--wait", metavar="S", min=0.0, help="Seconds to wait for a neighbour.")

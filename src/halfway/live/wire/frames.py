@@ -91,7 +91,7 @@ def key_bytes(key: tuple[int, int, int]) -> bytes:
 
 
 def key_in(content: bytes) -> tuple[int, int, int]:
-    """Return the key of an event at the beginning of a frame. Raises ValueError if it is none."""
+    """Return the key of an event at the beginning of a frame. Raises ValueError for a short one."""
     if len(content) < KEY_BYTES:
         raise ValueError("too short")
     publisher, epoch, number = _KEY.unpack_from(content)
@@ -142,7 +142,7 @@ def ping_bytes(token: int, sent: float) -> bytes:
 
 
 def ping_in(content: bytes) -> tuple[int, float]:
-    """Return what a PING or PONG frame has. Raises ValueError if it is none."""
+    """Return the content of a PING or PONG frame. Raises ValueError for another length."""
     if len(content) != _PING.size:
         raise ValueError("too short")
     token, sent = _PING.unpack(content)

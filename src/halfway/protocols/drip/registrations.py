@@ -84,7 +84,7 @@ def place_in_register(state, i, message):
 def update(state, i, p, message):
     """Write a REGISTER or SUBSCRIPTION to place p of a DRIP register.
 
-    Return False if that has a newer version.
+    Return False if the register has this version or a newer one.
     """
     if message.args[messages.VERSION] <= state.register[i, p].version:
         return False
