@@ -169,7 +169,7 @@ def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
-    """Yield the events of a filter as they arrive."""
+    """Yield the events of a topic filter as they arrive at the terminal."""
     for event in _watched(place, topic_filter, None):
         if event is not None:
             yield event

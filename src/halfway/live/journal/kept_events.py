@@ -272,7 +272,7 @@ class KeptEvents:
             yield RECEIVED, _packed(event)
 
     def _note(self, kind: int, data: bytes) -> None:
-        """Write a journal record whose loss costs only work or a repetition."""
+        """Note a change of kept events in the journal; its loss costs only work or a repetition."""
         with suppress(JournalRefusal):
             self.last_write = self._write(kind, data)
 

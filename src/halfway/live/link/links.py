@@ -304,5 +304,5 @@ class Links:
 
 
 def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
-    """Ignore a frame."""
+    """Take no frame of a link at once; return the place unchanged."""
     return at

@@ -81,7 +81,7 @@ def catalogue(
 def _values(
     events: Sequence[tuple[int, Sequence[float]]], attributes: int
 ) -> npt.NDArray[np.float64]:
-    """Return [events, attributes]: the values of events, checked."""
+    """Return the checked values of the catalogue's events: [events, attributes]."""
     value = np.zeros((len(events), attributes))
     for e, (_, values) in enumerate(events):
         if len(values) != attributes or not np.isfinite(values).all():

@@ -181,7 +181,7 @@ class Outgoing:
         return _publish(delivery, packet_id, now)
 
     def _free_id(self) -> int:
-        """Return the next packet id that no exchange uses."""
+        """Return the next packet id that no exchange of outgoing messages uses."""
         packet_id = self._last_id % _LAST_ID + 1
         while packet_id in self._exchanges:
             packet_id = packet_id % _LAST_ID + 1
