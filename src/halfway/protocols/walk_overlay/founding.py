@@ -132,7 +132,7 @@ def is_new_probe(state, rules, i, message):
 
 @apart
 def receive_probe(state, rules, i, message, out):
-    """Receive the PROBE of an overlay founded elsewhere: pass a new one on. A root follows it back,
+    """Receive the PROBE of a founded overlay: pass a new one on. A root follows it back,
     or answers.
     """
     members = state.members

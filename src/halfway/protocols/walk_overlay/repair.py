@@ -202,9 +202,7 @@ def receive_successor(state, i, message):
 
 @apart
 def start_link_check(state, rules, i, now, out):
-    """Start the timer of the next keep-alive on the overlay's links, unless one runs or it would be
-    too late.
-    """
+    """Start the timer of the next overlay link check, unless one runs or the time is up."""
     members = state.members
     due = now + rules.link_check_interval_s
     if members.check_pending[i] == 0 and due < np.inf and due <= rules.until_s:

@@ -45,7 +45,7 @@ class Presence(NamedTuple):
 
 
 def always(n: int) -> Presence:
-    """Return the motion data of n nodes that are present at all times."""
+    """Return the presence of n nodes in motion data that are there at all times."""
     return Presence(np.arange(n + 1), np.full(n, -np.inf), np.full(n, np.inf))
 
 
