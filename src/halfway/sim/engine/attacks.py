@@ -72,8 +72,8 @@ def change_attack(attacks, kind, row):
 
 @inlined
 def is_withheld(attacks, row, own_id, record):
-    """Return whether an attacking row withholds a record: a black hole, and another node's
-    event.
+    """Return whether an attacking row withholds a record: a black hole withholds the events of
+    other nodes.
     """
     if attacks.conduct.shape[0] == 0 or attacks.conduct[row] & BLACK_HOLE == 0:
         return False

@@ -22,7 +22,7 @@ ENTRIES, ORDER, IN_RING, BUCKET, RUN = range(5)
 POPPED, AVOIDABLE, EMPTY_PASSED, PUSHED_FAR, ADAPT_AT = range(5, 10)
 
 ALL_NEAR = np.int64(1 << 62)  # as current bucket: the near heap has all entries
-FEW_ENTRIES, MANY_ENTRIES = 8, 32  # entries for one heap; a heap to spread over buckets
+FEW_ENTRIES, MANY_ENTRIES = 8, 32  # up to 8 stay in a heap; more than 32 go to buckets
 MAX_BUCKETS = 1 << 16
 MAX_SCALE = 1e250  # a double, as are its inverse and the product of either with FINEST
 FINEST = 1e15  # bucket number beyond which doubles hardly distinguish times within a bucket
@@ -45,7 +45,7 @@ class Queue(NamedTuple):
 
 
 def queue(slots: int) -> Queue:
-    """Return an empty calendar queue with one entry for each slot of the pool."""
+    """Return an empty calendar queue with room for an entry of each slot of the pool."""
     buckets = min(1 << max(slots - 1, 63).bit_length(), MAX_BUCKETS)
     tally = np.zeros(10, np.int64)
     tally[BUCKET], tally[RUN] = ALL_NEAR, NO_ENTRY

@@ -32,7 +32,7 @@ class KeptRecords:
         self._received.append(received)
 
     def journal(self) -> Records:
-        """Return the records that nodes received, and the row of each receiver."""
+        """Return the kept records that nodes received, and the row of each receiver."""
         return _joined(self._received)
 
     def reports(self) -> Records:

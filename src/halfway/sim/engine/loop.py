@@ -61,7 +61,10 @@ UNLIMITED = 2**62  # a number of records that no run reaches
 
 @inlined
 def send_emissions(engine, radio, reach, row, now, hops, before, plain):
-    """Queue the records that a row's handler emitted in the event loop, in the same order."""
+    """Queue in the event loop the records that a row's handler emitted, in the same order.
+
+    before: free slots before the handler ran. plain: see `is_plain`.
+    """
     out = engine.out
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         slot = out.free[np.uint32(stacked)]
@@ -88,8 +91,9 @@ def send_emissions(engine, radio, reach, row, now, hops, before, plain):
 
 @inlined
 def deliver(door, engine, radio, reach, row, slot, plain):
-    """Deliver the record in a slot to a row, whose handler runs unless the row refuses the
-    record.
+    """Deliver the record in a slot to a row in the event loop, and queue what the row emits.
+
+    A paused row keeps the record for later. A record that fails its check reaches no handler.
     """
     message = engine.out.pool[slot]
     hops, now, before = message.hops, message.at, engine.out.tally[0]
@@ -107,7 +111,7 @@ def deliver(door, engine, radio, reach, row, slot, plain):
 
 @inlined
 def enter_checked(door, engine, row, message, origin, now):
-    """Check a record, then let the row handle it at the time of the row's own clock."""
+    """Check a due record of the event loop; the row handles it at the time of its own clock."""
     travels = driver.destination(message) == driver.TO_NETWORK
     if travels:
         add_age(engine, message, 1.0, now)
@@ -124,8 +128,9 @@ def enter_checked(door, engine, row, message, origin, now):
 
 @inlined
 def handle_due(engine, radio, reach, slot):
-    """Deliver a due record; return its row, or DONE or QUEUED, and the cursor for the next
-    receiver.
+    """Take the next step of a record that is due in the event loop.
+
+    Return the row that receives it, or DONE or QUEUED, and the cursor of the next receiver.
     """
     phase = engine.flight.phase[slot]
     if phase > ARRIVED and phase != OVER:
@@ -153,7 +158,7 @@ def handle_due(engine, radio, reach, slot):
 
 @inlined
 def queue_command(engine, at, row, turns, kind, topic, arg, event):
-    """Queue a command to a node in the event loop, for one incarnation of the node or for all."""
+    """Queue a command to a node in the event loop, for one turn of the node or for ANY_TURN."""
     node_id = id_of(engine, row)
     record = emit(engine.out, kind, at, node_id)
     record.source = node_id

@@ -46,7 +46,7 @@ class Flight(NamedTuple):
     turns: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
     departed: npt.NDArray[np.float64]  # [slots] seconds
     order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
-    cursor: npt.NDArray[np.uint32]  # [slots] how many receivers' turns are over
+    cursor: npt.NDArray[np.uint32]  # [slots] how many receivers are done
 
 
 class Counters(NamedTuple):
@@ -272,7 +272,7 @@ def payload_size(payload, publisher, event):
 
 @inlined
 def size_of(engine, message):
-    """Return the bytes of a record on the air, with the payload of the event that it carries."""
+    """Return the bytes of a record in flight, with the payload of the event that it carries."""
     size = record_bytes(engine.sizes, message)
     if engine.payload.size.shape[0] > 0 and engine.payload.carried[message.kind] == 1:
         size += payload_size(engine.payload, message.publisher, message.event)
