@@ -61,10 +61,7 @@ UNLIMITED = 2**62  # a number of records that no run reaches
 
 @inlined
 def send_emissions(engine, radio, reach, row, now, hops, before, plain):
-    """Queue in the event loop the records that a row's handler emitted, in the same order.
-
-    before: free slots before the handler ran. plain: see `is_plain`.
-    """
+    """Queue the records that a row's handler emitted in the event loop, in the same order."""
     out = engine.out
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         slot = out.free[np.uint32(stacked)]
@@ -91,9 +88,8 @@ def send_emissions(engine, radio, reach, row, now, hops, before, plain):
 
 @inlined
 def deliver(door, engine, radio, reach, row, slot, plain):
-    """Deliver the record in a slot to a row in the event loop, and queue what the row emits.
-
-    A paused row keeps the record for later. A record that fails its check reaches no handler.
+    """Deliver the record in a slot to a row, whose handler runs unless the row refuses the
+    record.
     """
     message = engine.out.pool[slot]
     hops, now, before = message.hops, message.at, engine.out.tally[0]
@@ -128,9 +124,8 @@ def enter_checked(door, engine, row, message, origin, now):
 
 @inlined
 def handle_due(engine, radio, reach, slot):
-    """Take the next step of a record that is due in the event loop.
-
-    Return the row that receives it, or DONE or QUEUED, and the cursor of the next receiver.
+    """Deliver a due record; return its row, or DONE or QUEUED, and the cursor for the next
+    receiver.
     """
     phase = engine.flight.phase[slot]
     if phase > ARRIVED and phase != OVER:
