@@ -67,11 +67,10 @@ def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> 
     trails, graph = new_trails(network.n), Graph(network.start, network.who)
     walks, ends = kernels.pair_of_walks(), distinct_pairs(network.n, PAIRS, SEED)
     steps, nodes = np.empty(PAIRS, np.int64), np.empty(PAIRS, np.int64)
+    rule, found = kernels.MeetingRule(1, True, NOT_MET), kernels.Meetings(steps, nodes)
 
     def in_numba() -> None:
-        kernels.meetings(
-            memory, trails, graph, walks, ends, np.uint64(SEED), 1, True, NOT_MET, steps, nodes
-        )
+        kernels.meetings(memory, trails, graph, walks, ends, np.uint64(SEED), rule, found)
 
     in_numba()
     total, where = int(steps.sum()), nodes.copy()

@@ -3,7 +3,10 @@
 Twin of the message-level protocol: a message that no join or leave disturbs takes the same cells.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from halfway.bulk.georendezvous.maps import CellMap, mask_at
 from halfway.core.compiled import inlined, kernel
@@ -15,6 +18,16 @@ from halfway.protocols.georendezvous.cells import (
     decide,
     point_position,
 )
+
+
+class NodesInCells(NamedTuple):
+    """The nodes of a network in the cells of bulk GeoRendezvous."""
+
+    mask: npt.NDArray[np.uint8]  # [rows, columns] populated neighbours of each cell, as bits
+    side: float  # of a cell
+    position: npt.NDArray[np.float64]  # [n, 2]
+    cell: npt.NDArray[np.int64]  # [n, 2] column, row
+    key: np.uint64  # of the hashes of topics
 
 
 @inlined
@@ -94,22 +107,23 @@ def point_cell(key, topic, number, side):
 
 
 @kernel
-def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
+def legs(nodes, pairs, legs, distance, empty):
     """Return the legs of bulk GeoRendezvous's pair p, for notifications through each rendezvous
     point of topic p.
 
-    position [n, 2], cell [n, 2]; pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3]
-    with hops publisher - home, of the home perimeter, and home - subscriber; -1 where the two are
-    in different components. distance [P, I]: squared, of the subscriber from the point; empty
-    [P, I]: 1 where the point's cell is empty.
+    pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3] with hops publisher - home,
+    of the home perimeter, and home - subscriber; -1 where the two are in different components.
+    distance [P, I]: squared, of the subscriber from the point; empty [P, I]: 1 where the point's
+    cell is empty.
     """
+    mask, position, cell = nodes.mask, nodes.position, nodes.cell
     nowhere = np.empty(0, np.int64)
     for p in range(pairs.shape[0]):
         publisher, subscriber = pairs[p, 0], pairs[p, 1]
         px, py = cell[publisher, 0], cell[publisher, 1]
         sx, sy = cell[subscriber, 0], cell[subscriber, 1]
         for i in range(legs.shape[1]):
-            x, y, dx, dy = point_cell(key, p, i, side)
+            x, y, dx, dy = point_cell(nodes.key, p, i, nodes.side)
             across, up = position[subscriber, 0] - x, position[subscriber, 1] - y
             distance[p, i] = across * across + up * up
             hx, hy, arrived, hops = route(mask, px, py, dx, dy, nowhere)
@@ -140,12 +154,13 @@ def add_path(mask, x, y, dx, dy, path, mark, stamp):
 
 
 @inlined
-def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
+def best_point(nodes, home, row, t, tried, distance):
     """Return the bulk rendezvous point with the fewest hops, of the subscriber's `tried` closest,
     or -1.
     """
+    position, cell = nodes.position, nodes.cell
     for i in range(home.shape[0]):
-        x, y, _, _ = point_cell(key, t, i, side)
+        x, y, _, _ = point_cell(nodes.key, t, i, nodes.side)
         across, up = position[row, 0] - x, position[row, 1] - y
         distance[i] = across * across + up * up
     nowhere = np.empty(0, np.int64)
@@ -153,7 +168,9 @@ def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
     for _ in range(tried):  # the closest first, so that it wins a tie
         p = np.argmin(distance)
         distance[p] = np.inf
-        x, y, last, _ = route(mask, home[p, 0], home[p, 1], cell[row, 0], cell[row, 1], nowhere)
+        x, y, last, _ = route(
+            nodes.mask, home[p, 0], home[p, 1], cell[row, 0], cell[row, 1], nowhere
+        )
         if x != cell[row, 0] or y != cell[row, 1]:
             return np.int64(-1)
         if home[p, 2] + last < best:
@@ -174,7 +191,7 @@ def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
 
 
 @kernel
-def trees(mask, side, position, cell, publisher, subscribers, key, points, tried, out):
+def trees(nodes, publisher, subscribers, points, tried, out):
     """Fill `out` with the hops of the bulk kernels' trees, one notification from each publisher.
 
     publisher [T], subscribers [T, k] of rows; tree t uses `points` points of topic t, of which each
@@ -182,6 +199,7 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
     point's tree uses it once, and if each subscriber receives its own message; -1 if a subscriber
     is in another component.
     """
+    mask, cell = nodes.mask, nodes.cell
     rows, columns = mask.shape
     path = np.empty(8 * rows * columns, np.int64)
     shared = np.zeros((rows * columns, 9), np.int64)
@@ -192,11 +210,11 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
     for t in range(publisher.shape[0]):
         px, py = cell[publisher[t], 0], cell[publisher[t], 1]
         for i in range(points):
-            _, _, dx, dy = point_cell(key, t, i, side)
+            _, _, dx, dy = point_cell(nodes.key, t, i, nodes.side)
             home[i, 0], home[i, 1], home[i, 2], _ = route(mask, px, py, dx, dy, path)
         for s in range(subscribers.shape[1]):
             row = subscribers[t, s]
-            choice[s] = best_point(mask, side, position, cell, home, row, key, t, tried, distance)
+            choice[s] = best_point(nodes, home, row, t, tried, distance)
         out[t, :] = 0
         first = stamp + 1  # marks all of this tree; each point has its own stamp above it
         for i in range(points):
@@ -204,7 +222,7 @@ def trees(mask, side, position, cell, publisher, subscribers, key, points, tried
             if not (choice == i).any():
                 continue
             hx, hy = home[i, 0], home[i, 1]
-            _, _, dx, dy = point_cell(key, t, i, side)
+            _, _, dx, dy = point_cell(nodes.key, t, i, nodes.side)
             add_leg(mask, px, py, dx, dy, path, own, stamp, shared, first, out[t])
             for s in range(subscribers.shape[1]):
                 if choice[s] == i:

@@ -104,10 +104,7 @@ class CellRoutes:
         shape = len(pairs), points
         legs, distance = np.empty((*shape, 3), np.int64), np.empty(shape)
         empty = np.empty(shape, np.uint8)
-        position = np.asarray(self.network.position)
-        kernels.legs(
-            self.mask, self.side, position, self.cell, pairs, np.uint64(key), legs, distance, empty
-        )
+        kernels.legs(self._nodes(key), pairs, legs, distance, empty)
         through = np.where(legs[:, :, 0] < 0, -1, legs[:, :, 0] + legs[:, :, 2])
         ends = np.hstack([self.cell[pairs[:, 0]], self.cell[pairs[:, 1]]])
         found = np.empty((len(pairs), 4), np.int64)
@@ -124,8 +121,9 @@ class CellRoutes:
         subscribers [T, k]: rows. -1: they are in different components.
         """
         hops = np.empty((len(publisher), 3), np.int64)
-        kernels.trees(
-            self.mask, self.side, np.asarray(self.network.position), self.cell, publisher,
-            subscribers, np.uint64(key), points, tried, hops,
-        )  # fmt: skip
+        kernels.trees(self._nodes(key), publisher, subscribers, points, tried, hops)
         return hops
+
+    def _nodes(self, key: int) -> kernels.NodesInCells:
+        position = np.asarray(self.network.position)
+        return kernels.NodesInCells(self.mask, self.side, position, self.cell, np.uint64(key))

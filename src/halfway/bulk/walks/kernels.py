@@ -28,6 +28,21 @@ class PairOfWalks(NamedTuple):
     steps: npt.NDArray[np.int64]  # [1] of both
 
 
+class MeetingRule(NamedTuple):
+    """The rule by which a pair of bulk walks meets."""
+
+    k: int  # steps of the second walk after each step of the first
+    advertise: bool  # whether a walk also meets a trail that a neighbour carries
+    most_steps: int  # of both walks
+
+
+class Meetings(NamedTuple):
+    """The meetings of many pairs of bulk walks, which `meetings` fills."""
+
+    steps: npt.NDArray[np.int64]  # [P] of both walks together
+    nodes: npt.NDArray[np.int64]  # [P] where they met, or -1
+
+
 def pair_of_walks() -> PairOfWalks:
     """Return a pair of bulk walks before `begin_pair`."""
     at, position, passed = np.zeros((3, 2), np.uint32)
@@ -117,12 +132,13 @@ def step(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
 
 
 @inlined
-def meet(memory, trails, graph, stamp, walks, k, advertise, most_steps, pause):
-    """Continue a pair of bulk walks from step k until they meet, have made `most_steps`, or could
-    exceed `pause` steps. Return the meeting node or -1.
+def meet(memory, trails, graph, stamp, walks, rule, pause):
+    """Continue a pair of bulk walks until they meet, have made the most steps, or could exceed
+    `pause` steps. Return the meeting node or -1.
 
     A meeting by hearing may take one step more.
     """
+    k, advertise, most_steps = rule.k, rule.advertise, rule.most_steps
     x_a, x_b = walks.at[0], walks.at[1]
     z_a, z_b = walks.position[0], walks.position[1]
     e_a, e_b = link_of(graph, x_a, z_a), link_of(graph, x_b, z_b)
@@ -157,11 +173,11 @@ def begin_pair(trails, graph, walks, a, b, seed, topic, advertise):
 
 
 @kernel
-def continue_pair(memory, trails, graph, stamp, walks, k, advertise, most_steps, pause):
+def continue_pair(memory, trails, graph, stamp, walks, rule, pause):
     """Continue one pair of bulk walks; as `meet`."""
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
-    return meet(memory, trails, graph, stamp, walks, k, advertise, most_steps, pause)
+    return meet(memory, trails, graph, stamp, walks, rule, pause)
 
 
 @kernel
@@ -180,26 +196,22 @@ def stride(memory, trails, graph, stamp, walks, w, advertise):
 
 
 @inlined
-def meet_once(memory, trails, graph, walks, pair, seed, topic, k, advertise, most_steps):
-    """Run a pair [2] of bulk walks, one step to k, until they meet. Returns the node or -1."""
+def meet_once(memory, trails, graph, walks, pair, seed, topic, rule):
+    """Run a pair [2] of bulk walks until they meet. Return the node or -1."""
     a, b = np.uint32(pair[0]), np.uint32(pair[1])
-    stamp = begin_walks(trails, graph, walks, a, b, seed, topic, advertise)
+    stamp = begin_walks(trails, graph, walks, a, b, seed, topic, rule.advertise)
     never = np.int64(1) << 62
-    return meet(memory, trails, graph, stamp, walks, k, advertise, most_steps, never)
+    return meet(memory, trails, graph, stamp, walks, rule, never)
 
 
 @kernel
-def meetings(memory, trails, graph, walks, pairs, seed, k, advertise, most_steps, steps, nodes):
-    """Run all pairs of bulk walks [P, 2], pair p as topic p: total steps [P], meeting node [P] or
-    -1.
-    """
+def meetings(memory, trails, graph, walks, pairs, seed, rule, found):
+    """Run all pairs of bulk walks [P, 2], pair p as topic p; fill their meetings."""
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
     for p in range(pairs.shape[0]):
-        nodes[p] = meet_once(
-            memory, trails, graph, walks, pairs[p], seed, p, k, advertise, most_steps
-        )
-        steps[p] = walks.steps[0]
+        found.nodes[p] = meet_once(memory, trails, graph, walks, pairs[p], seed, p, rule)
+        found.steps[p] = walks.steps[0]
 
 
 @inlined
@@ -214,7 +226,7 @@ def add_path(trails, node, load):
 
 
 @kernel
-def path_loads(memory, trails, graph, walks, pairs, seed, advertise, most_steps, load):
+def path_loads(memory, trails, graph, walks, pairs, seed, rule, load):
     """Add the paths of all pairs of bulk walks [P, 2] to load [n]. Returns the number of unmet
     pairs.
     """
@@ -222,7 +234,7 @@ def path_loads(memory, trails, graph, walks, pairs, seed, advertise, most_steps,
     walks = borrowed(walks)
     lost = 0
     for p in range(pairs.shape[0]):
-        node = meet_once(memory, trails, graph, walks, pairs[p], seed, p, 1, advertise, most_steps)
+        node = meet_once(memory, trails, graph, walks, pairs[p], seed, p, rule)
         if node < 0:
             lost += 1
         else:

@@ -52,6 +52,7 @@ class LazyWalkers:
         self._check(source, target, k)
         graph, advertise = self.disk.graph, interpretation == "heard"
         limit = np.iinfo(np.int64).max // 2 if most_steps is None else most_steps
+        rule = kernels.MeetingRule(k, advertise, limit)
         visited, walks = trails.visited_nodes(), kernels.pair_of_walks()
         memory = self._memory()
         stamp = np.uint32(
@@ -65,11 +66,7 @@ class LazyWalkers:
             while (room := min(_rooms(visited, memory))) <= k + 4:
                 visited, memory = _grown(visited, memory, k + 4)
             pause = int(walks.steps[0]) + room
-            met = int(
-                kernels.continue_pair(
-                    memory, visited, graph, stamp, walks, k, advertise, limit, pause
-                )
-            )
+            met = int(kernels.continue_pair(memory, visited, graph, stamp, walks, rule, pause))
         return LazyMeeting(
             int(walks.steps[0]), met, kernels.path(visited, met),
             (int(visited.passed[0]), int(visited.passed[1])),

@@ -87,12 +87,12 @@ class Walkers:
         self._check(k)
         self._forget()
         pairs = checked_pairs(self.network, pairs)
-        steps, nodes = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
+        found = kernels.Meetings(np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64))
         kernels.meetings(
-            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed), k,
-            interpretation == "heard", self.most_steps, steps, nodes,
+            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
+            kernels.MeetingRule(k, interpretation == "heard", self.most_steps), found,
         )  # fmt: skip
-        return steps, nodes
+        return found
 
     def path_loads(
         self, pairs: npt.NDArray[np.int64], *, seed: int, interpretation: Interpretation = "heard"
@@ -105,7 +105,7 @@ class Walkers:
         pairs = checked_pairs(self.network, pairs)
         unmet = kernels.path_loads(
             self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
-            interpretation == "heard", self.most_steps, load,
+            kernels.MeetingRule(1, interpretation == "heard", self.most_steps), load,
         )  # fmt: skip
         return load, int(unmet)
 
@@ -114,10 +114,10 @@ class Walkers:
         they meet, or after `most_steps` steps of both.
         """
         pairs = checked_pairs(self.network, np.array([[start, other]]))
-        steps, nodes = np.empty((2, 1), np.int64)
+        found = kernels.Meetings(np.empty(1, np.int64), np.empty(1, np.int64))
         kernels.meetings(
-            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed), 1, True,
-            most_steps, steps, nodes,
+            self._memory, self._trails, self._graph, self._walks, pairs, np.uint64(seed),
+            kernels.MeetingRule(1, True, most_steps), found,
         )  # fmt: skip
         return int(np.count_nonzero(self._trails.mark[:, 0] == self._trails.stamp[0]))
 
