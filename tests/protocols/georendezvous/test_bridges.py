@@ -111,7 +111,9 @@ def test_a_line_of_cells_is_the_same_from_both_ends_and_its_cells_touch() -> Non
 
 def test_a_cell_whose_node_only_one_end_hears_has_no_bridge_node_of_the_other_end() -> None:
     """Otherwise its members are two groups, and a route through it depends on the member."""
-    position: Any = np.array([(0.68, 0.37), (1.5, 0.02), (0.72, 0.7)])  # cells (1, 1), (4, 0), (2, 1)
+    position: Any = np.array(
+        [(0.68, 0.37), (1.5, 0.02), (0.72, 0.7)]
+    )  # cells (1, 1), (4, 0), (2, 1)
     network = replace(unit_disk(position, 1.0), labels=None)
     far, resident = (int(np.argmax(network.position[:, axis])) for axis in (0, 1))
     assert network.links == 2
