@@ -31,7 +31,7 @@ LOSS, DUPLICATES, JITTER_S = 0.2, 0.05, 0.2
 
 
 def main() -> None:
-    """Run the experiment that the arguments name."""
+    """Run the experiment with faults of the air that the arguments name."""
     parser = Parser(description=__doc__)
     parser.add_argument("what", choices=("discovery", "partition", "losses"))
     parser.add_argument("--nodes", type=whole(2, 300), default=20)
@@ -63,7 +63,7 @@ def links(n: int) -> set[Pair]:
 
 
 def discovery(n: int, pairs: set[Pair], settings: AirSettings) -> dict[str, object]:
-    """Start all nodes at once; take one node away, and let it come back."""
+    """Start all nodes of an air at once; take one node away, and let it come back."""
 
     async def measured() -> dict[str, object]:
         with Air(n) as air:
@@ -82,7 +82,7 @@ def discovery(n: int, pairs: set[Pair], settings: AirSettings) -> dict[str, obje
 
 
 def partition(n: int, pairs: set[Pair], settings: AirSettings, seconds: float) -> dict[str, object]:
-    """Split the nodes 50 to 50, and heal; an event each 0.1 s from node 0 to all."""
+    """Split the air into two halves, and heal it; node 0 publishes an event each 0.1 s to all."""
 
     async def measured() -> dict[str, object]:
         with Air(n) as air:
@@ -113,7 +113,7 @@ def partition(n: int, pairs: set[Pair], settings: AirSettings, seconds: float) -
 def losses(
     n: int, pairs: set[Pair], settings: AirSettings, events: int, every_s: float
 ) -> dict[str, object]:
-    """Lose 20 %, duplicate 5 %, delay by 0 to 200 ms, so that datagrams overtake each other."""
+    """Publish on an air that loses 20 %, doubles 5 %, and delays by 0 to 200 ms."""
 
     async def measured() -> dict[str, object]:
         with Air(n, duplicates=DUPLICATES, delay=Delay(0.0, JITTER_S)) as air:
@@ -155,7 +155,7 @@ def listened(host: AirHost) -> Counter[tuple[int, int]]:
 
 
 async def published(host: AirHost, count: float, every_s: float) -> range:
-    """Publish events at node 0; return their numbers."""
+    """Publish events at node 0 of an air; return their numbers."""
     begin = int(time.monotonic() * 1e6)
     host.nodes[0].own_events.join()
     for k in range(int(count)):
@@ -165,13 +165,13 @@ async def published(host: AirHost, count: float, every_s: float) -> range:
 
 
 def delivered(heard: Counter[tuple[int, int]], numbers: range, to: Iterable[int]) -> float:
-    """Return the share of events that some nodes have."""
+    """Return the share of the air's events that some nodes have."""
     wanted = [(k, number) for k in to for number in numbers]
     return sum(one in heard for one in wanted) / len(wanted)
 
 
 async def until(is_so: Callable[[], bool]) -> float:
-    """Return the seconds until something is so; inf after a minute."""
+    """Return the seconds until a condition of the air holds; inf after a minute."""
     begun = time.monotonic()
     while not is_so():
         if time.monotonic() - begun > WAIT_S:

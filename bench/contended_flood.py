@@ -22,7 +22,9 @@ NODES, RADIUS, EVENTS, ROUNDS = 200, 0.13, 200, 5
 
 
 def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
-    """CPU seconds, records delivered, transmissions, share of (node, event) pairs reached."""
+    """Return CPU seconds, records delivered, transmissions, and the share of (node, event)
+    reached.
+    """
     network = disk(n=NODES, radius=RADIUS, seed=1)
     engine = new_engine(NODES, 1 << 14, 16, records=RecordTraits(sizes=112))
     neighbourhood = network.neighbourhood()
@@ -41,7 +43,7 @@ def flood(radio: Any, events: int) -> tuple[float, int, int, float]:
 
 
 def main() -> None:
-    """Run both in turns, and print the median of each."""
+    """Flood on the ideal and the CSMA radio in turns, and print the median of each."""
     for radio in (Ideal(1e-3), csma(NODES, 1, WIFI_A)):
         flood(radio, 1)
     rows: dict[str, list[Any]] = {"ideal": [], "contended": []}

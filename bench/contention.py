@@ -28,34 +28,34 @@ FRAME_B = (60 + 112) * 8e-6
 
 
 def print_row(*words: object) -> None:
-    """One row of a table."""
+    """Print one row of a table of contention."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
 
 
 def interval(values: list[float]) -> str:
-    """Mean and the half width of its 95 % interval."""
+    """Return the mean and the half width of its 95 % interval over the seeds of contention."""
     half = T_7 * np.std(values, ddof=1) / np.sqrt(len(values))
     return f"{np.mean(values):.4f} ± {half:.4f}"
 
 
 def over_seeds(measure: Callable[[int], float]) -> str:
-    """The interval of a measure over all seeds."""
+    """Return the interval of a measure of contention over all seeds."""
     return interval([measure(seed) for seed in SEEDS])
 
 
 def share_alone(n: int, seed: int) -> float:
-    """The share of saturated slotted broadcasts of n nodes that no other frame meets."""
+    """Return the share of saturated slotted broadcasts of n nodes that no other frame meets."""
     return slotted.broadcasts(n, 15, 8000, seed)[0]
 
 
 def share_collided(n: int, seed: int) -> float:
-    """The share of saturated slotted unicast frames of n nodes that collide."""
+    """Return the share of saturated slotted unicast frames of n nodes that collide."""
     return slotted.acknowledged(n, 31, 1023, 10000, seed)[0]
 
 
 def ns3_rows(path: str | None) -> dict[tuple[str, int, float], list[float]]:
-    """Share of receptions by case, n and rate, one number a seed."""
+    """Return the share of receptions in ns-3 by case, n and rate, one number a seed."""
     found: dict[tuple[str, int, float], list[float]] = defaultdict(list)
     lines = Path(path).read_text().splitlines() if path else []
     for row in map(json.loads, filter(None, lines)):
@@ -66,7 +66,7 @@ def ns3_rows(path: str | None) -> dict[tuple[str, int, float], list[float]]:
 
 
 def main() -> None:
-    """Print every table."""
+    """Print every table of the contended radio."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ns3", help="JSON lines of bench/contention_ns3.py")
     ns3 = ns3_rows(parser.parse_args().ns3)

@@ -19,7 +19,7 @@ BYTES = 112
 def case(
     world: Any, name: str, n: int, spacing: float, senders: int, rate: float, seconds: float
 ) -> None:
-    """One load with every seed; `senders` is a mask, rate 0 means saturated."""
+    """Run one load in ns-3 with every seed; `senders` is a mask, rate 0 means saturated."""
     frames = int(9000 * seconds / bin(senders).count("1")) + 400
     for seed in SEEDS:
         counted = [
@@ -33,7 +33,7 @@ def case(
 
 
 def main() -> None:
-    """Every case of the table."""
+    """Run every case of the tables of contention in ns-3."""
     ns.Simulator.Now()  # loads the library before anything is compiled against it
     cppyy.cppdef((HERE / "contention_ns3.cc").read_text())
     world = cppyy.gbl.hw

@@ -20,7 +20,7 @@ _32, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 def rows_after(
     network: Network, starts: npt.NDArray[np.int64], steps: int, seed: int
 ) -> npt.NDArray[np.uint32]:
-    """Rows [walks] of pure walks from `starts` after `steps` steps; walk i has random state i."""
+    """Return the rows [walks] of pure walks after `steps` steps; walk i has random state i."""
     spans = spans_of(network)
     at = np.ascontiguousarray(starts, np.uint32)
     randoms = np.array([seeded(np.uint64(seed), walk) for walk in range(len(at))], np.uint64)
@@ -39,19 +39,19 @@ def rows_after(
 
 
 def spans_of(network: Network) -> npt.NDArray[np.uint64]:
-    """[n] where a row's neighbours begin << 32 | their number: one word to read a step."""
+    """Return for each row [n] where its neighbours begin << 32 | their number: one read a step."""
     return network.start[:-1].astype(np.uint64) << _32 | network.degree.astype(np.uint64)
 
 
 @inlined
 def neighbour_in(span, who, value):
-    """A random neighbour in a row's span, by the high half of a value."""
+    """Return a random neighbour of a pure walk's node, by the high half of a value."""
     return np.uint32(who[np.uint32((span >> _32) + pick(value, span & _LOW))])
 
 
 @kernel
 def advance_all(spans, who, at, randoms, steps):
-    """Advance every walk [walks] by `steps` steps, two at a time."""
+    """Advance every pure walk [walks] by `steps` steps, two at a time."""
     drawn = np.uint64(0)  # all random states advance by the same amount: none is stored
     for _ in range(steps >> 1):
         drawn = advanced(drawn)
@@ -69,7 +69,7 @@ def advance_all(spans, who, at, randoms, steps):
 
 @kernel
 def one_walk(graph, x, random, steps):
-    """The row of one pure walk from row x after `steps` steps, one random value a step."""
+    """Return the row of one pure walk from row x after `steps` steps, one random value a step."""
     graph = borrowed(graph)
     x = np.uint32(x)
     for _ in range(steps):

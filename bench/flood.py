@@ -43,7 +43,7 @@ PUBLISHERS = 2  # that nodes remember; each event is over before the next is pub
 
 
 class Flood(NamedTuple):
-    """One race: events a second apart over a network, with one delay, or one for each link."""
+    """One flood: events a second apart over a network, with one delay, or one for each link."""
 
     name: str
     network: Network
@@ -53,23 +53,23 @@ class Flood(NamedTuple):
 
     @property
     def publishers(self) -> np.ndarray:
-        """The row that publishes each event."""
+        """The row that publishes each event of a flood."""
         return (np.arange(self.events) * 7 % self.network.n).astype(np.int32)
 
     @property
     def few(self) -> "Flood":
-        """The same with fewer events."""
+        """The same flood with fewer events."""
         return self._replace(events=min(self.events, FEW))
 
     def job(self, hashed: bool = False) -> slow.Job:
-        """The same for a candidate in Python."""
+        """Return the same flood for a candidate in Python."""
         same = np.full(len(self.network.who), HOP)
         delay = same if self.delay is None else self.delay
         return slow.job(self.network, delay, WAIT, self.publishers)._replace(hashed=hashed)
 
 
 class Score(NamedTuple):
-    """One candidate in one race, as --json prints it."""
+    """The score of one candidate in one flood, as --json prints it."""
 
     name: str
     work: str
@@ -81,7 +81,7 @@ class Score(NamedTuple):
 
 
 def floods(large: bool) -> list[Flood]:
-    """The races, small ones first."""
+    """Return the floods, small ones first."""
     small = disk(2000, 10.0)
     delay = np.random.default_rng(SEED).uniform(1e-4, 1.1e-3, len(small.who)).astype(np.float32)
     found = [
@@ -92,17 +92,17 @@ def floods(large: bool) -> list[Flood]:
 
 
 def million() -> Flood:
-    """The large race."""
+    """Return the flood over a million nodes."""
     return Flood("1,000,000 nodes, one delay", disk(MILLION, 15.0), 2, None, 1 << 21)
 
 
 def disk(n: int, degree: float) -> Network:
-    """A unit disk graph of about that mean degree."""
+    """Return a unit disk graph for a flood, of about that mean degree."""
     return unit_disk(draw_positions(n, SEED), float(np.sqrt(degree / (np.pi * n))))
 
 
 class InEngine:
-    """The engine with the flooding protocol; `run` is timed."""
+    """The engine of the simulator as a candidate with the flooding protocol; `run` is timed."""
 
     def __init__(self, flood: Flood, journal: int = 0) -> None:
         network, self.flood = flood.network, flood
@@ -114,32 +114,22 @@ class InEngine:
         self.rules = flooding.Rules(WAIT)
 
     def run(self) -> tuple[flooding.FloodState, Engine]:
-        """Flood everything."""
+        """Flood the network in the engine; return the state and the engine."""
         n = self.flood.network.n
         state = flooding.state(np.arange(n, dtype=np.int32), PUBLISHERS, 1)
         engine, lend = new_engine(n, self.flood.slots, 16, self.journal), Lender()
         for event, row in enumerate(self.flood.publishers):
             engines.post(engine, float(event), int(row), application.PUBLISH, 0, 0, event, lend)
         why = engines.run(
-            state,
-            self.rules,
-            self.neighbourhood,
-            engine,
-            self.radio,
-            self.neighbourhood,
-            False,
-            no_changes(),
-            np.inf,
-            engines.UNLIMITED,
-            self.free_slots,
-            lend,
-        )
+            state, self.rules, self.neighbourhood, engine, self.radio, self.neighbourhood, False,
+            no_changes(), np.inf, engines.UNLIMITED, self.free_slots, lend,
+        )  # fmt: skip
         if why != engines.IDLE:
             raise RuntimeError(f"the engine stopped early: {why}")
         return state, engine
 
     def counted(self) -> tuple[int, int]:
-        """Events delivered; bytes of state, lists, radio, counters and the pool in use."""
+        """Return the events delivered, and the engine's bytes, with the part of the pool in use."""
         state, engine = self.run()
         slots = len(engine.out.free)
         # Low slots are used first, so all slots ever written were in use at the peak.
@@ -153,7 +143,7 @@ class InEngine:
         return int(engine.counters.events[0]), whole + pooled * used // slots
 
     def order(self) -> tuple[int, int]:
-        """Events delivered, and the hash of their order, from the journal."""
+        """Return the events delivered, and the hash of their order, from the engine's journal."""
         _, engine = self.run()
         count, result = int(engine.journal.tally[0]), slow.Order()
         record, rows = engine.journal.record[:count], engine.journal.row[:count]
@@ -164,12 +154,12 @@ class InEngine:
 
 
 def held(arrays: Any) -> int:
-    """Bytes of a tuple of arrays and of such tuples."""
+    """Return the bytes of a tuple of arrays and of such tuples."""
     return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(held(a) for a in arrays)
 
 
 def check_order(flood: Flood, library: Any) -> None:
-    """Stop unless all candidates of the same model deliver the same in the same order."""
+    """Stop unless all candidates of the same flood deliver the same in the same order."""
     found = {"Python heapq": slow.with_heapq(flood.job(hashed=True))}
     room = found["Python heapq"][0] + 4 * int(flood.network.degree.max())
     found["halfway"] = InEngine(flood, journal=room).order()
@@ -182,7 +172,7 @@ def check_order(flood: Flood, library: Any) -> None:
 
 
 class Candidate(NamedTuple):
-    """One candidate in a race: its deliveries in a run, and its memory in bytes."""
+    """One candidate in a flood: its deliveries in a run, and its memory in bytes."""
 
     name: str
     events: int
@@ -191,7 +181,7 @@ class Candidate(NamedTuple):
 
 
 def fast(flood: Flood, library: Any) -> list[Candidate]:
-    """The engine and the loops in C."""
+    """Return the fast candidates: the engine and the loops in C."""
     engine = InEngine(flood)
     found = [Candidate("halfway", *engine.counted(), engine.run)]
     if library:
@@ -203,7 +193,7 @@ def fast(flood: Flood, library: Any) -> list[Candidate]:
 
 
 def in_python(flood: Flood) -> list[Candidate]:
-    """The candidates in Python."""
+    """Return the candidates that flood in Python."""
     job, found = flood.job(), []
     for name, candidate in slow.candidates().items():
         tracemalloc.start()
@@ -215,7 +205,7 @@ def in_python(flood: Flood) -> list[Candidate]:
 
 
 class InNs3:
-    """ns-3, which needs more events for the same deliveries.
+    """ns-3 as a candidate, which needs more events for the same deliveries of a flood.
 
     Its own clock times it, without its start and the building of its network.
     """
@@ -224,33 +214,30 @@ class InNs3:
         self.flood, self.ns3, self.laps = flood, ns3, list[float]()
 
     def run(self) -> natives.InNs3:
-        """Flood everything."""
+        """Flood the network in ns-3."""
         result = self.ns3.run(self.flood, HOP, WAIT)
         self.laps.append(result.seconds)
         return result
 
     def candidate(self) -> Candidate:
-        """The candidate in a race."""
+        """Return ns-3 as a candidate in the race of a flood."""
         result = self.run()
         remark(f"ns-3 executes {result.executed:,} events for {result.delivered:,} deliveries")
         return Candidate("ns-3, packets", result.delivered, result.held, self.run)
 
 
 def scores(flood: Flood, library: Any, ns3: natives.Ns3 | None, rounds: int) -> list[Score]:
-    """One race; on small networks with the slow candidates, on fewer events."""
+    """Return the scores of one flood; slow candidates flood few events, on small networks only."""
     candidates, packets = fast(flood, library), None
     if flood.network.n < MILLION:
         check_order(flood._replace(events=2), library)
         candidates += in_python(flood.few)
         packets = InNs3(flood.few, ns3) if ns3 else None
         candidates += [packets.candidate()] if packets else []
-    for (
-        one
-    ) in candidates:  # the same number for each event: every node receives it once over every link
-        if one.events * flood.events not in (
-            candidates[0].events * flood.events,
-            candidates[0].events * flood.few.events,
-        ):
+    first = candidates[0].events
+    # Every node receives an event once over every link, so deliveries grow with the events.
+    for one in candidates:
+        if one.events * flood.events not in (first * flood.events, first * flood.few.events):
             raise SystemExit(f"{flood.name}: {one.name} delivers {one.events:,}")
     rows = race({one.name: one.run for one in candidates}, flood.name, rounds)
     seconds = {row.name: row.seconds for row in rows}
@@ -268,7 +255,7 @@ def scores(flood: Flood, library: Any, ns3: natives.Ns3 | None, rounds: int) -> 
 
 
 def peak_bytes() -> int:
-    """The peak resident memory of this process."""
+    """Return the peak resident memory of this process, in bytes."""
     status = Path("/proc/self/status")
     if status.exists():  # getrusage has the parent's peak if that is higher
         return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024
@@ -277,7 +264,7 @@ def peak_bytes() -> int:
 
 
 def print_peak() -> None:
-    """Run the million nodes in a process of its own and print its peak memory."""
+    """Flood the million nodes in a process of its own, and print its peak memory."""
     done = subprocess.run(
         [sys.executable, __file__, "--peak"], capture_output=True, text=True, check=True
     )
@@ -289,7 +276,7 @@ def print_peak() -> None:
 
 
 def main() -> None:
-    """Run every race and print it."""
+    """Run the race of every flood and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=7)
@@ -311,7 +298,7 @@ def main() -> None:
 
 
 def show(race_scores: list[Score], as_json: bool) -> None:
-    """Print one JSON object a line, or a table."""
+    """Print the scores of a flood: one JSON object a line, or a table."""
     if as_json:
         for score in race_scores:
             sys.stdout.write(json.dumps(score._asdict()) + "\n")

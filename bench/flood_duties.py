@@ -35,7 +35,7 @@ OURS = "halfway"
 
 
 class Price(NamedTuple):
-    """A line of the account, as --json prints it."""
+    """A line of the account of the engine's duties, as --json prints it."""
 
     work: str
     duty: str
@@ -45,7 +45,7 @@ class Price(NamedTuple):
 
 
 def prices(flood: Flood, library: Any, rounds: int) -> list[Price]:
-    """The account of one flood."""
+    """Return the price of each duty of the engine in one flood."""
     in_c, engine = natives.InC(library, flood, HOP, WAIT), InEngine(flood)
     runs: dict[str, Callable[[], object]] = {
         name: partial(in_c.run, loop) for name, loop in DUTIES.items()
@@ -71,7 +71,7 @@ def prices(flood: Flood, library: Any, rounds: int) -> list[Price]:
 
 
 def check(flood: Flood, library: Any) -> None:
-    """Stop unless every loop delivers as the first one, in the same order."""
+    """Stop unless every loop with duties delivers as the first one, in the same order."""
     check_order(flood._replace(events=2), library)
     in_c = natives.InC(library, flood._replace(events=3), HOP, WAIT)
     found = {loop: in_c.run(loop, hashed=True)[:2] for loop in DUTIES.values()}
@@ -80,7 +80,7 @@ def check(flood: Flood, library: Any) -> None:
 
 
 def main() -> None:
-    """Price every flood."""
+    """Price the engine's duties in every flood."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=9)

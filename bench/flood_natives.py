@@ -24,7 +24,7 @@ LOOPS = {
 
 
 class Task(ctypes.Structure):
-    """`task` of flood.c."""
+    """The structure `task` of flood.c."""
 
     _fields_ = (
         ("n", ctypes.c_uint32),
@@ -44,7 +44,7 @@ class Task(ctypes.Structure):
 
 
 class Result(NamedTuple):
-    """The result of a native candidate."""
+    """The result of a loop in C."""
 
     delivered: int
     order: int  # hash of the order of deliveries; 0: not computed
@@ -68,7 +68,7 @@ class InC:
         )  # fmt: skip
 
     def run(self, loop: str, hashed: bool = False) -> Result:
-        """Flood everything by that loop."""
+        """Flood the network by one of the loops in C."""
         self.task.order_hash = ctypes.addressof(self.hash) if hashed else None
         self.hash.value = 0
         function = getattr(self.compiled, loop)
@@ -78,12 +78,12 @@ class InC:
 
 
 def loops_in_c() -> ctypes.CDLL | None:
-    """flood.c compiled; None where there is no compiler."""
+    """Return flood.c compiled; None where there is no compiler."""
     return c_library(HERE / "flood.c")
 
 
 class InNs3(NamedTuple):
-    """The result of ns-3."""
+    """The result of the flood in ns-3."""
 
     delivered: int
     executed: int  # events of its own
@@ -97,7 +97,7 @@ class Ns3(NamedTuple):
     program: Path
 
     def run(self, flood: Any, hop: float, wait: float) -> InNs3:
-        """Flood everything."""
+        """Flood the network by the program of ns-3."""
         network: Network = flood.network
         task = self.program.parent / "task"
         arrays = [network.start, network.who, flood.publishers]

@@ -19,7 +19,7 @@ MASK = 2**64 - 1
 
 
 class Job(NamedTuple):
-    """The input of a candidate in Python: plain lists."""
+    """The input of a flood in plain Python: lists."""
 
     start: list[int]
     who: list[int]
@@ -30,20 +30,20 @@ class Job(NamedTuple):
 
 
 class Order:
-    """A rolling hash over (time, node, event, kind) of every delivery."""
+    """A rolling hash over (time, node, event, kind) of every delivery in plain Python."""
 
     def __init__(self) -> None:
         self.value = 0
 
     def add(self, at: float, row: int, event: int, kind: int) -> None:
-        """Add a delivery."""
+        """Add a delivery to the hash of the order."""
         (bits,) = struct.unpack("<Q", struct.pack("<d", at))
         value = (self.value ^ bits) * 0x9E3779B97F4A7C15 & MASK
         self.value = (value ^ (row << 40 | event << 8 | kind)) * 0xBF58476D1CE4E5B9 & MASK
 
 
 def with_heapq(job: Job) -> tuple[int, int]:
-    """The textbook loop: one entry a reception, tuples in a heap."""
+    """Flood by the textbook loop in plain Python: one entry a reception, tuples in a heap."""
     start, who, delay, wait = job.start, job.who, job.delay, job.wait
     seen = [bytearray(len(job.publishers)) for _ in range(len(start) - 1)]
     queue = [(float(e), e, row, e, PUBLISH) for e, row in enumerate(job.publishers)]
@@ -65,7 +65,9 @@ def with_heapq(job: Job) -> tuple[int, int]:
 
 
 class _Flooded:
-    """The state of both SimPy candidates: events received by each node, and the count."""
+    """The state of both SimPy candidates: events received by each node, and the count of
+    deliveries.
+    """
 
     def __init__(self, job: Job) -> None:
         import simpy
@@ -74,19 +76,19 @@ class _Flooded:
         self.seen = [bytearray(len(job.publishers)) for _ in range(len(job.start) - 1)]
 
     def count(self, i: int, event: int, kind: int) -> None:
-        """A delivery."""
+        """Count a delivery of a SimPy candidate."""
         self.delivered += 1
         if self.job.hashed:
             self.order_hash.add(self.env.now, i, event, kind)
 
     def record_if_new(self, i: int, event: int) -> bool:
-        """Whether node i receives the event for the first time."""
+        """Whether node i of a SimPy candidate receives the event for the first time."""
         heard, self.seen[i][event] = self.seen[i][event], 1
         return not heard
 
 
 def with_callbacks(job: Job) -> tuple[int, int]:
-    """SimPy with one Timeout and one callback for each reception, without processes."""
+    """Flood by SimPy with one Timeout and one callback for each reception, without processes."""
     world = _Flooded(job)
     timeout, start, who, delay = world.env.timeout, job.start, job.who, job.delay
 
@@ -106,7 +108,7 @@ def with_callbacks(job: Job) -> tuple[int, int]:
 
 
 def with_processes(job: Job) -> tuple[int, int]:
-    """SimPy with a process for each reception. Same deliveries, another order of ties."""
+    """Flood by SimPy with a process for each reception: the same deliveries, with other ties."""
     world = _Flooded(job)
     env = world.env
 
@@ -126,7 +128,7 @@ def with_processes(job: Job) -> tuple[int, int]:
 
 
 def candidates() -> dict[str, Callable[[Job], tuple[int, int]]]:
-    """The installed candidates, by name."""
+    """Return the installed candidates in plain Python, by name."""
     found: dict[str, Callable[[Job], tuple[int, int]]] = {"Python heapq": with_heapq}
     if importlib.util.find_spec("simpy"):
         found |= {"SimPy, callbacks": with_callbacks, "SimPy, processes": with_processes}
@@ -134,7 +136,7 @@ def candidates() -> dict[str, Callable[[Job], tuple[int, int]]]:
 
 
 def job(network: Any, delay: np.ndarray, wait: float, publishers: np.ndarray) -> Job:
-    """Return a flood as lists; delay [m] in seconds."""
+    """Return a flood as lists for plain Python; delay [m] in seconds."""
     lists = (network.start, network.who, delay.astype(np.float64))
     start, who, seconds = (array.tolist() for array in lists)
     return Job(start, who, seconds, wait, publishers.tolist())

@@ -22,7 +22,7 @@ DEGREE, EVENTS, SLOTS = 15.0, 2, 1 << 21
 
 
 class Score(NamedTuple):
-    """One flooded network, as --json prints it."""
+    """The cost of the flood on one size of network, as --json prints it."""
 
     nodes: int
     links: int  # in both directions
@@ -33,7 +33,7 @@ class Score(NamedTuple):
 
 
 def flooded(nodes: int) -> Score:
-    """Draw a network and flood it twice, in this process; the second flood counts."""
+    """Draw a network of a size and flood it twice, in this process; the second flood counts."""
     InEngine(Flood("compiles", disk(2000, DEGREE), EVENTS, None, SLOTS)).run()
     begun = time.process_time()
     network = disk(nodes, DEGREE)
@@ -48,7 +48,7 @@ def flooded(nodes: int) -> Score:
 
 
 def in_own_process(nodes: int) -> Score:
-    """The score of a size, from another process."""
+    """Return the cost of the flood on a size of network, from another process."""
     done = subprocess.run(
         [sys.executable, __file__, "--one", str(nodes)], capture_output=True, text=True, check=True
     )
@@ -56,7 +56,7 @@ def in_own_process(nodes: int) -> Score:
 
 
 def main() -> None:
-    """Flood every size in every round, and print medians."""
+    """Flood every size of network in every round, and print medians."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=3)

@@ -20,18 +20,20 @@ SEED = 1
 
 
 def peak_mib() -> int:
-    """The most memory that this process has had, in MiB."""
+    """Return the most memory that the benchmark of lazy walks has had, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def write(row: Mapping[str, object]) -> None:
-    """Write one object on a line, at once: the next one may take a minute."""
+    """Write the numbers of a pair of walks on a line, at once: the next pair may take a minute."""
     sys.stdout.write(f"{json.dumps(row)}\n")
     sys.stdout.flush()
 
 
 def main() -> None:
-    """Run the pairs one after the other; print one object a pair, and one for all."""
+    """Run the pairs of walks on a lazy graph one after the other; print one object a pair, and one
+    for all.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=1_000_000)
     parser.add_argument("--degree", type=float, default=15.0)

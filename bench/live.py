@@ -47,7 +47,7 @@ _ECHOES, _IN_FLIGHT, _CALLS = 20_000, 32, 20_000
 
 
 def echo_load(address: tuple[str, int], cpu_s: Callable[[], float]) -> float:
-    """The server's CPU microseconds an echo, with some echoes in flight."""
+    """Return the server's CPU microseconds an echo, with some echoes in flight."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.connect(address)
         sock.settimeout(5.0)
@@ -61,7 +61,7 @@ def echo_load(address: tuple[str, int], cpu_s: Callable[[], float]) -> float:
 
 
 def served(serve: Callable[[threading.Event, list[Any]], None]) -> float:
-    """The CPU microseconds an echo of a server in a thread of its own."""
+    """Return the CPU microseconds an echo of a server in a thread of its own."""
     ended, known = threading.Event(), list[Any]()
     thread = threading.Thread(target=serve, args=(ended, known))
     thread.start()
@@ -78,7 +78,7 @@ def served(serve: Callable[[threading.Event, list[Any]], None]) -> float:
 
 
 def blocking_server(ended: threading.Event, known: list[Any]) -> None:
-    """Echo by a blocking socket."""
+    """Echo datagrams by a blocking socket."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(("127.0.0.1", 0))
         known.append((sock.getsockname(), time.pthread_getcpuclockid(threading.get_ident())))
@@ -88,7 +88,7 @@ def blocking_server(ended: threading.Event, known: list[Any]) -> None:
 
 
 def endpoint_server(ended: threading.Event, known: list[Any]) -> None:
-    """Echo by the endpoint of a node."""
+    """Echo datagrams by the endpoint of a live node."""
 
     async def serve() -> None:
         def echo(address: tuple[str, int], data: bytes) -> None:
@@ -106,7 +106,7 @@ def endpoint_server(ended: threading.Event, known: list[Any]) -> None:
 
 
 def step_us(system: str) -> dict[str, float]:
-    """Microseconds of a step with one record: by entry point, by dispatcher, interpreted."""
+    """Return the microseconds of a driver step: by entry point, by dispatcher, interpreted."""
     limits = Limits()
     face = face_of(system, {}, Setting(1, 1, 1, limits))
     stepper = Stepper(
@@ -132,7 +132,7 @@ def step_us(system: str) -> dict[str, float]:
 
 
 def mean_us(call: Callable[[], None], times: int) -> float:
-    """The mean CPU microseconds of a call."""
+    """Return the mean CPU microseconds of a call."""
     begun = time.process_time()
     for _ in range(times):
         call()
@@ -140,7 +140,7 @@ def mean_us(call: Callable[[], None], times: int) -> float:
 
 
 def c_echo_us() -> float | None:
-    """The CPU microseconds of an echo in C; None without a C compiler."""
+    """Return the CPU microseconds of an echo in C; None without a C compiler."""
     library = c_library(Path(__file__).with_name("live_echo.c"))
     if library is None:
         return None
@@ -161,7 +161,7 @@ class KeyedHost(Host):
     """A host of nodes with keys, each with a certificate of one new network."""
 
     async def __aenter__(self) -> "Host":
-        """Make a network, and start all nodes."""
+        """Make a network with keys, and start all its live nodes."""
         root, secret = Ed25519PrivateKey.generate(), os.urandom(32)
         root_key, self._securities = root.public_key().public_bytes_raw(), list[KeyedSecurity]()
         for serial in range(self.settings.nodes):
@@ -199,7 +199,7 @@ class Load(NamedTuple):
 
 
 async def mesh(load: Load, *, sealed: bool) -> dict[str, float]:
-    """Deliveries, latencies and datagrams of a mesh of nodes in this process.
+    """Return the deliveries, latencies and datagrams of a mesh of live nodes in this process.
 
     A node subscribes to one topic, and publishes on all of them in turn.
     """
@@ -245,7 +245,9 @@ async def mesh(load: Load, *, sealed: bool) -> dict[str, float]:
 
 
 def counts_of(host: Host) -> tuple[int, int, int]:
-    """Datagrams and records received so far, and drops, of all nodes."""
+    """Return the datagrams and records received so far, and the drops, of all live nodes of a
+    host.
+    """
     return (
         sum(each.endpoint.received for each in host.nodes),
         sum(each.counts["records received"] for each in host.nodes),
@@ -254,12 +256,12 @@ def counts_of(host: Host) -> tuple[int, int, int]:
 
 
 def resident_bytes() -> int:
-    """The resident memory of this process."""
+    """Return the resident memory of this process with its live nodes, in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def hop(load: Load, echo_us: float) -> dict[str, float]:
-    """A mesh with keys and one without; the CPU of a hop as multiples of an echo."""
+    """Measure a mesh with keys and one without; return the CPU of a hop as multiples of an echo."""
     found: dict[str, float] = {}
     for name, sealed in (("plain", False), ("sealed", True)):
         row = asyncio.run(mesh(load, sealed=sealed))
@@ -270,7 +272,7 @@ def hop(load: Load, echo_us: float) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure, and print a table or JSON."""
+    """Measure echoes, driver steps and meshes of live nodes, and print a table or JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--nodes", type=int, default=100)

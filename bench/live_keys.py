@@ -32,7 +32,7 @@ ADDRESSES = (("10.0.0.1", 4711), ("10.0.0.2", 4711))
 
 
 def members() -> list[Membership]:
-    """Two memberships of one network."""
+    """Return two memberships of one network with keys."""
     root, secret = Ed25519PrivateKey.generate(), os.urandom(32)
     root_key, found = root.public_key().public_bytes_raw(), []
     for serial, name in enumerate(("kitchen", "cellar")):
@@ -52,7 +52,7 @@ def members() -> list[Membership]:
 
 
 def session(two: list[Membership], cipher: int) -> list[KeyedSecurity]:
-    """Two securities after a handshake."""
+    """Return two securities with keys after a handshake."""
     nodes = [KeyedSecurity(one, random=os.urandom, cipher=cipher) for one in two]
     flying = [(0, nodes[0].beacon())]
     while flying:
@@ -64,7 +64,7 @@ def session(two: list[Membership], cipher: int) -> list[KeyedSecurity]:
 
 
 def sealing(two: list[Membership]) -> dict[str, Callable[[], object]]:
-    """Ways to send 200 B from one node to another, without a socket."""
+    """Return the ways to seal 200 B from one node to another, without a socket."""
 
     def sealed(cipher: int) -> Callable[[], object]:
         sender, receiver = session(two, cipher)
@@ -96,7 +96,7 @@ def sealing(two: list[Membership]) -> dict[str, Callable[[], object]]:
 
 
 def joining(two: list[Membership]) -> dict[str, Callable[[], object]]:
-    """A handshake of both ends, beside the key exchanges that it has of each end."""
+    """Return a handshake of both ends, and the six key exchanges in it."""
     private = two[0].identity.static
     public = two[1].identity.static.public_key()
 
@@ -112,14 +112,14 @@ def joining(two: list[Membership]) -> dict[str, Callable[[], object]]:
 
 
 class Unsynced(FolderStorage):
-    """A folder that leaves the bytes to the operating system."""
+    """A folder of a journal that leaves the bytes to the operating system."""
 
     def sync(self, name: str) -> None:
-        """Return at once."""
+        """Return at once, where a journal would wait for the disk."""
 
 
 def keeping(folder: Path) -> dict[str, Callable[[], object]]:
-    """Ways to keep records of 200 B on disk."""
+    """Return the ways to keep records of 200 B in a journal on disk."""
 
     def grouped(kind: type[FolderStorage], group: int) -> Callable[[], object]:
         journal = Journal(kind(folder / f"{kind.__name__}-{group}"), os.urandom)
@@ -142,7 +142,7 @@ def keeping(folder: Path) -> dict[str, Callable[[], object]]:
 
 
 def print_races(rows: list[Row], unit: str) -> None:
-    """Print one race: µs of a unit, and the multiple of the last candidate."""
+    """Print one race of keys or journal: µs of a unit, and the multiple of the last candidate."""
     table = Table("candidate", f"µs a {unit}", f"× {rows[-1].name}")
     for row in rows:
         table.add_row(row.name, f"{1e6 / row.rate:.1f}", f"{rows[-1].rate / row.rate:.2f}")
@@ -150,7 +150,7 @@ def print_races(rows: list[Row], unit: str) -> None:
 
 
 def main() -> None:
-    """Run and print every race."""
+    """Run and print the races of keys and of the journal."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=7)

@@ -38,18 +38,18 @@ NEVER = "million_runs:never"  # no run is made
 
 
 def never(_run: object) -> dict[str, object]:
-    """Fail: every run of this program is finished already."""
+    """Fail: every run of the million is finished already."""
     raise RuntimeError("a finished run was made again")
 
 
 class Steps:
-    """Print what each step takes, and sum it."""
+    """The steps of the plan of a million runs: prints the cost of each, and sums them."""
 
     def __init__(self) -> None:
         self.cpu = self.wall = 0.0
 
     def __call__(self, name: str, work: Callable[[], Any]) -> Any:
-        """Do a step."""
+        """Do a step of the plan of a million runs, and print its cost."""
         cpu, wall = time.process_time(), time.perf_counter()
         done = work()
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
@@ -60,7 +60,7 @@ class Steps:
 
     @staticmethod
     def show(name: str, cpu: float, wall: float) -> None:
-        """Print a line."""
+        """Print the cost of a step: processor time, wall time, peak memory."""
         peak = peak_bytes() / 2**20
         sys.stdout.write(f"{name:44}{cpu:8.1f} s CPU{wall:8.1f} s{peak:8.0f} MiB\n")
         sys.stdout.flush()
@@ -88,7 +88,7 @@ def written(store: Store, rows: pa.Table) -> None:
 
 
 def main() -> None:
-    """Plan, resume and summarise."""
+    """Plan a million runs, resume the plan and summarise it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=1000)
     parser.add_argument("--replicates", type=int, default=1000)
@@ -108,14 +108,14 @@ def main() -> None:
 
 
 def ordered(steps: Steps, planned: pa.Table) -> None:
-    """Bring a plan into the order of its runs, and begin."""
+    """Bring a plan of a million runs into the order of its runs, and begin."""
     pending = steps("order by network", lambda: by_network(planned))
     batches = steps("kinds of runs", lambda: Batches(pending, 2, 15.0, None))
     steps("the first batch and its tasks", batches.next)
 
 
 def resumed(steps: Steps, store: Store, planned: pa.Table, chosen: argparse.Namespace) -> None:
-    """Resume a finished plan and summarise it."""
+    """Resume a finished plan of a million runs and summarise it."""
     ordered(steps, planned)
     written(store, planned)
     Steps.show("(finished runs were written)", 0.0, 0.0)

@@ -42,7 +42,7 @@ TRIPS, MESSAGES, PAYLOAD = 20, 20_000, bytes(200)
 
 
 def serve(port: int) -> None:
-    """Run a door in this process, for ever."""
+    """Run an MQTT door in this process, for ever."""
 
     async def forever() -> None:
         levels = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
@@ -60,7 +60,7 @@ def free_port() -> int:
 
 
 def wait_for_server(port: int) -> None:
-    """Wait until a server accepts connections."""
+    """Wait until an MQTT server accepts connections."""
     for _ in range(200):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -71,7 +71,7 @@ def wait_for_server(port: int) -> None:
 
 @contextmanager
 def servers() -> Iterator[dict[str, int]]:
-    """The ports of the servers of this run: the door, and Mosquitto where it is installed."""
+    """Start the MQTT door, and Mosquitto where it is installed; yield their ports by name."""
     ports = {"halfway door": free_port()}
     door = multiprocessing.Process(target=serve, args=(ports["halfway door"],), daemon=True)
     door.start()
@@ -158,7 +158,7 @@ def stream(port: int) -> Callable[[], None]:
 
 
 def main() -> int:
-    """Print both tables."""
+    """Race the MQTT door and Mosquitto, and print latency and throughput."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)

@@ -27,7 +27,9 @@ AHEAD = 1 << 16  # delays that are drawn once and used in turn
 
 
 class Load(NamedTuple):
-    """A number of waiting entries; each that is popped is pushed again after the next delay."""
+    """A load of an event queue: waiting entries; each popped entry is pushed again after a
+    delay.
+    """
 
     name: str
     waiting: int
@@ -36,7 +38,7 @@ class Load(NamedTuple):
 
 
 def loads() -> list[Load]:
-    """Loads from one entry to 100,000, evenly spread or not."""
+    """Return the loads of the event queues, from one entry to 100,000, evenly spread or not."""
     rng = np.random.default_rng(SEED)
     periods = rng.uniform(1.0, 1000.0, AHEAD)
     steps = np.full(AHEAD, 1e-3)
@@ -61,7 +63,7 @@ def loads() -> list[Load]:
 def looping(
     make: Any, push: Any, peek_time: Any, peek_slot: Any, pop: Any
 ) -> Callable[[Load], int]:
-    """Compile a loop over one queue; it returns a checksum of the order of its entries."""
+    """Compile a loop over one event queue; it returns a checksum of the order of its entries."""
 
     @numba.njit(error_model="numpy")
     def loop(queue, first, ahead, steps):
@@ -82,25 +84,25 @@ def looping(
 
 @numba.njit(error_model="numpy", forceinline=True)
 def heap_push(heap, at, order, slot):
-    """As `queue.push`."""
+    """Push an entry on the binary heap, as `queue.push` does on the calendar queue."""
     heaps.heap_push(heap, at, (np.int64(order) << SLOT_BITS) | np.int64(slot))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def heap_first(heap):
-    """As `queue.peek_time`."""
+    """Return the earliest time of a heap, as `queue.peek_time` does of the calendar queue."""
     return heap.at[0]
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def heap_top(heap):
-    """As `queue.peek_slot`."""
+    """Return the slot of a heap's first entry, as `queue.peek_slot` does of the calendar queue."""
     return np.uint32(heap.key[0] & np.int64((1 << SLOT_BITS) - 1))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
 def rise_by_four(heap, i, at, key):
-    """As `heap.sift_up`, with four children a place."""
+    """Lift an entry of the 4-ary heap to its place, as `heap.sift_up` in the binary heap."""
     while i > 0:
         parent = (i - 1) >> 2
         ahead = heap.at[parent]
@@ -115,7 +117,7 @@ def rise_by_four(heap, i, at, key):
 
 @numba.njit(error_model="numpy", forceinline=True)
 def push_by_four(heap, at, order, slot):
-    """As `queue.push`."""
+    """Push an entry on the 4-ary heap, as `queue.push` does on the calendar queue."""
     i = heap.size[0]
     heap.size[0] += 1
     rise_by_four(heap, i, at, (np.int64(order) << SLOT_BITS) | np.int64(slot))
@@ -123,7 +125,7 @@ def push_by_four(heap, at, order, slot):
 
 @numba.njit(error_model="numpy", forceinline=True)
 def drop_by_four(heap):
-    """As `heap.heap_pop`."""
+    """Remove the first entry of the 4-ary heap, as `heap.heap_pop` does of the binary heap."""
     heap.size[0] -= 1
     last = heap.size[0]
     at, key = heap.at[last], heap.key[last]
@@ -149,7 +151,7 @@ CANDIDATES = {
 
 
 def main() -> None:
-    """Run and print every load."""
+    """Run every load on every event queue and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=7)

@@ -28,7 +28,7 @@ PAIRS = 20
 
 
 def trees(underlay: Underlay, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
-    """Distances and parents from some sources to all nodes."""
+    """Race shortest path trees from some sources to all nodes of an underlay."""
     network, weight = underlay.network, underlay.delay_s
     sources = np.linspace(0, network.n - 1, SOURCES).astype(np.int64)
     start = network.start.astype(np.int32)
@@ -56,7 +56,7 @@ def trees(underlay: Underlay, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
 def in_c(
     c: ctypes.CDLL, underlay: Underlay, sources: np.ndarray, expected: list[Tree]
 ) -> Callable[[], object]:
-    """The same trees in C, checked to be equal in every row."""
+    """Return the same shortest path trees in C, checked to be equal in every row."""
     network = underlay.network
 
     def implementation() -> list[tuple[np.ndarray, np.ndarray]]:
@@ -78,7 +78,7 @@ def in_c(
 
 
 def pairs(underlay: Underlay, rounds: int) -> list[Row]:
-    """Node-disjoint pairs, single routes, and networkx's min-cost flow on small networks."""
+    """Race node-disjoint pairs, single routes, and networkx's min-cost flow on small networks."""
     network = underlay.network
     weight = np.round(underlay.delay_s * 1e9)  # networkx's flows add whole numbers only
     ends = np.random.default_rng(SEED).integers(0, network.n, (PAIRS, 2))
@@ -106,7 +106,7 @@ def pairs(underlay: Underlay, rounds: int) -> list[Row]:
 
 
 def split_nodes(underlay: Underlay, weight: np.ndarray) -> nx.DiGraph:
-    """The flow network of the underlay: each node is split into an input and an output."""
+    """Return the flow network of the underlay: each node is split into an input and an output."""
     graph, network = nx.DiGraph(), underlay.network
     for i in range(network.n):
         graph.add_edge((i, "in"), (i, "out"), capacity=1, weight=0)
@@ -116,7 +116,7 @@ def split_nodes(underlay: Underlay, weight: np.ndarray) -> nx.DiGraph:
 
 
 def flow_weight(graph: nx.DiGraph, source: int, target: int) -> int:
-    """The least weight of two paths, by networkx's network simplex."""
+    """Return the least weight of two disjoint paths, by networkx's network simplex."""
     graph.nodes[source, "out"]["demand"], graph.nodes[target, "in"]["demand"] = -2, 2
     cost = nx.min_cost_flow_cost(graph)
     del graph.nodes[source, "out"]["demand"], graph.nodes[target, "in"]["demand"]
@@ -124,12 +124,12 @@ def flow_weight(graph: nx.DiGraph, source: int, target: int) -> int:
 
 
 def pointer(array: np.ndarray) -> ctypes.c_void_p:
-    """The address of an array, which must outlive the call."""
+    """Return the address of an underlay's array, which must outlive the call."""
     return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def main() -> None:
-    """Run every race and print it."""
+    """Run every race of shortest paths and disjoint pairs, and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one object an implementation a line")
     parser.add_argument("--rounds", type=int, default=9)

@@ -35,7 +35,7 @@ class Row(NamedTuple):
 def race(
     candidates: Mapping[str, Callable[[], object]], work: str, rounds: int, units: float = 1.0
 ) -> list[Row]:
-    """Run every candidate once to warm it up, then once in each round; median wall seconds.
+    """Race candidates: run each once to warm it up, then once in each round; median wall seconds.
 
     `work` names what each call does, `units` counts it (nodes, steps) for the rate.
     """
@@ -59,7 +59,7 @@ def race(
 
 
 def show(rows: list[Row], as_json: bool, unit: str = "unit") -> None:
-    """Print one JSON object a line, or one table a race."""
+    """Print the rows of races: one JSON object a line, or one table a race."""
     if as_json:
         for row in rows:
             sys.stdout.write(json.dumps(row._asdict()) + "\n")
@@ -76,12 +76,12 @@ def show(rows: list[Row], as_json: bool, unit: str = "unit") -> None:
 
 
 def remark(line: str) -> None:
-    """Print a remark to stderr, so that --json stays one object a line."""
+    """Print a remark of a race to stderr, so that --json stays one object a line."""
     sys.stderr.write(line + "\n")
 
 
 def spoken(seconds: float) -> str:
-    """A duration with three digits and a unit."""
+    """Return a duration of a race with three digits and a unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

@@ -33,7 +33,7 @@ class Rows:
 
 
 def with_c(library: ctypes.CDLL, points: Points, radius: float) -> Rows:
-    """The cell grid in C, through ctypes."""
+    """Return the unit disk graph by the cell grid in C, through ctypes."""
     n = len(points)
     start = np.empty(n + 1, np.uint32)
     ordered, label = np.empty((n, 2)), np.empty(n, np.int32)
@@ -52,7 +52,7 @@ def with_c(library: ctypes.CDLL, points: Points, radius: float) -> Rows:
 
 
 def with_kd_tree(points: Points, radius: float) -> csr_array:
-    """scipy: all pairs from the k-d tree, then compressed rows."""
+    """Return the unit disk graph by scipy: all pairs from the k-d tree, then compressed rows."""
     pair = cKDTree(points).query_pairs(radius, output_type="ndarray")
     ends = np.concatenate((pair, pair[:, ::-1]))
     ones = np.ones(len(ends), np.int8)
@@ -60,7 +60,9 @@ def with_kd_tree(points: Points, radius: float) -> csr_array:
 
 
 def candidates(points: Points, radius: float, library: ctypes.CDLL | None) -> dict[str, Callable]:
-    """Each builds its graph object from the same points; igraph's GRG draws its own points."""
+    """Return the libraries' unit disk graphs of the same points; igraph's GRG draws its own
+    points.
+    """
     n = len(points)
     found: dict[str, Callable] = {"halfway": lambda: unit_disk(points, radius)}
     if library is not None:
@@ -79,7 +81,9 @@ def candidates(points: Points, radius: float, library: ctypes.CDLL | None) -> di
 
 
 def check_links(points: Points, radius: float, library: ctypes.CDLL | None) -> int:
-    """Return the number of links, after checking that all libraries agree on the same points."""
+    """Return the number of links, after checking that all libraries find as many for the same
+    points.
+    """
     links = unit_disk(points, radius).links
     others = {"scipy": with_kd_tree(points, radius).nnz // 2}
     others["igraph"] = igraph.Graph.Nearest_Neighbor_Graph(points, k=-1, r=radius).ecount()
@@ -92,7 +96,7 @@ def check_links(points: Points, radius: float, library: ctypes.CDLL | None) -> i
 
 
 def main() -> None:
-    """Run the races at the paper's largest size and at a million nodes."""
+    """Race unit disk graphs at the paper's largest size and at a million nodes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=int, default=0, help="rounds of each race (31 and 5)")

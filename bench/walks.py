@@ -29,7 +29,7 @@ NOT_MET = 10**9
 
 
 def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
-    """One pure walk, and many in flight together, with the same number of steps in all."""
+    """Race one pure walk, and many in flight together, with the same number of steps in all."""
     graph, spans = Graph(network.start, network.who), ensemble.spans_of(network)
     random = np.uint64(seeded(np.uint64(SEED), 0))
     randoms = np.array([seeded(np.uint64(SEED), w) for w in range(ensemble.IN_FLIGHT)], np.uint64)
@@ -61,7 +61,7 @@ def single(network: Network, steps: int, rounds: int, c: ctypes.CDLL | None) -> 
 
 
 def pairs(network: Network, system: str, rounds: int, c: ctypes.CDLL | None) -> list[Row]:
-    """Pairs of walks until they meet ('heard', equal speed), warm tables."""
+    """Race pairs of walks until they meet ('heard', equal speed), with warm tables."""
     table = weight_table(network) if system == "directional" else None
     memory = choices.directional_memory(table) if table else choices.pure_memory()
     trails, graph = new_trails(network.n), Graph(network.start, network.who)
@@ -92,7 +92,7 @@ def in_c(
     steps: np.ndarray,
     nodes: np.ndarray,
 ) -> Callable[[], object]:
-    """The same pairs in C, with arrays of its own."""
+    """Return the same pairs of walks in C, with arrays of its own."""
     mine, stamp = new_trails(network.n), [0]
     tables: Sequence[np.ndarray | None] = [None] * 7
     if table:
@@ -122,12 +122,12 @@ def in_c(
 
 
 def pointer(array: np.ndarray) -> ctypes.c_void_p:
-    """The address of an array that outlives the call."""
+    """Return the address of a walk's array, which must outlive the call."""
     return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def main() -> None:
-    """Run every race and print it."""
+    """Run every race of walks and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one object an implementation a line")
     parser.add_argument("--rounds", type=int, default=15)

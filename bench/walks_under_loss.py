@@ -41,7 +41,7 @@ SETTINGS = {
 
 
 class Result(NamedTuple):
-    """The result of one network under one setting."""
+    """The result of walks under loss on one network with one setting."""
 
     met: float  # share of topics whose two initiators received a MATCH
     arrived: float  # share of events delivered to their subscriber
@@ -49,7 +49,7 @@ class Result(NamedTuple):
 
 
 def measured(system: str, network: Network, rules: Rules, loss: float, seed: int) -> Result:
-    """One run: all pairs of a network at once."""
+    """Run all pairs of walks of a network at once, under loss."""
     protocol = importlib.import_module(SYSTEMS[system].module)
     pairs = distinct_pairs(network.n, PAIRS, seed)
     widest = int(network.degree.max())
@@ -84,12 +84,12 @@ def measured(system: str, network: Network, rules: Rules, loss: float, seed: int
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
-    """The mean over networks, and half the width of its 95 % interval (normal)."""
+    """Return the mean over the networks, and half the width of its 95 % interval (normal)."""
     return float(values.mean()), 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
 
 
 def main() -> None:
-    """Measure and print one table a system."""
+    """Measure walks under loss, and print one table a system."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", type=int, default=40)
     parser.add_argument("--system", nargs="+", default=["directional-walk"])

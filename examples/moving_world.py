@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Parse the command line."""
+    """Parse the command line of the moving world."""
     parser = Parser(__doc__)
     parser.add_argument("movement", help="an ns-2 setdest file, or CSV tracks (.gz too)")
     parser.add_argument("--range", type=positive, default=250.0, help="metres (default 250)")
@@ -78,7 +78,9 @@ def arguments() -> argparse.Namespace:
 
 
 def outcome(name: str, motion: Motion, seed: int, given: argparse.Namespace) -> Outcome:
-    """Run once: each node wants an interval of 20 of the numbers 1…100; 0.8 events a second."""
+    """Run a system once in the moving world: each node wants an interval of 20 of the numbers
+    1…100.
+    """
     demand: Demand = NumberIntervals(
         motion.n, start_s=BEGIN_S, end_s=given.seconds - DRAIN_S, share=1.0, length=20.0, seed=seed
     )

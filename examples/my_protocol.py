@@ -60,7 +60,7 @@ class Rules(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a node remembers. The first axis of every array is the node."""
+    """The memory of a node. The first axis of every array is the node."""
 
     node_id: npt.NDArray[np.int32]  # [n]
     random_state: npt.NDArray[np.uint64]  # [n] advanced by each draw
@@ -69,7 +69,7 @@ class State(NamedTuple):
 
 
 def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: int) -> State:
-    """Nodes that have received no event. A protocol without random numbers omits `seed`."""
+    """Return nodes that have received no event. A protocol without random numbers omits `seed`."""
     n = len(node_ids)
     return State(
         node_ids,
@@ -80,7 +80,7 @@ def state(node_ids: npt.NDArray[np.int32], publishers: int, topics: int, seed: i
 
 
 def most_emissions(state: State, rules: Rules) -> int:
-    """The most records that one call of `handle` emits."""
+    """Return the most records that one call of `handle` emits."""
     del state, rules
     return 2
 

@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Parse the command line."""
+    """Parse the command line of the network files."""
     parser = Parser(__doc__)
     parser.add_argument("scenario", type=Path, help="a scenario file")
     parser.add_argument("--name", default="", help="begin of the names of the files")
@@ -60,7 +60,7 @@ def arguments() -> argparse.Namespace:
 
 
 def links(network: Network) -> Iterable[Sequence[object]]:
-    """Each link of a network once, by the names of its ends."""
+    """Yield each link of a network once, by the names of its ends."""
     for a in range(network.n):
         for b in network.neighbours(a).tolist():
             if a < b:
@@ -68,14 +68,14 @@ def links(network: Network) -> Iterable[Sequence[object]]:
 
 
 def places(network: Network) -> Iterable[Sequence[object]]:
-    """The name and the position of each node of a network."""
+    """Yield the name and the position of each node of a network."""
     assert network.position is not None
     for a, at in enumerate(network.position.round(PLACES).tolist()):
         yield f"n{network.label(a)}", *at
 
 
 def tracks(motion: Motion, seconds: Sequence[float]) -> Iterable[Sequence[object]]:
-    """A fix of each moving node at each of these times."""
+    """Yield a fix of each moving node at each of these times."""
     legs = motion.legs(0.0, float(max(seconds)))
     for t in seconds:
         for node, at in enumerate(positions(legs, float(t)).round(PLACES).tolist()):
@@ -83,7 +83,7 @@ def tracks(motion: Motion, seconds: Sequence[float]) -> Iterable[Sequence[object
 
 
 def written(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table, unless the file exists, and print its name and its number of rows."""
+    """Write a file of a network, unless it exists; print its name and its number of rows."""
     if path.exists():
         what = "the file exists, and is not replaced"
         raise Problem(what, where=str(path), remedy="choose another --name")

@@ -40,7 +40,7 @@ ROWS = (
 
 
 def main() -> None:
-    """Read the network, run the walks, print one table."""
+    """Read the network file, run the walks, print one table."""
     chosen = arguments()
     network = read_network(
         chosen.network,
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Return the command line arguments."""
+    """Parse the command line of the walks on a network file."""
     parser = Parser(__doc__)
     parser.add_argument("network", metavar="LINKS", type=Path, help="GraphML or a table of links")
     parser.add_argument("--quality", help="column with the quality of a link direction")

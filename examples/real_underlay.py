@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Parse the command line."""
+    """Parse the command line of the broker trees on an underlay."""
     parser = Parser(__doc__)
     parser.add_argument("file", metavar="FILE", type=Path, help="GraphML, .brite or table of links")
     parser.add_argument("--brokers", type=whole(3), default=100, help="at most (default 100)")
@@ -84,7 +84,7 @@ def arguments() -> argparse.Namespace:
 
 
 def grown(underlay: Underlay, brokers: int, seed: int, rules: Rules) -> Overlay:
-    """Brokers on distinct uniform nodes."""
+    """Return the broker overlay of a seed, with its brokers on distinct uniform nodes."""
     overlay = Overlay(underlay, rules)
     for row in np.random.default_rng(seed).choice(underlay.network.n, brokers, replace=False):
         join(overlay, int(row))
@@ -92,7 +92,7 @@ def grown(underlay: Underlay, brokers: int, seed: int, rules: Rules) -> Overlay:
 
 
 def failures(underlay: Underlay, brokers: int, seeds: range) -> Table:
-    """Every single failure, as printed and with the remedies; hindrances to two at once."""
+    """Return the table of single failures, as printed and with the remedies, and of two at once."""
     table = Table("single failures", "as printed", "with the remedies")
     columns = []
     for rules in (PRINTED, REMEDIED):
@@ -128,7 +128,7 @@ def failures(underlay: Underlay, brokers: int, seeds: range) -> Table:
 
 
 def delivery(underlay: Underlay, brokers: int, seeds: range, counts: list[int]) -> Table:
-    """[uas Fig. 5] deliveries while nodes and links under the direct paths fail."""
+    """Return the table of deliveries while nodes and links under direct paths fail [uas Fig. 5]."""
     table = Table("faults on used elements", *DELIVERIES, title="delivered, %")
     shares = np.empty((len(counts), len(DELIVERIES), len(seeds)))
     for s, seed in enumerate(seeds):
@@ -143,7 +143,7 @@ def delivery(underlay: Underlay, brokers: int, seeds: range, counts: list[int]) 
 
 
 def delivered(overlay: Overlay, drawn: Content, struck: list[Element]) -> list[float]:
-    """The shares of `DELIVERIES`, under the same faults."""
+    """Return the shares of `DELIVERIES`, under the same faults."""
     return [
         delivered_share(overlay.twin(), "siena", drawn, struck),
         delivered_share(overlay.twin(), "underlay-siena", drawn, struck, repairs=False),
@@ -153,7 +153,7 @@ def delivered(overlay: Overlay, drawn: Content, struck: list[Element]) -> list[f
 
 
 def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
-    """[uas Figs. 6-8] latency, and mean and deviation of link loads, relative to unmodified."""
+    """Return the table of latency and link loads, relative to unmodified SIENA [uas Figs. 6-8]."""
     rows = np.empty((2 * len(CARRIED), len(BALANCES), len(seeds)))
     for s, seed in enumerate(seeds):
         overlay = grown(underlay, brokers, seed, REMEDIED)
@@ -173,7 +173,7 @@ def carriage(underlay: Underlay, brokers: int, seeds: range) -> Table:
 
 
 def carried(overlay: Overlay, drawn: Content, balance: str) -> list[float]:
-    """The numbers of `CARRIED` for one rule; the direct path alone is unmodified SIENA."""
+    """Return the numbers of `CARRIED` for one rule; the direct path alone is unmodified SIENA."""
     aware = balance != "direct"
     paths = queued_paths(overlay, aware=aware, queueing="overlay", message_bits=8.0 * MESSAGE_BYTES)
     passed = passage(paths, drawn, balance, RUSH_S)
@@ -182,7 +182,7 @@ def carried(overlay: Overlay, drawn: Content, balance: str) -> list[float]:
 
 
 def interval(value: npt.NDArray[np.float64], most: float = math.inf) -> str:
-    """Mean and 95 % interval over overlays, within the range of the value."""
+    """Return the mean and its 95 % interval over overlays, within the range of the value."""
     return MeanInterval(*mean_interval(value, bounds=(0.0, most))).text
 
 

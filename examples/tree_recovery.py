@@ -61,14 +61,14 @@ class Tree:
         return next(b for b, up in self.parent.items() if up == NONE)
 
     def below(self, above: int) -> list[int]:
-        """The broker and all brokers below it."""
+        """Return a broker of the tree and all brokers below it."""
         children = [b for b, up in self.parent.items() if up == above]
         return [above, *(each for child in children for each in self.below(child))]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One fault, the nodes that it cuts off, and a node that it does not and that publishes."""
+    """One fault of a tree: the nodes that it cuts off, and an unaffected node that publishes."""
 
     fault: Crash | LinkCut
     cut_off: list[int]
@@ -76,7 +76,7 @@ class Trial:
 
 
 def main() -> None:
-    """Break trees, print one table."""
+    """Break broker trees, and print one table of their recovery."""
     chosen = arguments()
     console = Console(highlight=False, width=110)
     names = ("fault", "networks", "cut off", "to them, s", "from them, s", "longest, s", "later")
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Parse the command line."""
+    """Parse the command line of the trees' recovery."""
     parser = Parser(__doc__)
     parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="a network")
     parser.add_argument("--networks", type=whole(1), default=10, help="drawn (default 10)")
@@ -127,7 +127,7 @@ def arguments() -> argparse.Namespace:
 
 
 def interval(value: npt.NDArray[np.float64]) -> str:
-    """Mean with the 95 % interval over networks; no time is below 0."""
+    """Return the mean recovery time with its 95 % interval over networks; no time is below 0."""
     return MeanInterval(*mean_interval(value, bounds=(0.0, np.inf))).text
 
 
@@ -140,7 +140,7 @@ def simulation(
     seconds: float = SECONDS,
     **given: Any,
 ) -> Simulation:
-    """A run on that network; the seed places the brokers, the same in both systems."""
+    """Return a run on a tree's network; the seed places the brokers, the same in both systems."""
     options: dict[str, Any] = {"brokers": chosen.brokers}
     if system == "underlay-siena":
         options |= {"ping_interval_s": chosen.ping_interval, "tau_s": chosen.tau}
@@ -153,7 +153,9 @@ def simulation(
 
 
 def tree_of(chosen: argparse.Namespace, seed: int, system: str) -> Tree:
-    """The network of a seed, and the tree that the system has formed there when events begin."""
+    """Return the network of a seed, and the tree that the system has formed there when events
+    begin.
+    """
     if chosen.file is None:
         network = waxman(Waxman(n=chosen.nodes, side=100), seed).network
     else:
@@ -174,7 +176,7 @@ def tree_of(chosen: argparse.Namespace, seed: int, system: str) -> Tree:
 
 
 def path_up(state: Any, broker: int, parent: int) -> list[int]:
-    """The direct path of a broker to its parent; its ends, if another path is in use."""
+    """Return the direct path of a broker to its parent; its ends, if another path is in use."""
     place, rows = path_to(state.circuits, broker, parent, DIRECT), [broker]
     if place == NO_PLACE or state.circuits.of[broker, place].owner != broker:
         return [broker, parent]
@@ -186,7 +188,7 @@ def path_up(state: Any, broker: int, parent: int) -> list[int]:
 
 
 def trials(tree: Tree, seed: int, interval: float) -> Iterator[tuple[str, Trial]]:
-    """One fault of each kind, where the tree has one; at a random moment of the interval."""
+    """Yield one fault of each kind, where the tree has one; at a random moment of the interval."""
     rng = np.random.default_rng(seed)
     root, label = tree.root, tree.network.label
     at = 2 * BEGINS + interval * float(rng.random())
@@ -217,8 +219,10 @@ def trials(tree: Tree, seed: int, interval: float) -> Iterator[tuple[str, Trial]
 def measured(
     tree: Tree, trial: Trial, chosen: argparse.Namespace, seed: int, system: str
 ) -> tuple[float, ...]:
-    """The number of nodes that lose an event; means over them of seconds to and from them, the
-    longest, and events lost later; the share of all cut-off nodes that is served at the end."""
+    """Return the recovery of a tree from one fault: nodes that lose an event; means over them of
+    the seconds to and from them; the longest; events lost later; the share of cut-off nodes served
+    at the end.
+    """
     heard = sorted({*tree.parent, *trial.cut_off})
     back = trial.cut_off[0]
     times = np.arange(BEGINS, SECONDS - 2.0, EVERY)
@@ -261,7 +265,9 @@ def measured(
 def span(
     fault: npt.NDArray[np.float64], times: npt.NDArray[np.float64], arrived: Flags
 ) -> tuple[float, bool]:
-    """Seconds from the fault to the first of three events in a row; whether any was lost."""
+    """Return the seconds from the fault to recovery, and whether any event after the fault was
+    lost.
+    """
     return recovery(fault, times, arrived)[0], not bool(arrived[times >= fault].all())
 
 

@@ -22,19 +22,21 @@ PAGE = Path(__file__).parents[1] / "docs" / "papers" / "claims.md"
 
 
 def main(folders: list[str]) -> int:
-    """Write the page from the result folders and from the lines of the page that stay."""
+    """Write the page of claims from the result folders and from the lines of the page that stay."""
     results = [one for folder in folders for one in results_in(Path(folder))]
     PAGE.write_text(with_kept(page(results), PAGE.read_text("utf-8")), "utf-8")
     return 0
 
 
 def page(results: list[StudyVerdicts]) -> str:
-    """The page of all papers' claims with these results."""
+    """Return the page of all papers' claims with these results."""
     return claims_page([*PAPERS.values()], {name: claims(name) for name in PAPERS}, results)
 
 
 def results_in(folder: Path) -> list[StudyVerdicts]:
-    """The results of every study of a folder, in the order in which the studies finished."""
+    """Return the results of every study of a folder for the page of claims, in the order of their
+    ends.
+    """
     found = []
     for mark in folder.glob("*/study.json"):
         verdicts = mark.with_name("verdicts.jsonl")
@@ -54,7 +56,7 @@ def _study(about: dict[str, Any], verdicts: list[Verdict]) -> StudyVerdicts:
 
 
 def without_folder(command: str) -> str:
-    """A command without its output folder, which does not belong on a page."""
+    """Return a command without its output folder, which does not belong on the page of claims."""
     return re.sub(r" --out[ =](?:'[^']*'|\S+)", "", command)
 
 

@@ -63,7 +63,7 @@ class FaultCase(NamedTuple):
 
 
 def main() -> int:
-    """Run what the folder lacks, and write the tables."""
+    """Run the detectors' missing runs, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--networks", type=int, default=30)
@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def scenario_of(name: str, nodes: int, warm_up_s: float = START_S) -> dict[str, Any]:
-    """Return a scenario of the tables, as `halfway compare` reads it."""
+    """Return a scenario of the detectors' tables, as `halfway compare` reads it."""
     later = warm_up_s - START_S
     whole: dict[str, Any] = {
         "title": f"detectors: {name}, {nodes} nodes",
@@ -130,7 +130,9 @@ def measure(
 
 
 def tables(cases: Mapping[str, FaultCase]) -> Iterator[str]:
-    """Yield a table of each scenario: means with 95 % intervals over the networks."""
+    """Yield a table of the detectors in each scenario: means with 95 % intervals over the
+    networks.
+    """
     for name, case in cases.items():
         shares = case.values["detected-share"]
         cells = {
@@ -166,7 +168,8 @@ def winners(cases: Mapping[str, FaultCase]) -> Iterator[str]:
 def _winner(
     metric: Metric, values: Mapping[str, Floats], shares: Mapping[str, Floats] | None
 ) -> str:
-    """Return the detector with the best mean; in brackets those that are not surely worse.
+    """Return the detector with the best mean, and in brackets the detectors that are not surely
+    worse.
 
     A star marks one that is significantly better than every other, as in `halfway compare`.
     """

@@ -14,7 +14,7 @@ HIDDEN = ("java", "javac", "javaw", "jcmd", "jps", "jar")
 
 
 def without_java(farm: Path) -> dict[str, str]:
-    """This environment, with a PATH of links to every command except Java's."""
+    """Return this environment without Java: its PATH has links to every other command."""
     for folder in os.get_exec_path():
         if not Path(folder).is_dir():
             continue
@@ -29,7 +29,7 @@ def without_java(farm: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    """Run the sweep and count its verdicts; 0 if there are any."""
+    """Run the sweep with Java hidden, and count its verdicts; return 0 if there are any."""
     with tempfile.TemporaryDirectory(prefix="halfway-") as folder:
         farm = Path(folder) / "bin"
         farm.mkdir()

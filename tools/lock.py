@@ -18,7 +18,7 @@ FLAGS = [
 
 
 def main() -> int:
-    """Write the lock; packages keep their locked versions unless `--upgrade` is given."""
+    """Write requirements.lock; packages keep their locked versions unless `--upgrade` is given."""
     python = TOOLS / "bin" / "python"
     if not python.exists():
         venv.create(TOOLS, with_pip=True)

@@ -52,7 +52,7 @@ def main(picture: Path, scenario: Path = SCENARIO, systems: tuple[str, ...] = SY
 
 
 def played(scenario: Path, system: str) -> Replay | None:
-    """The replay of a system; None if it cannot run there."""
+    """Return the replay of a system for the map picture; None if it cannot run there."""
     try:
         return replay_of_scenario(read_scenario(scenario), system)
     except Unsupported:
@@ -60,7 +60,7 @@ def played(scenario: Path, system: str) -> Replay | None:
 
 
 def unmeasured(replays: list[Replay]) -> Results:
-    """Results without numbers: the page around the map."""
+    """Return results without numbers for the map picture: the page around the map."""
     names = tuple(replay.system for replay in replays)
     return Results(
         title="map", scenario={}, systems=names, baseline=names[0], points=({},), replicates=1,

@@ -32,7 +32,7 @@ the headers of the radio. A record has 12 bytes of header: kind, flags, hops, `s
 
 
 def page() -> str:
-    """The page of all systems. Systems with equal tables share a section."""
+    """Return docs/messages.md. Systems with equal tables of kinds share a section."""
     sections: dict[str, list[str]] = {}
     for name, about in SYSTEMS.items():
         kinds = importlib.import_module(about.module).KINDS

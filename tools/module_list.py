@@ -18,13 +18,13 @@ _END = re.compile(r"(?<=[.?])\s+(?=[A-Z`\[(])|\n\n")
 
 
 def main() -> int:
-    """Write the page."""
+    """Write the page of modules."""
     PAGE.write_text(page(), "utf-8")
     return 0
 
 
 def page() -> str:
-    """Return the page: one table for each folder, one row for each module."""
+    """Return the page of modules: one table for each folder, one row for each module."""
     modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
     modules.sort(key=lambda path: (path.parent.relative_to(PACKAGE).parts, path.name))
     parts = [_HEAD]

@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Print the Markdown of the study in a folder."""
+    """Print the decision and the table of the comparison in a folder."""
     if len(sys.argv) < 2:
         sys.stderr.write(f"{__doc__}\n")
         return 2
@@ -50,7 +50,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _text(row: dict[str, str]) -> str:
-    """A cell of the Markdown table."""
+    """Return a cell of a comparison's Markdown table."""
     mean, low, high = (float(row[name] or math.nan) for name in ("mean", "low", "high"))
     text = MeanInterval(mean, low, high).text.removesuffix(" ± 0")
     return f"**{text}** ★" if row["best"].lower() in ("true", "1") else text

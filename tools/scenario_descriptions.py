@@ -15,13 +15,15 @@ _HEADING = re.compile(r'(?:`\[+((?!options)[a-z.]+)\]+`)?(?: *(?:kind|fault) = "
 
 
 def main() -> int:
-    """Write the file."""
+    """Write the file of the scenario fields' meanings."""
     TARGET.write_text(written(PAGE.read_text("utf-8")), "utf-8")
     return 0
 
 
 def written(page: str) -> str:
-    """The JSON text of the fields' meanings: table, with its kind, -> field -> meaning."""
+    """Return the JSON text of the scenario fields' meanings: table, with its kind, -> field ->
+    meaning.
+    """
     found: dict[str, dict[str, str]] = {}
     for section in page.split("\n## ")[1:]:
         heading, _, body = section.partition("\n")
@@ -36,7 +38,7 @@ def written(page: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A cell of the page without marks and links."""
+    """Return the meaning of a scenario field without marks and links."""
     return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text).replace("`", "").strip()
 
 

@@ -67,19 +67,19 @@ MEANINGS = (
 
 
 def say(line):
-    """Print a line at once."""
+    """Print a line of the set-up at once."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def fail(line):
-    """Print an error with its remedy in one line, and exit with status 2."""
+    """Print an error of the set-up with its remedy in one line, and exit with status 2."""
     sys.stderr.write("error: " + line + "\n")
     sys.exit(2)
 
 
 def environment():
-    """The caller's environment without variables that redirect Python or pip."""
+    """Return the caller's environment without variables that redirect Python or pip."""
     elsewhere = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX")
     kept = {name: value for name, value in os.environ.items() if name not in elsewhere}
     kept.update(PYTHONUNBUFFERED="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
@@ -89,7 +89,7 @@ def environment():
 
 
 def started(command):
-    """A process without input that prints both its streams into one pipe."""
+    """Start a command of the set-up without input, and with both its streams in one pipe."""
     return subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
@@ -100,7 +100,7 @@ def started(command):
 
 
 def printed(command):
-    """The output of a command; empty if it cannot start or fails."""
+    """Return the output of a command of the set-up; empty if it cannot start or fails."""
     try:
         process = started(command)
     except OSError:
@@ -110,7 +110,7 @@ def printed(command):
 
 
 def probed(name):
-    """A Python as (path, version, whether it can make environments), or None."""
+    """Return a Python as (path, version, whether it can make environments), or None."""
     path = shutil.which(str(name))
     text = printed([path, "-c", PROBE]) if path else ""
     found = re.search(r"halfway (\d+) (\d+) (\d+) (\w+)", text)
@@ -120,7 +120,7 @@ def probed(name):
 
 
 def chosen_python():
-    """The first Python that is new enough; preferably one that can make environments."""
+    """Return the first Python that is new enough; preferably one that can make environments."""
     asked = os.environ.get("PYTHON")
     found = [python for python in map(probed, [asked] if asked else CANDIDATES) if python]
     fitting = [python for python in found if python[1] >= NEEDED]
@@ -150,7 +150,9 @@ def show_progress(line):
 
 
 def follow(command, doing, meanings=MEANINGS):
-    """Run one step with its output in the log; show its progress; fail in one line."""
+    """Run one step of the set-up with its output in the log; show its progress; fail in one
+    line.
+    """
     tail = ""
     process = started(command)
     try:
@@ -173,7 +175,7 @@ def follow(command, doing, meanings=MEANINGS):
 
 
 def way_to_pip(python):
-    """The command with which this Python makes an environment, and the command of its pip."""
+    """Return the command with which this Python makes .venv, and the command of its pip."""
     path, version, complete = python
     inside = [PYTHON, "-m", "pip"]
     if complete:
@@ -190,7 +192,7 @@ def way_to_pip(python):
 
 
 def made_anew():
-    """Create an empty .venv, marked as unfinished; returns the command of its pip."""
+    """Create an empty .venv, marked as unfinished; return the command of its pip."""
     python = chosen_python()
     make, pip = way_to_pip(python)
     free = shutil.disk_usage(str(ROOT)).free / 1e9
@@ -205,7 +207,7 @@ def made_anew():
 
 
 def usable():
-    """The command of an existing .venv's pip, or None if there is no usable .venv.
+    """Return the command of an existing .venv's pip, or None if there is no usable .venv.
 
     An environment that was not made by this script is used if it works, and never removed.
     """
@@ -226,7 +228,7 @@ def usable():
 
 
 def wanted_state():
-    """The inputs of a finished environment: its folder, the lock, the project file."""
+    """Return the inputs of a finished .venv: its folder, the lock, the project file."""
     digest = hashlib.sha256()
     for name in ("requirements.lock", "pyproject.toml"):
         digest.update((ROOT / name).read_bytes())

@@ -50,7 +50,9 @@ _REGIONS = ("#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#
 
 
 class Layer(NamedTuple):
-    """One kind of line of a picture: its class, width, pairs of rows, and words of the legend."""
+    """One kind of line of a system's picture: its class, width, pairs of rows, and words of the
+    legend.
+    """
 
     name: str
     width: float
@@ -60,7 +62,7 @@ class Layer(NamedTuple):
 
 
 def main(names: list[str]) -> int:
-    """Write the pictures of these systems."""
+    """Write the pictures of some systems."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in names:
         replay = replay_of_scenario(read_scenario(FIELD), name)
@@ -69,7 +71,7 @@ def main(names: list[str]) -> int:
 
 
 def drawn(replay: Replay) -> str:
-    """Return the picture of a run as the text of an SVG file."""
+    """Return the picture of a system's run as the text of an SVG file."""
     places = _places(replay)
     event = int(replay.world.publications["event"][EVENT])
     layers = [*_set_up(replay, event), _way(replay, event)]
@@ -90,7 +92,7 @@ def drawn(replay: Replay) -> str:
 
 
 def _places(replay: Replay) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """[n, 2] places of the nodes on the picture; y points down."""
+    """Return the places [n, 2] of the nodes on a system's picture; y points down."""
     given = np.asarray(replay.world.network.position, np.float64)
     low, extent = given.min(0), np.ptp(given, 0).max()
     scaled = (given - low) / extent * SIDE
@@ -103,7 +105,7 @@ def _links(replay: Replay) -> list[tuple[int, int]]:
 
 
 def _way(replay: Replay, event: int) -> Layer:
-    """The way of the event: each node and the node that it first received the event from."""
+    """Return the way of the event: each node and the node that it first received the event from."""
     reached = replay.tables["reached"]
     of = (reached["event"] == event) & (reached["source"] != reached["row"])
     pairs = _pairs(reached["source"][of], reached["row"][of])
@@ -111,7 +113,7 @@ def _way(replay: Replay, event: int) -> Layer:
 
 
 def _set_up(replay: Replay, event: int) -> list[Layer]:
-    """What the system made before the event: walks, overlay links."""
+    """Return the layers that the system made before the event: walks, links of the overlay."""
     published = replay.world.publications
     before = float(published["t"][published["event"] == event][0])
     layers = []
@@ -137,7 +139,7 @@ def _pairs(sources: Any, rows: Any) -> list[tuple[int, int]]:
 
 
 def _lines(layer: Layer, places: Any) -> str:
-    """A layer as one path."""
+    """Return a layer of a system's picture as one path."""
     path = " ".join(
         f"M{places[a][0]:.1f} {places[a][1]:.1f}L{places[b][0]:.1f} {places[b][1]:.1f}"
         for a, b in layer.pairs
@@ -152,7 +154,7 @@ def _stroke(layer: Layer) -> str:
 
 
 def _nodes(replay: Replay, places: Any, event: int) -> list[str]:
-    """All nodes; the publisher of the event and its subscribers are larger."""
+    """Return all nodes of a system's picture; the publisher and the subscribers are larger."""
     published = replay.world.publications
     publisher = int(published["row"][published["event"] == event][0])
     subscribers = set(replay.world.subscriptions["row"].tolist()) - {publisher}
@@ -173,7 +175,9 @@ def _subscriber(x: float, y: float) -> str:
 
 
 def _regions(replay: Replay, places: Any, event: int) -> list[str]:
-    """For a system with regions: each node in the colour of the broker that it belongs to."""
+    """Return, for a system with regions, each node in the colour of the broker that it
+    belongs to.
+    """
     published = replay.world.publications
     before = float(published["t"][published["event"] == event][0])
     belongs = replay.tables["belongs"]
@@ -195,7 +199,7 @@ def _regions(replay: Replay, places: Any, event: int) -> list[str]:
 
 
 def _cells(replay: Replay) -> list[str]:
-    """For a system with cells: their borders, and the home cells of the topic."""
+    """Return, for a system with cells, their borders and the home cells of the topic."""
     x0, y0, side = replay.cells
     if not side:
         return []
@@ -217,7 +221,7 @@ def _cells(replay: Replay) -> list[str]:
 
 
 def _legend(layers: list[Layer], replay: Replay) -> list[str]:
-    """The signs on the right of the picture, and their words."""
+    """Return the signs on the right of a system's picture, and their words."""
     x, y, parts = EDGE + SIDE + 40, EDGE + 20, []
 
     def add(sign: str, words: str) -> None:

@@ -27,7 +27,7 @@ def main() -> int:
 
 
 def pages() -> dict[Path, str]:
-    """The text of each page that has a table of the systems, with the present tables."""
+    """Return the text of each page that has a table of the systems, with the present tables."""
     scenarios, comparing = DOCS / "scenarios.md", DOCS / "comparing.md"
     overview = DOCS / "systems" / "README.md"
     detectors = [name for name, system in TABLE.items() if system.adapter.detects_failures]

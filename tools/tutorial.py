@@ -37,7 +37,7 @@ _START_S = 60.0  # until a command in the background has printed a line
 
 
 def main() -> int:
-    """Run the commands of each page, and write the page again."""
+    """Run the commands of a tutorial, and write its page again after each section."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("page", type=Path)
     parser.add_argument("--files", type=Path, help="files that the first command needs")
@@ -56,7 +56,9 @@ def main() -> int:
 
 
 def repeated(page: str, folder: Path) -> str:
-    """Return a tutorial's page or section with what its commands print now, in a folder."""
+    """Return a tutorial's page or section with the output that its commands have now, in a
+    folder.
+    """
     parts, at = [], 0
     with contextlib.ExitStack() as background:
         for block in _BLOCK.finditer(page):
@@ -87,7 +89,9 @@ def edited(text: str, changes: str) -> str:
 
 
 def _table(lines: list[str], heading: str) -> int:
-    """The first line of a table in a scenario file; a table of an array is always a new one."""
+    """Return the first line of a table in a tutorial's scenario file; a table of an array is
+    new.
+    """
     tables = [line.partition("#")[0].strip() for line in lines]
     if heading.startswith("[[") or heading not in tables:
         lines += ["", heading]
@@ -96,7 +100,7 @@ def _table(lines: list[str], heading: str) -> int:
 
 
 def _place(lines: list[str], begin: int, key: str) -> int:
-    """The place of a key's new line in the table that begins there; removes the old line."""
+    """Return the place of a key's new line in a table of the file; removes the old line."""
     ends = (k for k in range(begin, len(lines)) if lines[k].startswith("["))
     end = next(ends, len(lines))
     for k in range(begin, end):
@@ -114,7 +118,7 @@ def _key(line: str) -> str:
 def _answered(
     lines: Sequence[str], folder: Path, background: contextlib.ExitStack
 ) -> Iterator[str]:
-    """A tutorial's block with the commands' output of now."""
+    """Yield the lines of a tutorial's block with the output that its commands have now."""
     starts = [k for k, line in enumerate(lines) if line.startswith(PROMPT)]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield lines[start]
@@ -130,7 +134,7 @@ def _answered(
 
 
 def _output(command: str, folder: Path) -> list[str]:
-    """The lines that a tutorial's command prints on stdout."""
+    """Return the lines that a tutorial's command prints on stdout."""
     begun = time.monotonic()
     done = subprocess.run(
         _words(command), cwd=folder, env=_environment(folder), capture_output=True, text=True,
@@ -165,7 +169,7 @@ def _running(command: str, folder: Path) -> Iterator[None]:
 
 
 def _words(command: str) -> list[str]:
-    """The words of a tutorial's command, as this machine starts it."""
+    """Return the words of a tutorial's command, as this machine starts it."""
     words = shlex.split(command)
     programs = {"halfway": [sys.executable, "-m", "halfway"], "python": [sys.executable]}
     words = [str(_REPOSITORY / one) if one.startswith("examples/") else one for one in words]
@@ -173,7 +177,7 @@ def _words(command: str) -> list[str]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """The environment of a tutorial's command; its live nodes are apart from the user's own."""
+    """Return the environment of a tutorial's command; its live nodes are apart from others."""
     places = os.pathsep.join([str(_REPOSITORY / "src"), os.environ.get("PYTHONPATH", "")])
     return os.environ | {"PYTHONPATH": places, "XDG_RUNTIME_DIR": str(folder)}
 

@@ -18,7 +18,9 @@ _FEW = 300  # records of a run: enough to call every kernel
 
 
 def main() -> None:
-    """Compile for a generic processor, build the wheel, remove the machine code again."""
+    """Compile all systems for a generic processor, build the wheel, remove the machine code
+    again.
+    """
     from halfway.core.compiler.cache import GENERIC, SHIPPED
 
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
@@ -45,7 +47,7 @@ def _all_but_kernels(_folder: str, names: list[str]) -> list[str]:
 
 
 def compile_systems(scenario: str) -> None:
-    """Begin a run of each system on a scenario."""
+    """Begin a run of each system on a scenario, so that its machine code goes into the wheel."""
     from halfway.problem import Problem
     from halfway.protocols import SYSTEMS
     from halfway.scenario.build import simulation_of

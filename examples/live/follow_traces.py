@@ -20,7 +20,7 @@ LATE = "30 seconds"  # a notification that comes later than this is not counted
 
 
 def main() -> None:
-    """Follow the folder until Ctrl-C, or until all of it was read."""
+    """Follow the folder of live traces until Ctrl-C, or until all of it was read."""
     parser = Parser(description=__doc__)
     parser.add_argument("folder", type=Path, help="folder of live traces")
     parser.add_argument("--window", type=positive, default=5.0, help="seconds of a window")
@@ -72,7 +72,7 @@ def windows(spark: "SparkSession", folder: Path, seconds: float) -> "DataFrame":
 
 
 def show(batch: "DataFrame", _number: int) -> None:
-    """Print the windows that are complete."""
+    """Print the windows of live traces that are complete."""
     for row in batch.orderBy("window", "node").collect():
         begin = row["window"]["start"].strftime("%H:%M:%S")
         sys.stdout.write(

@@ -16,7 +16,7 @@ _IN_STYLE = re.compile(r"(?:url\(|@import\s+)[\"']?((?:https?:)?//[^\"')\s]+)")
 
 
 class PageLinks(HTMLParser):
-    """What a page links to and loads, and the anchors that it has."""
+    """The links, loaded files and anchors of a page of the site."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class PageLinks(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take the anchors and the targets of a tag."""
+        """Take the anchors and the targets of a tag on a page of the site."""
         given = {name: value or "" for name, value in attrs}
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
@@ -39,7 +39,9 @@ class PageLinks(HTMLParser):
 
 
 def broken_links(site: Path) -> Iterator[str]:
-    """Links and loaded files of a site's pages that do not exist, with the page of each."""
+    """Yield the links and loaded files of a site's pages that do not exist, with the page of
+    each.
+    """
     pages = _pages(site)
     for page, found in pages.items():
         if page.name == "404.html":  # served under any path, so its links are absolute
@@ -59,7 +61,9 @@ def broken_links(site: Path) -> Iterator[str]:
 
 
 def external_requests(site: Path) -> Iterator[str]:
-    """Files from other machines that a site's pages or styles would load, with their place."""
+    """Yield the files from other machines that a site's pages or styles would load, with their
+    place.
+    """
     for page, found in _pages(site).items():
         for link in found.loaded:
             if urlsplit(link).netloc:

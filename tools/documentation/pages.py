@@ -52,7 +52,7 @@ def _linked(text: str, page: str, docs: Path) -> str:
 
 
 def _target(target: str, source: str, page: str, docs: Path) -> str:
-    """A link's target on the site; `source` is the page's path in the repository."""
+    """Return a link's target on the site; `source` is the page's path in the repository."""
     if re.match(r"[a-z]+:|#", target):
         return target
     path, sign, anchor = target.partition("#")
@@ -69,7 +69,9 @@ def _target(target: str, source: str, page: str, docs: Path) -> str:
 
 
 def _shown(path: str, docs: Path) -> str:
-    """The page that shows a file of the repository, or lists a folder's files."""
+    """Return the page of the site that shows a file of the repository, or lists a folder's
+    files.
+    """
     file = REPOSITORY / path
     page = f"files/{path}.md"
     if not file.exists() or (docs / page).exists():
@@ -89,7 +91,7 @@ def _shown(path: str, docs: Path) -> str:
 
 
 def _inlined(words: str, file: str, source: str) -> str:
-    """A vector picture as part of its page, so that it follows the page's colours."""
+    """Return a vector picture as part of its page, so that it follows the colours of the site."""
     picture = REPOSITORY / os.path.normpath(PurePosixPath(source).parent / file)
     drawn = picture.read_text("utf-8")
     drawn = re.sub(r"<\?xml.*?\?>\s*|<style>.*?</style>\s*", "", drawn, flags=re.DOTALL)

@@ -102,7 +102,7 @@ def _command(name: str, command: Any) -> str:
 
 
 def _usage(one: Any) -> str:
-    """An argument or option as a user types it."""
+    """Return an argument or option of a command as a user types it."""
     if one.param_type_name == "argument":
         return f"`{(one.metavar or one.name).upper()}`"
     choices = "|".join(map(str, get_args(one.type_descriptor.annotation)))
@@ -117,7 +117,7 @@ def _default(one: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of the terminal as Markdown: bold marks, and names in angle brackets."""
+    """Return text of the terminal as Markdown: bold marks, and names in angle brackets."""
     return re.sub(r"\[/?bold\]", "**", text).replace("<", "&lt;").replace("|", r"\|")
 
 
@@ -137,7 +137,9 @@ def options_page() -> str:
 
 
 def _link(name: str) -> str:
-    """The link to the page of a system. A failure detector, or a new system, may have none."""
+    """Return the link to the page of a system. A failure detector, or a new system, may have
+    none.
+    """
     page = f"systems/{name}.md"
     return f"[More](../{page})" if (_REPOSITORY / "docs" / page).exists() else ""
 
@@ -185,7 +187,7 @@ def glossary_page(words: str, readme: str) -> str:
 
 
 def _rows(page: str, heading: str, columns: int) -> list[list[str]]:
-    """The rows of the tables below a heading, without their heads."""
+    """Return the rows of the tables below a heading, without their heads."""
     body = page.partition(f"{heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in body.splitlines() if line.startswith("| ")][1:]
     cells = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]

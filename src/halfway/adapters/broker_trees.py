@@ -106,8 +106,8 @@ class SienaAdapter(Adapter):
         )
 
     def shortfalls(self, state: Any) -> dict[str, int]:
-        """Return the shortfalls of a broker tree: missing paths, and entries that found a full
-        table.
+        """Return a broker tree's shortfalls for its adapter: missing paths, and entries that found
+        a full table.
         """
         return {
             WITHOUT_ROUTE: int(state.lost.sum()),
@@ -216,8 +216,8 @@ def roles(context: RunContext, brokers: int) -> TreeNodes:
 
 
 def _room(values: Mapping[str, Value], context: RunContext, nodes: TreeNodes) -> dict[str, Any]:
-    """Return the table sizes of a broker tree's nodes as arguments of `state`: paths, hops and
-    clients.
+    """Return the table sizes of a broker tree's nodes as arguments of `state`: room for paths, hops
+    and clients.
     """
     per_row = np.bincount([0, *(row for row, _, _ in intervals(context.demand))])
     brokers, clients = len(nodes.brokers), len(nodes.clients)

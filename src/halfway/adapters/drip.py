@@ -64,8 +64,8 @@ class DripAdapter(Adapter):
 
 
 def _shortfalls(state: DripState) -> dict[str, int]:
-    """Return DRIP's shortfalls: records dropped on the way to a broker, and copies of events that
-    found no room.
+    """Return the shortfalls of DRIP's adapter: records dropped on the way to a broker, and copies
+    of events that found no room.
     """
     return {
         WITHOUT_ROUTE: int(state.node["lost"].sum()),

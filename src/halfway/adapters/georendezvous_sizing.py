@@ -112,8 +112,8 @@ def _most_neighbours(cell: npt.NDArray[np.int64]) -> int:
 def _homes(
     layout: CellLayout, rules: Rules, topics: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return for each topic's points [topics, points] the number of the home cell, and whether it
-    is empty.
+    """Return for each topic's points [topics, points] the number of GeoRendezvous's home cell, and
+    whether it is empty.
     """
     populated = np.unique(layout.cell, axis=0)  # by column, then row: the order that breaks ties
     hashed = _hashed(rules, np.arange(topics)) * (rules.wide, rules.high)
@@ -126,7 +126,9 @@ def _homes(
 
 
 def _hashed(rules: Rules, topics: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return [topics, points, 2]: GeoRendezvous's hashed points of topics in the unit square."""
+    """Return [topics, points, 2]: the points of topics in the unit square, from which
+    GeoRendezvous's tables are sized.
+    """
     position = np.empty((len(topics), rules.points, 2))
     _fill(rules.key, topics, position)
     return position
@@ -143,8 +145,8 @@ def _fill(key, topics, position):
 def _entries(
     demand: Demand, layout: CellLayout, rules: Rules, topic: int, moves: bool
 ) -> npt.NDArray[np.int64]:
-    """Return the entries [points] that each GeoRendezvous home keeps: advertisements,
-    subscriptions, prunes.
+    """Return the number of entries [points] that each home keeps, to size GeoRendezvous's tables:
+    advertisements, subscriptions, prunes.
     """
     publishers, rows = len(demand.publishers[topic]), demand.subscribers[topic]
     subscribers = np.full(rules.points, len(rows))

@@ -39,7 +39,7 @@ FORGOTTEN_PUBLISHERS = "forgotten publishers"
 
 
 def _forgotten(state: Any) -> int:
-    """Return how many publishers full event windows of a state have forgotten."""
+    """Return how many publishers an instance's full event windows have forgotten."""
     if isinstance(state, EventWindows):
         return int(state.counts[:, FORGOTTEN].sum())
     return sum(_forgotten(part) for part in state if isinstance(part, tuple))
@@ -80,7 +80,7 @@ class SystemInstance(NamedTuple):
 
 
 def limits_of(module: ModuleType, state: Any, rules: Any) -> Mapping[str, int]:
-    """Return the limits, by name, that the ranges of record fields refer to.
+    """Return the limits of an instance by name, to which the ranges of record fields refer.
 
     A module without the function `limits` has at most one limit: the number of topics, if the
     array `subscribed` of its state has one column for each topic.
@@ -124,7 +124,9 @@ class RunContext(NamedTuple):
 
     @property
     def publishers(self) -> int:
-        """The publishers that a node has room for: at most one for each event in flight."""
+        """The publishers for which an instance sizes a node: at most one for each event in
+        flight.
+        """
         some = [np.zeros(0, np.int32), *self.demand.publishers]
         distinct = len(np.unique(np.concatenate(some)))
         return max(min(distinct, self.window), 1)
@@ -161,7 +163,7 @@ class Adapter:
         raise NotImplementedError
 
     def neighbour_knowledge(self) -> NeighbourKnowledge:
-        """Return the parts of the neighbourhood that the system's handler reads: the protocol's
+        """Return the parts of the neighbourhood that an adapter's handler reads: the protocol's
         NEIGHBOUR_HOPS and NEIGHBOUR_POSITIONS. A user's protocol without them may read all parts.
         """
         hops = getattr(self.module, "NEIGHBOUR_HOPS", None)
@@ -225,7 +227,9 @@ class System:
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options of a system that its users may set; reading them imports the protocol."""
+        """The options of a system and its adapter that users may set; reading them imports the
+        protocol.
+        """
         if self.declared is not None:
             return self.declared
         found: Mapping[str, Option] = importlib.import_module(self.module).OPTIONS

@@ -44,7 +44,7 @@ class WalkAdapter(Adapter):
     lists_members = True
 
     def ends_subscriptions(self) -> bool:
-        """Return whether the walks learn that a subscription ends: always."""
+        """Return whether the adapter's walk system learns that a subscription ends: always."""
         return True
 
     def instance(self, context: RunContext) -> SystemInstance:
@@ -72,16 +72,16 @@ class WalkAdapter(Adapter):
 
 
 def members_of(demand: Demand) -> npt.NDArray[np.int64]:
-    """Return [topics]: the members of each topic that the walks serve: publishers and
-    subscribers.
+    """Return [topics]: the members of each topic that the adapter of the walks sizes tables for:
+    publishers and subscribers.
     """
     both = zip(demand.publishers, demand.subscribers, strict=True)
     return np.array([len(some) + len(others) for some, others in both], np.int64)
 
 
 def places(context: RunContext, rules: Rules) -> int:
-    """Return the hops that the busiest node has in flight at a time, or 0 where hops are not
-    acknowledged.
+    """Return the hops in flight for which the adapter of the walks sizes the busiest node, or 0
+    where hops are not acknowledged.
 
     A node launches all its walks at once, sends each event to at most all neighbours, sends the
     paths to all members of a topic and the root along all branches at once, and forwards the walks
@@ -106,8 +106,8 @@ def places(context: RunContext, rules: Rules) -> int:
 
 
 def _most_published(context: RunContext, longest_s: float) -> int:
-    """Return the most copies of events that one node of the walks sends within longest_s seconds:
-    one of each event to each neighbour that leads to a subscriber.
+    """Return the most copies of events that one node of the adapter's walk system sends within
+    longest_s seconds: one of each event to each neighbour that leads to a subscriber.
     """
     some = context.demand.begun_again().take(context.seconds, _EVENTS)
     most_neighbours = max(context.most_neighbours, 1)
@@ -119,7 +119,9 @@ def _most_published(context: RunContext, longest_s: float) -> int:
 
 
 def _shortfalls(state: Any) -> dict[str, int]:
-    """Return the walks and messages without a route, and what nodes had no room for."""
+    """Return the shortfalls of the walk systems: walks and messages without a route, and what nodes
+    had no room for.
+    """
     counts = state.trails.counts.sum(axis=0)
     return {
         WITHOUT_ROUTE: int(counts[LOST]),

@@ -48,11 +48,14 @@ class Comparison:
         return self.completed.results
 
     def frame(self) -> "frames.DataFrame":
-        """Return the cells as a pandas frame: point, system, metric, mean, interval, difference."""
+        """Return the cells of a comparison from Python as a pandas frame: point, system, metric,
+        mean, interval, difference.
+        """
         return frames.frame(self.results.rows(), [*STUDY, *self.results.points[0], *COLUMNS])
 
     def runs(self) -> "frames.DataFrame":
-        """Return the runs as a pandas frame, by metric: point, system, replicate, seed, value.
+        """Return the runs of a comparison from Python as a pandas frame, by metric: point, system,
+        replicate, seed, value.
 
         A failed run has one row, with its error and without metric and value.
         """
@@ -60,7 +63,8 @@ class Comparison:
         return frames.frame(self._values(), [*self.results.points[0], *columns])
 
     def table(self, metric: str = "delivery-ratio") -> "frames.DataFrame":
-        """Return one metric as a pandas frame: a row for each system, columns mean, low and high.
+        """Return one metric of a comparison from Python as a pandas frame: a row for each system,
+        columns mean, low and high.
 
         low and high are the ends of the 95 % interval. With a sweep, each point has these three
         columns, and the header above them names the values of the point. Raises Problem for an
@@ -78,8 +82,8 @@ class Comparison:
         return frames.table(results.systems, "system", columns, [*fields, None])
 
     def plot(self, metric: str = "delivery-ratio") -> Any:
-        """Return one metric as an Altair chart: means with 95 % intervals, along a sweep if there
-        is one.
+        """Return a metric of this comparison as an Altair chart: means with 95 % intervals, along a
+        sweep if there is one.
 
         A notebook displays the chart. `chart.save("energy.svg")` writes it to a file. Raises
         Problem for an unknown metric.
@@ -110,8 +114,8 @@ class Comparison:
     def decision(
         self, need: Mapping[str, float | str] | None = None, minimise: str = "", *, point: int = 0
     ) -> Decision:
-        """Return the system that meets the needs at the least cost, and why each other one is not
-        chosen.
+        """Return the decision of a comparison from Python: the system that meets the needs at the
+        least cost, and why each other one is not chosen.
 
         need: metric -> its least value, or its greatest value for a cost, such as
         {"delivery-ratio": 0.95}. minimise: a cost. Without both, the needs of the comparison itself
@@ -143,8 +147,8 @@ class Comparison:
         return comparison_html(self.results, self.completed.first_error)
 
     def over_time(self) -> "frames.DataFrame":
-        """Return the metrics over time as a pandas frame: point, system, metric, t0_s,
-        t1_s, mean.
+        """Return the metrics over time of a comparison from Python as a pandas frame: point,
+        system, metric, t0_s, t1_s, mean.
         """
         columns = [*self.results.points[0], *timelines.COLUMNS]
         return frames.frame(timelines.timeline_rows(self.results), columns)

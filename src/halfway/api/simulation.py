@@ -29,8 +29,8 @@ class SimulatedRun(Outcome):
     """The result of `halfway.simulate`: the outcome of one run, also as a table."""
 
     def table(self) -> "frames.DataFrame":
-        """Return the metrics of this run as a pandas frame, one row for each metric of a
-        comparison: value, unit, definition.
+        """Return the metrics of a run simulated from Python as a pandas frame, one row for each
+        metric of a comparison: value, unit, definition.
 
         The frame has no row for a metric without a value.
         """

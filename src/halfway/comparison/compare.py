@@ -89,7 +89,7 @@ def _results(
     request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int,
     errors: int, asked: Sequence[int],
 ) -> Results:  # fmt: skip
-    """Return the results of a comparison, but for its time, its seed and its study."""
+    """Return the results of a run comparison, but for its time, its seed and its study."""
     names = tuple(one.name for one in request.systems)
     scenarios = [point.scenario for point in request.points]
     rule, places, metrics = request.decision, range(len(scenarios)), metrics_for(scenarios)
@@ -109,7 +109,7 @@ def _results(
 def _notes(
     request: Request, runs: Sequence[FinishedRun], cells: Sequence[ResultCell], replicates: int
 ) -> tuple[str, ...]:
-    """Return the notes under a comparison's tables."""
+    """Return the notes on a run comparison, which stand under its tables."""
     scenarios = [point.scenario for point in request.points]
     systems = []
     for one in request.systems:
@@ -121,7 +121,7 @@ def _notes(
 
 
 def _more(replicates: int) -> int:
-    """Return the number of replicates that a stopping rule makes next."""
+    """Return the number of replicates that a comparison's stopping rule makes next."""
     return max(replicates + 1, int(replicates * _GROWTH))
 
 

@@ -85,7 +85,9 @@ def compile_first(
 
 
 def _work(points: Sequence[ScenarioPoint], systems: Sequence[SystemSource]) -> list[_Work]:
-    """Return the systems without a mark, each once for every kind of radio and nodes."""
+    """Return the systems to compile before a comparison, those without a mark, each once for every
+    kind of radio and nodes.
+    """
     found: dict[Path, _Work] = {}
     for point in points:
         for source in systems:

@@ -33,12 +33,16 @@ class SystemSource(NamedTuple):
     text: str = ""  # of the user's module; "" for a built-in system
 
     def system(self) -> System:
-        """Return the planned system. Raises Problem if the user's module does not define one."""
+        """Return the system that the plan of a comparison names. Raises Problem if the user's
+        module does not define one.
+        """
         return user_system(UserSource(*self)) if self.text else named(self.name)
 
 
 def point_of(scenario: Scenario, source: SystemSource) -> Point:
-    """Return the planned point of a system on a scenario. All systems get the same networks."""
+    """Return the point of a system in the plan of a comparison on a scenario. All systems get the
+    same networks.
+    """
     # Files are named by their content, so that a copy elsewhere gets the same seeds.
     names = {file: name_of(file) for file in input_files(scenario)}
     plain = plain_of(with_files(scenario, names.__getitem__))
@@ -56,7 +60,9 @@ def point_of(scenario: Scenario, source: SystemSource) -> Point:
 
 
 def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario:
-    """Return the scenario of one planned run, with its options, its system and its own seed."""
+    """Return the scenario of one run in the plan of a comparison, with its options, its system and
+    its own seed.
+    """
     plain = json.loads(str(parameters["scenario"]))
     system = str(parameters["system"])
     plain |= {"options": {system: json.loads(str(parameters.get("options", "{}")))}}
@@ -66,7 +72,7 @@ def scenario_of(parameters: Mapping[str, Scalar], network_seed: int) -> Scenario
 
 
 def source_of(parameters: Mapping[str, Scalar]) -> SystemSource:
-    """Return the system of a planned run."""
+    """Return the system of one run in the plan of a comparison."""
     return SystemSource(str(parameters["system"]), str(parameters.get("source", "")))
 
 

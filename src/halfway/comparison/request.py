@@ -86,8 +86,8 @@ def read_request(
 def _baseline(
     name: str | None, supported: Mapping[str, SystemSource], unsupported: Mapping[str, str]
 ) -> str:
-    """Return the baseline system by name; the default is flooding, or the first system that
-    runs.
+    """Return the baseline that a comparison requests by name; the default is flooding, or the first
+    system that runs.
     """
     chosen = name or ("flooding" if "flooding" in supported else next(iter(supported)))
     if chosen not in supported:
@@ -109,7 +109,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_replicates(replicates: int, most: int | None) -> None:
-    """Raise Problem for invalid numbers of replicates.
+    """Raise Problem for invalid numbers of replicates in the request of a comparison.
 
     most: the maximum of a comparison that stops by a rule; None: no rule.
     """

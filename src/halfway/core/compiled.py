@@ -40,7 +40,7 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 def kernel(function: F) -> F:
-    """Compile a kernel on first call, cached on disk across processes: loops called from Python."""
+    """Compile a kernel, which Python calls, on the first call; later processes load it."""
     return _compiled(function)
 
 
@@ -58,7 +58,7 @@ def entered(function: F) -> F:
 
 
 def apart(function: F) -> F:
-    """Compile a function once and never inline it into its callers, all compiled.
+    """Compile a function once, and never inline it into its compiled callers.
 
     For the parts of a large handler, and for long functions with many callers. In numba a callee
     inherits `forceinline` from the function that has it compiled, so all kernels below a handler

@@ -1,8 +1,8 @@
 """The door to a node: compiled drivers call a protocol's handler by its address.
 
 A driver is compiled once for all protocols. A handler is compiled alone, once for the types of its
-state, and both find each other when they run: a door is the address of the handler's machine code
-and the address of its lent state. A simulator's engine and a live node enter by the same door.
+state. A door joins the two at run time: it holds the address of the handler's machine code and the
+address of its lent state. The simulator's engine and a live node enter by the same door.
 """
 
 from collections.abc import Callable
@@ -67,8 +67,7 @@ class Door:
 
 
 def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
-    """Return whether the machine code of a handler is in the compile
-    cache, so that a door opens at once.
+    """Return whether a door opens at once: the compile cache has the machine code of the handler.
 
     True where numba is disabled: then a door compiles nothing.
     """

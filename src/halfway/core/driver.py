@@ -1,10 +1,10 @@
 """The driver's half of a node's contract: what every driver does with the records of a handler.
 
-The simulator's engine is a driver. Pure functions, to be inlined into a driver's own loop.
-A node's turns are even while it is up and odd while it is down: each change adds one.
-A node's incarnation is one life of its memory: it grows when the node comes back without what it
-knew. An event's epoch is the incarnation in which its publisher published it: the publisher's
-events have ascending numbers as long as its memory lasts, and begin again with 0 afterwards.
+The simulator's engine and the live node are drivers. The functions are pure, and are inlined into
+the loop of a driver. The turns of a node are even while it is up and odd while it is down: each
+change adds one. The incarnation of a node is the number of times that it lost its memory. The epoch
+of an event is the incarnation of its publisher at the publication: the numbers of a publisher's
+events ascend within an epoch, and begin again with 0 in the next one.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ from halfway.core.message import AFRESH, APP, COUNTED_ON
 # Where a stamped record goes when its delay is over.
 TO_APPLICATION, TO_SELF, TO_NETWORK = 0, 1, 2
 
-# Ticks of a node's clock in a second. Readings are whole ticks, and below 2^32 s, so that a node
-# that subtracts two of them gets the same double whatever the offset of its clock is.
+# Ticks of a node's clock in a second. Readings are whole ticks, and below 2^32 s. So the difference
+# of two readings is the same double for every offset of the clock.
 TICKS = 2.0**20
 
 MAX_HOPS = 65_534  # the hop count does not exceed it
@@ -27,7 +27,7 @@ ANY_TURN = np.uint32(0xFFFFFFFF)
 
 @inlined
 def destination(record):
-    """Return where a driver delivers a stamped record: to the application, its node, or out."""
+    """Return where a driver delivers a stamped record: the application, the node or the network."""
     if record.next == APP:
         return TO_APPLICATION
     if record.next == record.source:

@@ -21,7 +21,8 @@ Bounds = tuple[float, float]
 class Filters(NamedTuple):
     """Content filters: filter f has constraints first[f]:first[f+1], at most one for an attribute.
 
-    An event without the attribute (NaN) fails the constraint; no constraint takes every event.
+    An event without the attribute (NaN) fails the constraint. A filter without constraints takes
+    every event.
     """
 
     first: npt.NDArray[np.int32]  # [filters + 1]

@@ -181,7 +181,10 @@ class Kinds:
         return self.command(int(START), "start", "the node starts, or comes back from a crash")
 
     def include(self, other: Iterable[Kind]) -> None:
-        """Add message kinds from another protocol's table: all of them, or the named ones."""
+        """Add message kinds that another protocol's table declares.
+
+        Raises ValueError if a number or a name is taken.
+        """
         for kind in other:
             self._add(kind)
 

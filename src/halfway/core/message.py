@@ -39,6 +39,6 @@ COUNTED_ON = np.uint16(0)
 COMMAND_ARG = 2
 
 # The start event, the kind that all protocols share. The driver sends it to protocols that declare
-# it, at the start and whenever a node comes back from a crash: its timers are lost, its memory is
-# not.
+# it, at the start and whenever a node comes back from a crash. The crash ended the timers of the
+# node. The memory is lost only if the incarnation has grown.
 START = np.uint8(255)

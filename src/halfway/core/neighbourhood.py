@@ -12,8 +12,8 @@ from halfway.core.missing import NO_PLACE
 class Neighbourhood(NamedTuple):
     """The neighbourhoods of all rows: neighbour lists of node ids in ascending order.
 
-    Row i's neighbours are who[first[i]:last[i]]. The neighbour at position e reported its own list
-    and its position: they are row place[e]. In the simulator the rows are the nodes. A live node is
+    Row i's neighbours are who[first[i]:last[i]]. The list and the position that the neighbour at
+    index e reported are in row place[e]. In the simulator the rows are the nodes. A live node is
     row 0, and the rows after it are the reports of its neighbours, filled by hellos (`core.hello`).
     Lists may have room to grow between them. A protocol uses positions only where its paper grants
     them.

@@ -65,14 +65,14 @@ def emit(out, kind, after, towards):
 
 @inlined
 def copy_args(message, o):
-    """Copy the integer arguments of one record into another."""
+    """Copy the integer arguments of one record in the outbox into another."""
     for a in range(8):
         o.args[a] = message.args[a]
 
 
 @inlined
 def copy_args_and_reals(message, o):
-    """Copy the integer arguments and the real numbers of one record into another."""
+    """Copy the integer arguments and the real numbers of one record in the outbox into another."""
     copy_args(message, o)
     for a in range(6):
         o.reals[a] = message.reals[a]

@@ -11,7 +11,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def is_loopback(address: Address) -> bool:
-    """Return whether an address can be reached from this machine only."""
+    """Return whether a listening address can be reached from this machine only."""
     return _is_loopback(address[0])
 
 
@@ -54,6 +54,6 @@ def unavailable(field: str, value: object, error: OSError) -> Problem:
 
 
 def shown(address: Address) -> str:
-    """Return an address as text, such as 127.0.0.1:1883 or [::1]:1883."""
+    """Return a listening address as text, such as 127.0.0.1:1883 or [::1]:1883."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -81,7 +81,7 @@ class Plain:
         return []
 
     def tick(self, now: float) -> float:
-        """Do nothing: without keys nothing is due."""
+        """Do nothing: with plain datagrams nothing is due."""
         del now
         return float("inf")
 
@@ -90,25 +90,25 @@ class Plain:
         return sorted(self._peers)
 
     def forget(self, peer: int) -> None:
-        """Forget a node until it is heard again."""
+        """Forget a node of plain datagrams until it is heard again."""
         self._peers.discard(peer)
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Return True: without keys every node may publish and subscribe."""
+        """Return True: with plain datagrams every node may publish and subscribe."""
         del peer, action, topic
         return True
 
     def knows(self, node_id: int) -> bool:
-        """Return True: without keys all nodes have the same rights."""
+        """Return True: with plain datagrams all nodes have the same rights."""
         del node_id
         return True
 
     def certificate_of(self, node_id: int) -> bytes:
-        """Return empty bytes: without keys there are no certificates."""
+        """Return empty bytes: with plain datagrams there are no certificates."""
         del node_id
         return b""
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Return False: without keys there are no certificates."""
+        """Return False: with plain datagrams there are no certificates."""
         del certificate
         return False

@@ -1,9 +1,9 @@
 """The interface `Security` between the live runtime and keys: seal, open, and judge datagrams.
 
 A `Security` belongs to one node and does no I/O. The endpoint passes in every datagram and the
-time, transmits what `pending` returns, and calls `tick` when it asks for it. Only `open` may say
-that a datagram is from a peer: the runtime takes the sender of a record from there, never from the
-record.
+time, and transmits what `pending` returns. It calls `tick` at the time that the last call returned.
+Only `open` may say that a datagram is from a peer: the runtime takes the sender of a record from
+there, never from the record.
 """
 
 from typing import NamedTuple, Protocol
@@ -25,7 +25,7 @@ class Refused(NamedTuple):
 
 
 class Security(Protocol):
-    """What seals the datagrams of one node, and opens those of its peers.
+    """The part that seals the datagrams of one node, and opens those of its peers.
 
     `now` is in seconds of a clock that never goes back, with any origin. No method blocks.
     """
@@ -35,7 +35,8 @@ class Security(Protocol):
     overhead: int  # bytes that `seal` adds to `plain`
 
     def beacon(self) -> bytes:
-        """Return a datagram for strangers: it announces this node and its wish for sessions.
+        """Return a datagram of a node's security for strangers: it announces the node and its wish
+        for sessions.
 
         The runtime transmits it to the discovery group and to static peers without a session, at
         most once a second each. A peer answers by `open` and `pending`.
@@ -43,7 +44,8 @@ class Security(Protocol):
         ...
 
     def seal(self, peer: int, plain: bytes, now: float) -> bytes | None:
-        """Return the datagram with these frames for a peer, or None as long as there is no session.
+        """Return the datagram in which a node's security seals these frames for a peer, or None as
+        long as there is no session.
 
         plain: at most the MTU less `overhead` bytes. The runtime counts None as "no session" and
         does not keep the frames: hellos begin only once `peers` has the peer.
@@ -51,7 +53,8 @@ class Security(Protocol):
         ...
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
-        """Return the frames and the sender of a datagram from an address, or why it is refused.
+        """Return the frames and the sender of a datagram that a node's security opens, or why it is
+        refused.
 
         No exception, whatever the bytes are. A handshake in progress returns Opened with no
         frames and the peer, or -1 as long as the peer is not known. The runtime then transmits
@@ -68,32 +71,45 @@ class Security(Protocol):
         ...
 
     def tick(self, now: float) -> float:
-        """Expire sessions and repeat handshakes; return when to call again (inf: no need)."""
+        """Expire sessions of a node's security and repeat handshakes; return when to call again
+        (inf: no need).
+        """
         ...
 
     def peers(self) -> list[int]:
-        """Return the node ids with which there is a session now, in ascending order."""
+        """Return the node ids with which a node's security has a session now, in ascending
+        order.
+        """
         ...
 
     def forget(self, peer: int) -> None:
-        """End the session with a peer, for instance because its certificate was revoked."""
+        """End the session of a node's security with a peer, for instance because its certificate
+        was revoked.
+        """
         ...
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Return whether a node may "publish" or "subscribe" to a topic, by its certificate.
+        """Return whether a node's security permits another one to "publish" or "subscribe" to a
+        topic, by its certificate.
 
         peer: a node id, also this node's own. False for a node that is not known.
         """
         ...
 
     def knows(self, node_id: int) -> bool:
-        """Return whether the rights of a node are known here. If not, a neighbour may say them."""
+        """Return whether a node's security knows the rights of another one. If not, a neighbour may
+        say them.
+        """
         ...
 
     def certificate_of(self, node_id: int) -> bytes:
-        """Return the certificate of a node for a neighbour; empty if it is not known."""
+        """Return another node's certificate from a node's security, for a neighbour; empty if it is
+        not known.
+        """
         ...
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Take the certificate of any node. Return False if it is not valid now."""
+        """Take the certificate of any node into a node's security. Return False if it is not valid
+        now.
+        """
         ...

@@ -73,7 +73,9 @@ class ResultSource(DataSource):
         return FinishedRuns(str(self._store().folder), schema)
 
     def _trace(self) -> list[Path]:
-        """Return the files of the trace at the option `path`; [] if it names no trace."""
+        """Return the files of the trace at the option `path` of the Spark data source; [] if it
+        names no trace.
+        """
         return trace_files(Path(self.options["path"])) if "path" in self.options else []
 
     def _store(self) -> Any:
@@ -145,7 +147,9 @@ class FinishedRuns(DataSourceReader):
 
 
 def _studies(folder: str) -> dict[str, list[dict[str, str]]]:
-    """Return key -> study, title and point, one for each study of the folder that needs the run."""
+    """Return key -> study, title and point for the Spark data source, one for each study of the
+    folder that needs the run.
+    """
     from halfway.pipeline.store.store import Store
     from halfway.pipeline.store.studies import read_requests
 

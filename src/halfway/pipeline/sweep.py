@@ -105,7 +105,7 @@ def sweep(
 
 @dataclass
 class _Spent:
-    """What a sweep spent: the report's fields."""
+    """The cores and the seconds that a sweep spent: fields of its report."""
 
     cores: int = 1
     seconds: Counter[str] = field(default_factory=Counter)

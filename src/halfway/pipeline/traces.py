@@ -32,11 +32,11 @@ class TraceReader(DataSourceReader):
         self.files, self.schema = [str(file) for file in files], schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return one task for each file."""
+        """Return one task of the Spark data source for each file of a trace."""
         return [FileOfTrace(file) for file in self.files]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a file."""
+        """Yield the rows of a trace file for Spark's data source."""
         assert isinstance(partition, FileOfTrace)
         use_unpacked_copy()
         schema = to_arrow_schema(self.schema, timezone="UTC")

@@ -50,7 +50,7 @@ def number(value: float | str | None, places: int | None = None) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number in at most four digits; a missing one as a dash."""
+    """Return a number of a report in at most four digits; a missing one as a dash."""
     return NOTHING if math.isnan(value) else f"{value:.4g}"
 
 
@@ -132,7 +132,9 @@ def is_ours(verdict: Verdict) -> bool:
 
 
 def interpretation_labels(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """Return interpretation -> its letter (a, b, …) in a report; {} if it has only one."""
+    """Return interpretation -> its letter (a, b, …) in the texts of a report; {} if it has only
+    one.
+    """
     found = dict.fromkeys(verdict.reading for verdict in verdicts)
     return {one: _label(index) for index, one in enumerate(found)} if len(found) > 1 else {}
 
@@ -151,7 +153,9 @@ def _label(index: int) -> str:
 
 
 def grouped(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
-    """Return (paper, figure) -> its verdicts, in the order of their first appearance."""
+    """Return (paper, figure) -> its verdicts for a report's texts, in the order of their first
+    appearance.
+    """
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
         groups.setdefault((verdict.paper, verdict.figure), []).append(verdict)
@@ -170,7 +174,9 @@ def count(number: int, word: str) -> str:
 
 
 def shares(seconds: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """Return a report's (phase, seconds, share of the sum) of each positive time, largest first."""
+    """Return (phase, seconds, share of the sum) of each positive time in a report's texts, largest
+    first.
+    """
     whole = sum(seconds.values()) or 1.0
     spent = sorted(seconds.items(), key=lambda item: -item[1])
     return [(phase, time, time / whole) for phase, time in spent if time > 0]

@@ -100,7 +100,9 @@ def prepared(scenario: Scenario) -> PreparedScenario:
 
 
 def _check_options_of_brokers(scenario: Scenario) -> None:
-    """Raise Problem if a scenario names the brokers of a tree and also sets their number."""
+    """Raise Problem if the scenario to build names the brokers of a tree and also sets their
+    number.
+    """
     work = scenario.workload
     if isinstance(work, FailureDetection | GroupWorkload) or work.brokers is None:
         return
@@ -126,7 +128,9 @@ def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float
 
 
 def _names(network: Network | None, motion: Motion | None) -> list[str]:
-    """Return the names of a scenario's nodes: the names in its file, or their rows."""
+    """Return the names of the nodes of a scenario's network: the names in its file, or their
+    rows.
+    """
     if network is not None:
         return [network.label(row) for row in range(network.n)]
     assert motion is not None

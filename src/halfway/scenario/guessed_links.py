@@ -55,7 +55,9 @@ def _limited(columns: LinkColumns, guess: TableGuess) -> Iterator[LinkColumns]:
 
 
 def _connected(path: Path, columns: LinkColumns) -> int:
-    """Return the size of the largest component of a starter's network, or 0 without links."""
+    """Return the size of the largest component that guessed columns give a first scenario, or 0
+    without links.
+    """
     try:
         return read_network(path, columns, largest=True, partial_positions=True).n
     except Problem:

@@ -73,7 +73,7 @@ def _with_description(declared: dict[str, Any], meaning: str) -> dict[str, Any]:
 
 
 def _parts(declared: dict[str, Any], parts: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas of the structures that a field of a scenario refers to."""
+    """Return the JSON schemas of the structures that a field of a scenario refers to."""
     some = declared.get("items", declared)
     references = [one["$ref"] for one in some.get("anyOf", [some]) if "$ref" in one]
     return [parts[reference.rpartition("/")[2]] for reference in references]
@@ -124,7 +124,9 @@ def _cleaned(value: Any) -> Any:
 
 
 def _unwritable(default: Any) -> bool:
-    """Return whether a default of the scenario cannot be written, or has parts that cannot."""
+    """Return whether JSON, and so the JSON schema, cannot have a default of the scenario or a part
+    of it.
+    """
     if isinstance(default, dict):
         return any(map(_unwritable, default.values()))
     return default is None or (isinstance(default, float) and not math.isfinite(default))

@@ -46,7 +46,7 @@ def file_of(scenario: ScenarioSource) -> Path:
 def plain_scenario(
     scenario: ScenarioSource, changes: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the content of a scenario with the changes, unchecked. Raises Problem."""
+    """Return the content of a scenario file with the changes, unchecked. Raises Problem."""
     plain = _content(scenario)
     for field, value in (changes or {}).items():
         put(plain, field, written(value, f"set {field}"), f"set {field}")
@@ -128,7 +128,7 @@ def put(plain: dict[str, Any], field: str, new: Any, where: str) -> None:
 
 
 def _item(inner: Any, name: str, where: str) -> Any:
-    """Return an item of a scenario's list by index. Raises Problem beyond the end."""
+    """Return an item of a list in a scenario file by index. Raises Problem beyond the end."""
     if not isinstance(inner, list):
         raise _no_table(where)
     if not re.fullmatch("[0-9]{1,9}", name) or int(name) >= len(inner):

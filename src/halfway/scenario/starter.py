@@ -258,7 +258,7 @@ def _plain(name: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Return a string of TOML."""
+    """Return a text of the first scenario as a string of TOML."""
     signs = {'"': '\\"', "\\": "\\\\"}
     return '"' + "".join(
         signs.get(sign, sign if sign.isprintable() or sign == " " else f"\\U{ord(sign):08x}")

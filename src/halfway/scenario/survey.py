@@ -29,7 +29,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class Topology(msgspec.Struct, frozen=True):
-    """The surveyed network; of moving nodes, their links at time 0. Nodes are the user's names."""
+    """The surveyed network; of moving nodes, their links at time 0. Nodes have the user's names."""
 
     name: str
     moving: bool

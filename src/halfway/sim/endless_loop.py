@@ -8,7 +8,7 @@ import numba
 
 from halfway.problem import Problem
 
-# Records at one instant: (for each node, and beside these) compiled and interpreted.
+# Whether handlers are interpreted -> records at one instant: for each node, and beside these.
 _MOST_AT_ONCE = {False: (1_000, 1_000_000), True: (100, 20_000)}
 
 

@@ -65,7 +65,9 @@ class GivenNeighbours:
         return of
 
     def node(self, instance: SystemInstance, out: Any) -> tuple[Any, Any]:
-        """Return state and rules for the engine, from an instance that emits into `out`."""
+        """Return the state and rules of the neighbours known in a run, from an instance that emits
+        into `out`.
+        """
         del out
         return instance.state, instance.rules
 

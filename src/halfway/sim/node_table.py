@@ -1,4 +1,4 @@
-"""The table of a simulation's nodes, computed from the engine, the radio and the deliveries."""
+"""How a simulation fills its node table, from its engine, its radio and its deliveries."""
 
 from halfway.sim.engine.state import RECEIVED, SENT, volume_of
 from halfway.sim.metrics.nodes import NodeTable
@@ -6,8 +6,9 @@ from halfway.sim.simulation import Simulation
 
 
 def nodes_of(run: Simulation) -> NodeTable:
-    """Return the table of a simulation's nodes so far; events in flight count as lost at the end
-    only.
+    """Return the node table of a simulation so far.
+
+    Before the end of the run, `NodeTable.lost` also counts notifications that may still arrive.
     """
     counters, environment = run.engine.counters, run.environment
     volume = volume_of(run.engine)

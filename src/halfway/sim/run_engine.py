@@ -33,9 +33,8 @@ def run_engine(
     """Return the engine of a run, for one instance of a system.
 
     payloads: events in flight that have bytes of their own. journal: room for received records
-    that are kept. check: whether only records that fit the declarations of their
-    kinds reach a node; None: as the environment variable HALFWAY_CHECK_RECORDS says. seed: of what
-    liars send.
+    that are kept. check: whether a node receives only records that fit the declarations of their
+    kinds; None: as the environment variable HALFWAY_CHECK_RECORDS says. seed: of what liars send.
     """
     if check is None:
         check = os.environ.get(CHECK_RECORDS) == "1"

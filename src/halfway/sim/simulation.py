@@ -231,7 +231,7 @@ class Simulation:
         return self._log.kept.reports()
 
     def _run_piece(self, end: float, limit: int, stop: Condition | None) -> bool:
-        """Run the simulation until publications must be posted again; False: it stops there."""
+        """Run the simulation up to a time; return False if a limit or the condition ended it."""
         until = end if end == self.seconds else float(np.nextafter(end, -np.inf))
         while True:
             delivered = int(self.engine.counters.events[0])

@@ -49,7 +49,9 @@ class Course:
         self._up = np.ones(environment.n, bool)
 
     def pairs(self) -> frozenset[Pair]:
-        """Return the pairs that hear: both directions of every link between nodes that are up."""
+        """Return the pairs that hear each other at a step of the course: both directions of every
+        link between nodes that are up.
+        """
         links = [(a, b) for a, b in self._near - self._cut if self._up[a] and self._up[b]]
         return frozenset(pair for a, b in links for pair in ((a, b), (b, a)))
 

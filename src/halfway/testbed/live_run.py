@@ -38,7 +38,7 @@ NOTHING_KEPT = Keeping()
 
 
 class LiveProgress(NamedTuple):
-    """How far a live run is."""
+    """The progress of a live run."""
 
     at: float
     seconds: float
@@ -100,7 +100,7 @@ class LiveRun:
         return self._result(linked_s)
 
     async def _move(self) -> None:
-        """Let the air follow the world."""
+        """Let the air follow the world of a live run."""
         for step in self._course.steps(self._seconds):
             await self._until(step.at)
             self._up = step.up
@@ -122,7 +122,7 @@ class LiveRun:
                 self._host.stun(turn.row)
 
     async def _publish(self) -> None:
-        """Publish what the demand has, when it is due."""
+        """Publish what the demand of a live run has, when it is due."""
         while self._demand.next_at() < self._seconds:
             some = self._demand.take(self._seconds, _BATCH)
             for k in range(len(some.t)):
@@ -154,7 +154,7 @@ class LiveRun:
             node.own_events.join()
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
-        """Let a node subscribe at one time of the run, and unsubscribe at another one."""
+        """Let a real node subscribe at one time of the live run, and unsubscribe at another one."""
 
         def arrived(event: Event) -> None:
             number = int.from_bytes(event.payload[:_NUMBER_BYTES])
@@ -173,7 +173,7 @@ class LiveRun:
             self._host.scheduler.after(begin - self._at(), subscribe, None)
 
     def _settle(self) -> None:
-        """Enter what has arrived into the accounting, before the next publication."""
+        """Enter what has arrived in a live run into the accounting, before the next publication."""
         arrived, self._arrived = self._arrived, []
         if arrived:
             event, row, at, hops = zip(*arrived, strict=True)
@@ -210,7 +210,7 @@ class LiveRun:
             one.close()
 
     def _at(self) -> float:
-        """Return the time of the run, seconds."""
+        """Return the time of the live run, in seconds."""
         return self._host.scheduler.now() - self._begin
 
     async def _until(self, at: float) -> None:
@@ -220,5 +220,5 @@ class LiveRun:
 
 
 def topic_text(topic: int) -> str:
-    """Return the text of a topic of the workload by its number."""
+    """Return the text that a live run gives a topic of the workload by its number."""
     return f"topic/{topic}"

@@ -47,7 +47,7 @@ def check_suitable(scenario: Scenario, system: str) -> None:
 
 
 def limits_for(n: int, most_neighbours: int) -> Limits:
-    """Return the limits of the nodes. Raises Problem where a node has no room for its neighbours.
+    """Return the limits of real nodes. Raises Problem where the air cannot run so many of them.
 
     most_neighbours: of any node at any time, as far as it is known before the run.
     """
@@ -61,7 +61,7 @@ def limits_for(n: int, most_neighbours: int) -> Limits:
 
 
 def delay_of(scenario: Scenario, network: Network | None, seed: int) -> Delay:
-    """Return the delay of the scenario's radio: the same on all links, or one a link."""
+    """Return the delay of the scenario's radio on the air: the same on all links, or one a link."""
     radio = scenario.radio
     if isinstance(radio, DistanceRadio):
         if network is None:

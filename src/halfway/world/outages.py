@@ -59,8 +59,8 @@ def events(
 ) -> FaultEvents:
     """Merge outages to fault events in [since, seconds); overlapping outages end with the last.
 
-    A node loses its memory if one of them takes it. Outages that ended before `since` may be left
-    out. begins: what the outage of a node begins with, such as NODE_DOWN.
+    A node loses its memory if one of the overlapping outages takes it. Outages that ended before
+    `since` may be left out. begins: what the outage of a node begins with, such as NODE_DOWN.
     """
     none = np.empty(0, np.int32)
     held = [Outages(none, none, np.empty(0), np.empty(0)), *held]

@@ -11,7 +11,12 @@ from halfway.core.hello.state import unknown_neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.failure_detectors import lifeguard, silence, swim
 from halfway.protocols.failure_detectors.probe_messages import ALIVE, DEAD, SUSPECT
-from halfway.protocols.failure_detectors.probe_state import learn, probes, suspicion_time
+from halfway.protocols.failure_detectors.probe_state import (
+    MemberNews,
+    learn,
+    probes,
+    suspicion_time,
+)
 from halfway.world.faults import LinkCut
 from tests.protocols.failure_detectors.runs import full, run, suspicions
 
@@ -80,7 +85,8 @@ def status_after(*news: tuple[int, int]) -> tuple[int, int]:
     """(incarnation, status) of a member after news of it at a node of SWIM."""
     state, near = probes(np.array([1], np.int32), 4, 1), unknown_neighbourhood(1, 4)
     for incarnation, status in news:
-        learn(state, defaults(swim), near, 0, 9, incarnation, status, NONE, 0.0, outbox(16))
+        one = MemberNews(9, incarnation, status, NONE)
+        learn(state, defaults(swim), near, 0, one, 0.0, outbox(16))
     known = state.entry[0, state.members.place[0, 0]]
     return int(known.incarnation), int(known.status)
 

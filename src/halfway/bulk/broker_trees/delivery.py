@@ -137,8 +137,9 @@ def _next_hops(overlay: Overlay) -> dict[int, NextHop]:
 
 
 def moved(overlay: Overlay, content: Content, rows: dict[int, int]) -> Content:
-    """Return the content workload after clients of dead brokers moved to the nearest broker, in
-    hops, that reaches the root. Without such a broker they stay. `rows`: the brokers' rows.
+    """Return the content workload of a bulk broker tree after clients of dead brokers moved to the
+    nearest broker, in hops, that reaches the root. Without such a broker they stay. `rows`: the
+    brokers' rows.
     """
     # We let these clients attach elsewhere, because the paper does not mention them.
     served = sorted(connected(overlay))
@@ -184,8 +185,8 @@ def _survival(
     overlay: Overlay, system: TreeSystem, brokers: int, chosen: dict[int, NextHop] | None,
     loss: float,
 ) -> npt.NDArray[np.float64] | float:  # fmt: skip
-    """Return the probability [brokers, brokers] that a message passes all tree links between two
-    live brokers, up to their first common ancestor and down.
+    """Return the probability [brokers, brokers] of delivery over all links of a bulk broker tree
+    between two live brokers, up to their first common ancestor and down.
     """
     if loss == 0.0:
         return 1.0
@@ -199,7 +200,9 @@ def _survival(
 
 
 def _downwards(up: dict[int, tuple[int, int]]) -> list[tuple[int, tuple[int, int]]]:
-    """Return brokers with their parents, ordered so that each parent precedes its children."""
+    """Return brokers of a bulk tree with their parents, ordered so that each parent precedes its
+    children.
+    """
     order = list[int]()
     for number in up:
         chain, at = list[int](), number

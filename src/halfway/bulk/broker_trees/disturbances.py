@@ -43,7 +43,9 @@ def disturbances(
 def _pings(
     paths: QueuedPaths, window_s: float, ping_s: float, seed: int
 ) -> tuple[Doubles, Indices]:
-    """Return the times and routes of all PINGs and their answers, in order of time."""
+    """Return the times and routes of the control messages of a broker tree, all PINGs and their
+    answers, in order of time.
+    """
     brokers = len(paths.parent)
     phase = np.random.default_rng(seed).random(brokers) * ping_s
     rounds = np.arange(int(np.ceil(window_s / ping_s))) * ping_s

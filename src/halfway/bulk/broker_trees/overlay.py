@@ -50,7 +50,10 @@ NextHop = tuple[int, UnderlayPath] | None  # the next broker up, and the path to
 
 
 class Rules(NamedTuple):
-    """How a bulk overlay is built and repaired. We add two remedies: `retry` and `bare_path`."""
+    """The rules by which a bulk overlay is built and repaired.
+
+    We add two remedies: `retry` and `bare_path`.
+    """
 
     interpretation: PathInterpretation = "around"
     # We let a broker without an alternate ask again when its parent gains a child, because the

@@ -95,7 +95,8 @@ def point_cell(key, topic, number, side):
 
 @kernel
 def legs(mask, side, position, cell, pairs, key, legs, distance, empty):
-    """Return the legs of pair p's notifications through each rendezvous point of topic p.
+    """Return the legs of bulk GeoRendezvous's pair p, for notifications through each rendezvous
+    point of topic p.
 
     position [n, 2], cell [n, 2]; pairs [P, 2] of rows (publisher, subscriber). Fills legs [P, I, 3]
     with hops publisher - home, of the home perimeter, and home - subscriber; -1 where the two are
@@ -162,7 +163,9 @@ def best_point(mask, side, position, cell, home, row, key, t, tried, distance):
 
 @inlined
 def add_leg(mask, x, y, dx, dy, path, own, stamp, shared, first, out):
-    """Add a leg to a bulk notification tree's counts: links once, links once a point, every hop."""
+    """Add a leg to the counts of bulk GeoRendezvous's notification tree: links once, links once a
+    point, every hop.
+    """
     _, _, hops, new = add_path(mask, x, y, dx, dy, path, own, stamp)
     out[1] += new
     out[2] += hops

@@ -36,7 +36,8 @@ class LazyCellRoutes:
         self._map = LazyCellMap(disk.graph, np.float64(self.side))
 
     def paths(self, pairs: Counts, key: int, *, most_hops: int) -> LazyPaths:
-        """Return the bulk paths of pair p [P, 2] through the first rendezvous point of topic p.
+        """Return GeoRendezvous's bulk paths on a lazy graph of pair p [P, 2], through the first
+        rendezvous point of topic p.
 
         A route of more than `most_hops` hops is CUT. A pair is APART if the route from the home
         ends elsewhere than in the subscriber's cell. Raises Problem for an unknown node.

@@ -144,8 +144,8 @@ def _of_nodes(memory, graph, stamp, w, e, x, value):
 
 @inlined
 def _weigh(row, graph, x, y):
-    """Fill a row with the weights of y's neighbours for a walk from x; return the degrees of x and
-    y.
+    """Fill a row of a bulk walk's choice with the weights of y's neighbours for a walk from x;
+    return the degrees of x and y.
 
     [drw Fig. 3] n_xz = |N(x) ∩ N(z)| + deg(x)·1[z ∈ N(x)], by the distances of N(x) from z.
     """

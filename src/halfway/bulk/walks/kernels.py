@@ -204,7 +204,7 @@ def meetings(memory, trails, graph, walks, pairs, seed, k, advertise, most_steps
 
 @inlined
 def add_path(trails, node, load):
-    """Add 1 to the load of each node of a loop-erased path through the meeting `node`."""
+    """Add 1 to the load of each node of bulk walks' loop-erased path through the meeting `node`."""
     load[node] += 1
     for w in range(2):
         i = np.uint32(node)

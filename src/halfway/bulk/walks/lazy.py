@@ -99,8 +99,8 @@ class LazyWalkers:
 def _rooms(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory
 ) -> tuple[int, int]:
-    """Return how many nodes and raises the two tables can take before half of their places are
-    used.
+    """Return how many nodes and raises the two tables of lazy bulk walks can take before half of
+    their places are used.
     """
     nodes = visited.entry.shape[1] // 2 - int(visited.passed.max())
     if isinstance(memory, choices.LazyMemory):
@@ -111,7 +111,7 @@ def _rooms(
 def _grown(
     visited: trails.VisitedNodes, memory: choices.LazyMemory | choices.PureMemory, least: int
 ) -> tuple[trails.VisitedNodes, choices.LazyMemory | choices.PureMemory]:
-    """Return the tables, those that are full with twice the places."""
+    """Return the tables of lazy bulk walks, those that are full with twice the places."""
     nodes, raises = _rooms(visited, memory)
     if nodes <= least:
         visited = trails.grown(visited)

@@ -155,7 +155,7 @@ class Walkers:
         )
 
     def _forget(self) -> None:
-        """Forget the raised weights that belong to the nodes."""
+        """Forget the raised weights of bulk runs of walks that belong to the nodes."""
         if isinstance(self._memory, choices.NodeMemory):
             self._memory.own.passed[:] = 0
 

@@ -146,7 +146,7 @@ def _completed(
 
 
 def _described(results: "Results") -> "StudyPage":
-    """Return the entry of a comparison in the list of studies."""
+    """Return the entry of a comparison by `halfway compare` in the list of studies."""
     from halfway.pipeline.store.manifest import timestamp
     from halfway.report.study_folders import StudyPage
     from halfway.report.wording import count

@@ -46,7 +46,7 @@ def list_options(system: DescribedSystem = None, as_json: AsJson = False) -> Non
 
 
 def _system(name: str) -> "System":
-    """Return the named built-in system, or the system in a user's file."""
+    """Return the built-in system that `halfway options` names, or the system in a user's file."""
     from halfway.adapters.registry import named
 
     if not name.endswith(".py"):

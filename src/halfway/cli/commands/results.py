@@ -65,7 +65,7 @@ def results(
 
 
 def _print_changes(before: Path, after: Path, as_json: bool) -> None:
-    """Print what changed between two studies."""
+    """Print for `halfway results` what changed between two studies."""
     from halfway.report.comparison.changes import changes_jsonl, print_changes
 
     if as_json:

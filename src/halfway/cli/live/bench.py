@@ -62,7 +62,9 @@ def _print_json(phase: "BenchPhase") -> None:
 
 
 def _row(phase: "BenchPhase") -> dict[str, object]:
-    """Return the measures of a phase as plain values; null where nothing arrived."""
+    """Return the measures of a phase of `halfway bench` as plain values; null where nothing
+    arrived.
+    """
     arrived = phase.delivered > 0
     return {
         "phase": phase.phase,

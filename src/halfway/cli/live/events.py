@@ -61,8 +61,8 @@ def pub(
 def _published(
     node: str, topic: str, batches: Iterable[list[bytes]], given: dict[str, Any]
 ) -> tuple[int, int]:
-    """Publish batches of payloads at a node; return the number of events, and of the node's
-    neighbours.
+    """Publish batches of payloads for `halfway pub` at a node; return the number of events, and of
+    the node's neighbours.
     """
     from halfway.live.control.client import answer_of
     from halfway.live.control.requests import Done, PublishRequest
@@ -129,7 +129,9 @@ def spy(
 
 @contextmanager
 def at(node: str) -> Iterator["ControlSocket"]:
-    """Return the node that the command asks: one that runs, else one of its own for the time."""
+    """Return the node that `halfway pub` or `sub` asks: one that runs, else one of its own for the
+    time.
+    """
     from halfway.live.control.client import chosen
 
     place = chosen(node)
@@ -153,7 +155,9 @@ def _payloads(text: str, count: int) -> Iterator[bytes]:
 
 
 def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
-    """Yield payloads of a count in batches, and lines of stdin one by one as they come."""
+    """Yield the payloads of `halfway pub` in batches of a count, and lines of stdin one by one as
+    they come.
+    """
     some: list[bytes] = []
     for payload in payloads:
         some.append(payload)
@@ -165,7 +169,7 @@ def _batches(payloads: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
-    """Yield the events of a filter as they arrive."""
+    """Yield the events of a topic filter as they arrive at the terminal."""
     for event in _watched(place, topic_filter, None):
         if event is not None:
             yield event
@@ -174,7 +178,8 @@ def _arrivals(place: "ControlSocket", topic_filter: str) -> Iterator["Arrived"]:
 def _watched(
     place: "ControlSocket", topic_filter: str, every_s: float | None
 ) -> Iterator["Arrived | None"]:
-    """Yield the events of a filter as they arrive, and None each time that none came for `every_s`.
+    """Yield the events for `halfway sub` as they arrive, and None each time that none came for
+    `every_s`.
 
     every_s: seconds; None: the generator waits for an event.
     """

@@ -50,7 +50,7 @@ def cores() -> "Finding":
 
 
 def memory() -> "Finding":
-    """Look at the memory that is available, and at the limit of a container."""
+    """Check the memory that is available, and the limit of a container."""
     from halfway.live.doctor.finding import note, ok
 
     values = dict(re.findall(r"^(\w+):\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE))
@@ -80,7 +80,7 @@ def java() -> "Finding":
 
 
 def spark() -> "Finding":
-    """Look for Spark; sweeps of few runs, comparisons and live nodes work without it."""
+    """Check for Spark; sweeps of few runs, comparisons and live nodes work without it."""
     from halfway.live.doctor.finding import note, ok
 
     version = _version("pyspark")

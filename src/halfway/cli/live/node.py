@@ -75,7 +75,9 @@ def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
 
 
 def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
-    """Return the options of a system as numbers. Raises Problem for another text."""
+    """Return the options of a system for `halfway node` as numbers. Raises Problem for another
+    text.
+    """
     from halfway.problem import Problem
 
     found: dict[str, float | int | bool] = {}
@@ -94,7 +96,7 @@ def _number(text: str) -> float | int:
 
 
 def _introduce(service: "Service") -> None:
-    """Print what runs, and where."""
+    """Print what `halfway node` runs, and where."""
     host = service.host
     first, settings = host.nodes[0], host.settings
     others = f" and {len(host.nodes) - 1} more" if len(host.nodes) > 1 else ""

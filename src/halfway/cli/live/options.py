@@ -9,7 +9,7 @@ AtNode = Annotated[
     str,
     typer.Option(
         "--node", metavar="NAME",
-        help="The node to ask. Default: the one that runs longest on this machine.",
+        help="The node to ask. Default: the one that has run longest on this machine.",
     ),
 ]  # fmt: skip
 LiveSystem = Annotated[
@@ -23,7 +23,8 @@ Nodes = Annotated[
     int, typer.Option(metavar="N", help="Nodes in this process, linked among themselves.")
 ]
 Port = Annotated[
-    int, typer.Option(metavar="N", help="UDP port; further nodes use the next ones. 0: any.")
+    int,
+    typer.Option(metavar="N", help="UDP port; further nodes use the next ones. 0: any free one."),
 ]
 Peers = Annotated[
     list[str] | None,
@@ -104,7 +105,8 @@ Keep = Annotated[
     bool, typer.Option("--keep", help="Keep the event on disk until all readers have it.")
 ]
 Expiry = Annotated[
-    float | None, typer.Option("--expiry", metavar="S", min=0.0, help="Void after S seconds.")
+    float | None,
+    typer.Option("--expiry", metavar="S", min=0.0, help="The event expires after S seconds."),
 ]
 Wait = Annotated[
     float, typer.Option("--wait", metavar="S", min=0.0, help="Seconds to wait for a neighbour.")

@@ -78,8 +78,8 @@ def real_nodes(
 
 
 def _keeping(record: Path | None, traces: Path | None, system: str) -> "Keeping":
-    """Return the folders for the history of a system's nodes: records in a new folder, or
-    traces.
+    """Return the folders in which `halfway testbed` keeps the history of a system's nodes: records
+    in a new folder, or traces.
     """
     from halfway.testbed.live_run import Keeping
 
@@ -98,7 +98,9 @@ def _new_folder(path: Path) -> Path:
 
 
 def _line(system: str) -> "Callable[[LiveProgress], None]":
-    """Return the progress of a live run: one line on a terminal, and nothing elsewhere."""
+    """Return the progress of a live run of `halfway testbed`: one line on a terminal, and nothing
+    elsewhere.
+    """
 
     def show(progress: "LiveProgress") -> None:
         if sys.stderr.isatty():

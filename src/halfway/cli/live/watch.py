@@ -54,7 +54,7 @@ def scout(
 
 
 def _print_heard(status: dict[str, Any], as_json: bool) -> None:
-    """Print the neighbours of a node, and then the nodes that it hears."""
+    """Print the neighbours of a node for `halfway scout`, and then the nodes that it hears."""
     heard = [*status["neighbours"], *status["heard"]]
     for one in heard:
         if as_json:

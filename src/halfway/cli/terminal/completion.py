@@ -4,21 +4,21 @@ from collections.abc import Iterable, Iterator
 
 
 def systems(incomplete: str) -> list[tuple[str, str]]:
-    """Complete a system, with its idea as the help text."""
+    """Complete the name of a system in the shell, with its idea as the help text."""
     from halfway.report.terminal.listing import ideas
 
     return [(name, idea) for name, idea in ideas().items() if name.startswith(incomplete)]
 
 
 def several_systems(incomplete: str) -> list[tuple[str, str]]:
-    """Complete the last of several systems, which commas separate."""
+    """Complete the last of several systems in the shell, which commas separate."""
     before, comma, last = incomplete.rpartition(",")
     chosen = before.split(",")
     return [(before + comma + name, about) for name, about in systems(last) if name not in chosen]
 
 
 def figures(incomplete: str) -> list[str]:
-    """Complete a paper, or a figure of a paper."""
+    """Complete the name of a paper, or a figure of a paper, in the shell."""
     from halfway.papers import PAPERS
 
     names = [*PAPERS, *(f"{p.name}/{f.name}" for p in PAPERS.values() for f in p.figures)]
@@ -26,19 +26,21 @@ def figures(incomplete: str) -> list[str]:
 
 
 def metrics(incomplete: str) -> list[str]:
-    """Complete a metric of a comparison."""
+    """Complete the name of a comparison's metric in the shell."""
     from halfway.comparison.evaluation.metrics import METRICS
 
     return _beginning((metric.name for metric in METRICS), incomplete)
 
 
 def needs(incomplete: str) -> list[str]:
-    """Complete the metric of a need such as delivery-ratio=0.95, up to its equals sign."""
+    """Complete in the shell the metric of a need such as delivery-ratio=0.95, up to its equals
+    sign.
+    """
     return [f"{name}=" for name in metrics(incomplete)]
 
 
 def stopping_rules(incomplete: str) -> list[str]:
-    """Complete the metric of a stopping rule such as half-width=2%,energy."""
+    """Complete in the shell the metric of a stopping rule such as half-width=2%,energy."""
     rule, comma, last = incomplete.rpartition(",")
     rule = rule if comma else incomplete if "=" in incomplete else "half-width=2%"
     return [f"{rule},{name}" for name in metrics(last if comma else "")]

@@ -98,7 +98,9 @@ Positions = Annotated[
 ]
 PartialPositions = Annotated[
     bool,
-    typer.Option("--partial-positions", help="Accept missing positions; ignore all positions."),
+    typer.Option(
+        "--partial-positions", help="Accept nodes without a position; then use no positions."
+    ),
 ]
 Radius = Annotated[
     float | None,

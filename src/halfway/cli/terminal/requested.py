@@ -49,7 +49,9 @@ def requested(scenario: Path, asked: Asked) -> "Request":
 
 
 def _names(systems: list[str] | None) -> list[str]:
-    """Return the names in `--systems`. Raises Problem if the list is empty."""
+    """Return the names in the option `--systems` of a requested comparison. Raises Problem if the
+    list is empty.
+    """
     names = [name for some in systems or [] for name in some.split(",")]
     if systems and not any(name.strip() for name in names):
         remedy = "name systems, such as --systems gossip,flooding, or leave the option out"

@@ -48,12 +48,16 @@ _INTERRUPTS: list[Callable[[], bool]] = []
 
 
 def check_interrupts_with(were_seen: Callable[[], bool]) -> None:
-    """Register a function that returns whether Ctrl-C was typed; commands call it at each step."""
+    """Register with the terminal a function that returns whether Ctrl-C was typed; commands call it
+    at each step.
+    """
     _INTERRUPTS.append(were_seen)
 
 
 def check_interrupts() -> None:
-    """Raise KeyboardInterrupt if Ctrl-C was typed, which a library being imported can swallow."""
+    """Raise KeyboardInterrupt if Ctrl-C was typed on the terminal, which a library being imported
+    can swallow.
+    """
     if any(were_seen() for were_seen in _INTERRUPTS):
         raise KeyboardInterrupt
 
@@ -118,9 +122,7 @@ def assignments(
     given: list[str] | None, option: str, example: str = "workload.events=20",
     remedy: str = "give it once",
 ) -> dict[str, str]:  # fmt: skip
-    """Return command-line options of the form FIELD=VALUE as a mapping; Problem for any
-    other form.
-    """
+    """Return options FIELD=VALUE from the terminal as a mapping; Problem for any other form."""
     found = {}
     for one in given or []:
         field, equals, value = one.partition("=")
@@ -157,12 +159,12 @@ def console() -> "Console":
 
 
 def command_line() -> str:
-    """Return the command of this process, as a shell reads it."""
+    """Return the command of this process on the terminal, as a shell reads it."""
     return shlex.join(["halfway", *sys.argv[1:]])
 
 
 def elapsed_s() -> float:
-    """Return seconds of wall time since this command began."""
+    """Return seconds of wall time since this command began on the terminal."""
     return time.monotonic() - _BEGUN
 
 

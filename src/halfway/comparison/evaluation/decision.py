@@ -57,7 +57,7 @@ _ORDER: tuple[SystemVerdict, ...] = ("chosen", "not clearly worse", "open", "cos
 
 
 class DecisionRule(NamedTuple):
-    """What a decision asks for: needs to meet, and a metric to minimise among those that do."""
+    """The rule of a decision: needs, and a metric to minimise among the systems that meet them."""
 
     needs: tuple[Need, ...] = ()
     minimise: str = ""

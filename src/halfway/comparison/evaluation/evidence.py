@@ -49,7 +49,7 @@ class Evidence(NamedTuple):
         return PValues(1.0 if self.gaps else failing, min(1.0, len(grown) * meeting))
 
     def _failing(self, margins: Floats) -> float:
-        """Return the p-value of "the mean of these margins is not above 0".
+        """Return the p-value of "the mean of these margins is not above 0", as evidence on a need.
 
         A mean that is not above 0 does not rise if margins are capped. The second test is for a
         system that loses much in a few replicates: its spread hides that it is no better.

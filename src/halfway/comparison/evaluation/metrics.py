@@ -230,7 +230,9 @@ def metrics_of(outcome: Outcome) -> dict[str, float]:
 
 
 def member_metrics(outcome: Outcome) -> list[tuple[Metric, float]]:
-    """Return the metrics of an outcome's failure detectors, groups and requests; [] without any."""
+    """Return the values of a comparison's metrics for failure detectors, groups and requests; []
+    without any.
+    """
     parts = {
         detection.NAMES: outcome.detection, groups.NAMES: outcome.groups,
         requests.NAMES: outcome.requests,
@@ -253,8 +255,8 @@ def _finite(value: float) -> npt.NDArray[np.float64]:
 def _complete_events(
     deliveries: DeliveryAccounting,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return a run's [events] publication times, ascending, and whether each reached all
-    subscribers.
+    """Return for a comparison's metrics a run's [events] publication times, ascending, and whether
+    each reached all subscribers.
 
     Excludes events that no subscriber expects.
     """

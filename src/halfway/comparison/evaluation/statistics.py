@@ -138,8 +138,8 @@ def comparable_systems(shares: Mapping[str, Floats]) -> set[str]:
 
 
 def half_width(cell: ResultCell, *, relative: bool) -> float:
-    """Return a cell's interval half-width, relative to the mean if requested, or inf without an
-    interval.
+    """Return the half-width of a result cell's interval for a comparison's stopping rule, relative
+    to the mean if requested, or inf without an interval.
     """
     half = cell.mean.margin
     if math.isnan(half):
@@ -162,7 +162,7 @@ def too_wide(rule: StoppingRule | None, cells: Sequence[ResultCell]) -> list[Res
 
 
 def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
-    """Yield the latency curves of each system at each point, where anything was delivered."""
+    """Yield a comparison's latency curves, by system and point, where anything was delivered."""
     for (point, system), of_system in groupby(runs, key=lambda run: (run.point, run.system)):
         quantiles = curve([np.array(run.observed.get(LATENCY, ())) for run in of_system])
         if quantiles:
@@ -170,15 +170,16 @@ def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
-    """Return the latency curve: [101] quantiles averaged over networks; (): nothing was
-    delivered.
+    """Return a latency curve of a comparison's runs: [101] quantiles averaged over networks; ():
+    nothing was delivered.
     """
     known = [one for one in quantiles if len(one)]
     return tuple(np.mean(known, axis=0).tolist()) if known else ()
 
 
 def timelines_of_runs(runs: Sequence[FinishedRun], seconds: Sequence[float]) -> Iterator[Timeline]:
-    """Yield the timelines of each system at each point: means over the networks that have a value.
+    """Yield a comparison's timelines by system and point: means over the networks that have a
+    value.
 
     seconds: the length of the runs of each point.
     """

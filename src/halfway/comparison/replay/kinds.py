@@ -38,7 +38,9 @@ class MapKinds:
         return [*walks, *self.with_role(MapRole.LINK, MapRole.CUT)]
 
     def carry(self, kind: npt.NDArray[Any], event: npt.NDArray[Any], t: npt.NDArray[Any]) -> Mask:
-        """Return which received records (columns) carry an event one hop further, by their kind.
+        """Return which received records of a replay (columns) carry an event one hop further.
+
+        The kind of a record decides.
 
         In a protocol without map roles, all records do that name an event after its publication.
         """
@@ -50,7 +52,9 @@ class MapKinds:
 
 
 def protocol_of(run: Simulation) -> ModuleType:
-    """Return the module of a simulation's protocol; it may define MAP_PARENT and MAP_CELL_SIDE."""
+    """Return the module of a replayed simulation's protocol; it may define MAP_PARENT and
+    MAP_CELL_SIDE.
+    """
     # A user system is one module, and its state is defined there.
     built_in = run.system in TABLE
     name = TABLE[run.system].module if built_in else type(run.instance.state).__module__

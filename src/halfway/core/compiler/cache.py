@@ -52,7 +52,7 @@ CACHE_FOLDER = _cache_folder()
 
 
 class CompileCache:
-    """The compile cache of one compiled function, with the face of numba's own."""
+    """The compile cache of one compiled function, with the interface of numba's own."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self._function, self._options = function, options

@@ -11,7 +11,7 @@ from halfway.core.hello.state import FORGOTTEN, UNREPORTED
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.neighbourhood import exclude, include, is_full
 
-_ABOVE_ALL = np.int64(2**31)
+_ABOVE_ALL = np.int64(2**31)  # above every node id
 LONGEST = 1.2  # periods between two hellos of a node, at most; jitter shortens it down to 0.8
 
 
@@ -28,8 +28,9 @@ def link_of(state, i, node_id):
 
 @inlined
 def reports_of(state, neighbourhood, i, s):
-    """Return the row of the neighbour list that link s of row i reported; NONE: lists are
-    not kept.
+    """Return the row of the list that the sender of hellos over link s reported to row i.
+
+    NONE if nodes keep no such lists.
     """
     rows, limit = state.link.shape
     if neighbourhood.first.shape[0] == rows:
@@ -39,7 +40,7 @@ def reports_of(state, neighbourhood, i, s):
 
 @inlined
 def forget_reports(state, neighbourhood, i, s):
-    """Empty the neighbour list that link s of row i reported."""
+    """Empty the neighbour list that the sender of hellos over link s reported to row i."""
     row = reports_of(state, neighbourhood, i, s)
     if row != NONE:
         neighbourhood.last[row] = neighbourhood.first[row]
@@ -47,8 +48,8 @@ def forget_reports(state, neighbourhood, i, s):
 
 @inlined
 def settle(state, neighbourhood, i, s):
-    """Add link s of row i to the node's neighbour list if it works both ways; remove it
-    otherwise.
+    """Add the sender at place s of row i's table of hellos to the neighbour list if the link works
+    both ways; remove it otherwise.
     """
     link = state.link[i, s]
     works = link.is_heard == 1 and link.hears_us == 1
@@ -81,8 +82,9 @@ def place_for(state, rules, i, now):
 def hear_hello(state, rules, neighbourhood, i, hello, now):
     """Update row i's links and neighbour lists by a received hello; emit nothing.
 
-    now: seconds of the node's own clock. Without room for one more sender, the hello is counted as
-    forgotten. A sender with a later incarnation has lost its memory, so its link begins again.
+    now: seconds of the node's own clock. If the table has no room for the sender, or the sender
+    takes the place of another one, that counts as FORGOTTEN. A sender with a later incarnation has
+    lost its memory, so its link begins again.
     """
     s = link_of(state, i, hello.source)
     if s == NO_PLACE:
@@ -132,8 +134,8 @@ def learn_list(state, rules, neighbourhood, i, s, hello):
 
 @inlined
 def replace_reported(state, neighbourhood, i, row, hello, lowest, highest):
-    """Replace the part of a reported list from id `lowest` to `highest`, for row i. The new ids are
-    the nodes of the hello whose links work both ways.
+    """Replace the part of the list that a received hello reports, from id `lowest` to `highest`,
+    for row i. The new ids are the hello's nodes whose links work both ways.
     """
     place = np.int64(neighbourhood.last[row]) - 1
     while place >= np.int64(neighbourhood.first[row]):

@@ -48,8 +48,8 @@ _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 class RecordChecks(NamedTuple):
     """The checks of a system's records, one table row for each kind; no rows: nothing is checked.
 
-    A column that a kind does not declare has room for its blank value only. Where the lowest value
-    is -inf, every number fits, also NaN.
+    A column that a kind does not declare accepts only its blank value. A column whose lowest value
+    is -inf accepts every number, and NaN.
     """
 
     origins: npt.NDArray[np.uint8]  # [256] the bits of the channels that a kind may come from
@@ -67,7 +67,7 @@ def no_checks() -> RecordChecks:
 def record_checks(kinds: Kinds, limits: Mapping[str, int]) -> RecordChecks:
     """Return the checks of a protocol's records, from the declarations of its message kinds.
 
-    limits: sizes of the state by name, see `Range.limit`; a limit that is missing does not bound.
+    limits: sizes of the state by name, see `ValueRange.limit`; a missing limit is no bound.
     """
     checks = _empty(256)
     for column, field in enumerate((*_HEADER, *["args"] * (_REALS - _ARGS), "reals")):
@@ -104,7 +104,8 @@ def is_accepted(checks, record, origin):
 def refusal(checks, record, origin):
     """Return the reason for which the check refuses a record, the first that applies; or ACCEPTED.
 
-    It reads every field that a protocol may fill, and not what the driver writes, but the sender.
+    The check reads every field that a protocol may fill. Of the fields that the driver writes, it
+    reads only the sender.
     """
     kind = record.kind
     if checks.origins[kind] == 0:

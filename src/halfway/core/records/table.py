@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from halfway.core.message import MESSAGE
 
-# What a row records: a record received by a node, or reported to its application; or a change.
+# What a row of a trace is: a record that a node received, reported or dropped, or a change of a
+# node or a link.
 _CHANGES = ("node down", "node up", "link down", "link up", "link gone", "link near",
             "forgotten", "known", "paused", "resumed", "attacks", "honest")  # fmt: skip
 WHAT = ("received", "reported", *_CHANGES, "dropped")
@@ -24,7 +25,7 @@ def schema() -> Any:
     return pa.schema(
         [
             ("at", pa.float64()),  # seconds
-            ("what", words),  # received, reported, or the change of the world
+            ("what", words),  # an entry of WHAT
             ("row", pa.int32()),  # that received, whose application it is, or that changed
             ("node", pa.dictionary(pa.int32(), pa.string())),  # the user's name of `row`
             ("source_node", pa.dictionary(pa.int32(), pa.string())),  # of `source`; null for none

@@ -19,8 +19,8 @@ class ValueRange(NamedTuple):
     """A range of values, both ends included. Its values are finite unless `low` is -inf; that range
     has every double, NaN too.
 
-    limit: a limit of the instance, by name; the values are then below it as well. The limits are
-    sizes of the state, such as the number of topics.
+    limit: the name of a limit of the instance, such as the number of topics, or "". The values are
+    below this limit too. Limits are sizes of the state.
     """
 
     low: float
@@ -68,9 +68,8 @@ def real(low: float, high: float) -> ValueRange:
 def below(limit: str, most: float = _MOST_I4, *, or_none: bool = False) -> ValueRange:
     """Return the range of an index: from 0 to just below a limit that an instance gives.
 
-    Return -1 for none, where allowed.
-
-    most: the largest index whatever the limit is, so that the form on the wire is fixed.
+    most: the largest index under every limit, so that the form on the wire is fixed. or_none: the
+    range begins with -1, which stands for no index.
     """
     return ValueRange(-1.0 if or_none else 0.0, most, limit=limit)
 
@@ -84,9 +83,9 @@ BITS = whole(-(2.0**31), _MOST_I4)  # 32 bits that are no number
 BYTE = whole(0, 255)
 SWITCH = whole(0, 1)  # false or true
 REAL = real(-1e300, 1e300)  # a difference of two is finite
-DOUBLE = real(-np.inf, np.inf)  # any, also one that is not finite, and NaN for none
+DOUBLE = real(-np.inf, np.inf)  # any double; NaN stands for none
 SHARE = real(0.0, 1.0)
-SECONDS = real(-1e15, 1e15)  # a time; a microsecond more is another time below 1e9
+SECONDS = real(-1e15, 1e15)  # a time; below 1e9 s, doubles resolve a microsecond
 AGE_S = real(0.0, 1e15)  # seconds
 EPOCH = whole(0, _MOST_U4)  # an incarnation of a node
 

@@ -84,7 +84,7 @@ class Air:
         return max((delay.delay_s, *delay.pairs_s.values())) + delay.jitter_s
 
     def address(self, node: int) -> str:
-        """Return the address of a node on the air."""
+        """Return the address of a node of this air."""
         return wiring.address(node)
 
     def set_links(self, pairs: Iterable[Pair]) -> None:
@@ -163,6 +163,6 @@ class Air:
 
 
 def check_share(name: str, value: float) -> None:
-    """Raise Problem for a share out of range."""
+    """Raise Problem for a share of frames on the air that is out of range."""
     if not 0.0 <= value <= 1.0:
         raise Problem(f"{name} = {value:g}: expected a share from 0 to 1")

@@ -77,7 +77,7 @@ class AirHost:
         await self.close()
 
     async def close(self) -> None:
-        """Stop all nodes. A second call has no effect."""
+        """Stop all nodes of the air host. A second call has no effect."""
         for sock in self._groups:
             asyncio.get_running_loop().remove_reader(sock.fileno())
             sock.close()
@@ -87,7 +87,7 @@ class AirHost:
         self.scheduler.close()
 
     async def quiet(self, most_s: float) -> bool:
-        """Stop the links of all nodes, and wait until no datagram is on its way.
+        """Stop the links of all nodes on the air, and wait until no datagram is on its way.
 
         Return False if one still is after most_s seconds. The nodes say goodbye, and the air loses
         nothing from then on, so that every node hears the goodbyes. Afterwards `account` is exact.
@@ -105,15 +105,17 @@ class AirHost:
         return False
 
     def datagrams(self) -> dict[str, int]:
-        """Return what all nodes sent and received, and what the kernel dropped at their sockets."""
+        """Return the datagrams that all nodes on the air sent and received, and those that the
+        kernel dropped at their sockets.
+        """
         found = Counter(self._replaced)
         for node in self.nodes:
             found.update(datagrams_of(node))
         return dict(found) | {"received by groups": self.group_received}
 
     async def linked(self, pairs: Iterable[Pair], most_s: float) -> float:
-        """Wait until both ends of all pairs are neighbours; return the seconds, or inf if they are
-        not after most_s seconds.
+        """Wait until both ends of all pairs on the air are neighbours; return the seconds, or inf
+        if they are not after most_s seconds.
         """
         begun = self.scheduler.now()
         waiting = {pair for pair in pairs if not self._are_linked(pair)}
@@ -131,13 +133,14 @@ class AirHost:
         self.nodes[place].driver.restart()
 
     def wake(self, place: int) -> None:
-        """Bring a node back from a crash with its memory."""
+        """Bring a node of the air host back from a crash, with its memory."""
         node = self.nodes[place]
         if node.face.node.kinds.starts:
             node.driver.command(self.scheduler.now(), int(START))
 
     def replace(self, place: int) -> MeshNode:
-        """Bring a node back without its memory; return the node in its next incarnation.
+        """Bring a node of the air host back without its memory; return the node in its next
+        incarnation.
 
         The air still cuts it off, so that the end of the old one is not heard.
         """
@@ -200,7 +203,9 @@ class AirHost:
 
 
 def datagrams_of(node: MeshNode) -> dict[str, int]:
-    """Return the datagrams that a node sent and received, and that the kernel dropped there."""
+    """Return the datagrams that a node on the air sent and received, and that the kernel dropped
+    there.
+    """
     node.endpoint.count_kernel_drops()
     dropped = node.drops.by_reason().get(Drop.KERNEL, 0)
     return {"sent": node.endpoint.sent, "received": node.endpoint.received, "no room": dropped}

@@ -93,7 +93,7 @@ class Namespace:
 
 
 def complete_checksums(namespace: Namespace, interface: str) -> None:
-    """Let the kernel complete the checksum of what leaves by an interface.
+    """Let the kernel complete the checksums of what leaves a namespace by an interface.
 
     Otherwise the kernel leaves the checksum to the device, and a program between the nodes passes
     on a wrong checksum. Raises Problem where the interface refuses it.

@@ -17,12 +17,12 @@ Pair = tuple[int, int]  # who sends, who hears
 
 
 def address(node: int) -> str:
-    """Return the address of a node on the air."""
+    """Return the IPv4 address in the wiring that belongs to a node."""
     return f"{SUBNET}{(node + 1) >> 8}.{(node + 1) & 255}"
 
 
 def hardware_address(node: int) -> str:
-    """Return the hardware address of a node, locally administered."""
+    """Return the hardware address of a node's wire to the air, locally administered."""
     return f"02:00:47:00:{node >> 8:02x}:{node & 255:02x}"
 
 
@@ -128,11 +128,11 @@ def side_rules(nodes: Iterable[int]) -> Iterator[str]:
 
 
 def steps(share: float) -> int:
-    """Return a share as a number of steps."""
+    """Return a share in a wiring command as a number of steps."""
     return round(share * LOSS_STEPS)
 
 
 def _counted(rule: str, counter: str) -> str:
-    """Return the rule with a counter before its action, which is `dup`."""
+    """Return a filter rule of the air's wiring with a counter before its action, which is `dup`."""
     test, action, target = rule.partition(" dup to ")
     return f"{test} counter name {counter}{action}{target}"

@@ -78,7 +78,9 @@ class Hopped(msgspec.Struct, frozen=True, tag_field="answer", tag="hop"):
     subscriptions: int
 
     def after(self, before: "Hopped | None") -> "Hopped":
-        """Return a node's answer joined with the hops and the time of its first answer."""
+        """Return the answer of a control request joined with the hops and the time of its first
+        answer.
+        """
         if before is None:
             return self
         return msgspec.structs.replace(self, seconds=before.seconds, hops=before.hops)

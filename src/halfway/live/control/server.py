@@ -56,11 +56,11 @@ class ControlServer:
 
     @property
     def path(self) -> Path:
-        """The path of the socket."""
+        """The path of the control server's socket."""
         return self._path
 
     async def __aenter__(self) -> "ControlServer":
-        """Listen. Raises Problem if another process has a node of that name."""
+        """Open the control socket. Raises Problem if another process has a node of that name."""
         if self._path.exists():
             if answers(self._path):
                 what = f"name = {self._path.stem}: a node of this name is running"
@@ -121,7 +121,7 @@ class ControlServer:
             await _answer(writer, RefusedAnswer(str(refusal)))
 
     async def _once(self, node: MeshNode, request: object) -> Answer:
-        """Return the answer of a request that has one."""
+        """Return the control server's answer to a request that has one."""
         if isinstance(request, PublishRequest):
             await _wait_for_neighbour(node, request.link_s)
             for payload in request.payloads:
@@ -192,7 +192,7 @@ class ControlServer:
 
 
 def _neighbour(node: MeshNode, wanted: str) -> tuple[int, str]:
-    """Return the id and the name of a neighbour, given either."""
+    """Return the id and the name of a neighbour in a control request, given either."""
     heard = node.links.table.heard()
     for peer in node.links.table.links():
         if wanted in (str(peer), heard[peer].hello.name):

@@ -54,7 +54,9 @@ def clock() -> Finding:
 
 
 def disk(state: Path | None) -> Finding:
-    """Measure how long the disk takes to sync a record, which delays each acknowledgement."""
+    """Check the disk for `halfway doctor`: measure how long a sync of a record takes, which delays
+    each acknowledgement.
+    """
     folder = state or Path(tempfile.gettempdir())
     name, taken = "disk", []
     with tempfile.TemporaryFile(dir=folder) as file:

@@ -15,7 +15,9 @@ _WAIT_S = 1.0
 
 
 def sockets() -> Finding:
-    """Send a datagram of full size over loopback, and ask which buffer the kernel grants."""
+    """Check sockets for `halfway doctor`: send a datagram of full size over loopback, and ask which
+    buffer the kernel grants.
+    """
     name = "sockets"
     with contextlib.closing(bound(LOOPBACK, 0)) as sock:
         sock.settimeout(_WAIT_S)
@@ -33,7 +35,9 @@ def sockets() -> Finding:
 
 
 def multicast() -> Finding:
-    """Send a datagram to the discovery group on loopback, and receive it."""
+    """Check multicast for `halfway doctor`: send a datagram to the discovery group on loopback, and
+    receive it.
+    """
     name = "multicast"
     do = "name the other nodes with --peer HOST:PORT"
     try:

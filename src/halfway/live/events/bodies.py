@@ -47,7 +47,7 @@ class EventBody(NamedTuple):
     probe: bool = False  # the nodes on its way report, and no application receives it
 
     def is_over(self, now: float) -> bool:
-        """Return whether the event has expired."""
+        """Return whether the event of a body has expired."""
         return now - self.born >= self.expiry_s
 
     def size(self) -> int:
@@ -111,7 +111,7 @@ def decoded(data: bytes, now: float) -> EventBody:
 
 
 def identity_of(key: EventKey, body: EventBody) -> EventKey:
-    """Return the identity of an event for applications: publisher, epoch, number.
+    """Return the identity of an event body for applications: publisher, epoch, number.
 
     It is equal on all nodes, also for a kept event that a publisher sends again after a start.
     """

@@ -63,15 +63,18 @@ class Subscriptions:
         return topic if self._face.broadcast else routed_topic(topic)
 
     def hash_of(self, topic: str) -> int:
-        """Return the 64-bit hash on the wire of a routed topic."""
+        """Return the 64-bit hash by which subscriptions name a routed topic on the wire."""
         return hashed(topic, self._key)
 
     def number_of(self, hash64: int) -> int | None:
-        """Return the number of a topic in this node's records, or None if the table is full."""
+        """Return the number by which subscriptions know a topic in this node's records, or None if
+        the table is full.
+        """
         return self.table.number(hash64) if self._face.numbered else short(hash64)
 
     def numbers_of(self, hashes: Iterable[int], topic: str | None) -> list[int] | None:
-        """Return the numbers of topics that a neighbour sent, or None if the table is full.
+        """Return the numbers by which subscriptions know the topics from a neighbour, or None if
+        the table is full.
 
         topic: the text of these topics, where an event came along.
         """

@@ -69,7 +69,9 @@ class Events:
         return await self._queue.get()
 
     def end(self) -> None:
-        """End the subscription; events that have arrived can still be read."""
+        """End the subscription of the Python interface; events that have arrived can still be
+        read.
+        """
         if self._subscription is not None:
             self._node.unsubscribe(self._subscription)
             self._subscription = None
@@ -105,7 +107,7 @@ class LiveNode:
         self, topic: str, payload: bytes, *, level: Level | str = Level.BEST_EFFORT,
         retain: bool = False, expiry_s: float = float("inf"),
     ) -> None:  # fmt: skip
-        """Publish an event; wait while the node has no room. Raises Refusal."""
+        """Publish an event from Python; wait while the live node has no room. Raises Refusal."""
         await self.mesh.publish(
             topic, payload, level=Level(level), retain=retain, expiry_s=expiry_s
         )
@@ -122,7 +124,7 @@ class LiveNode:
         )
 
     def subscribe(self, topic_filter: str) -> Events:
-        """Subscribe to a filter, from now on. Raises Refusal."""
+        """Subscribe from Python to a filter at the live node, from now on. Raises Refusal."""
         return Events(self.mesh, topic_filter)
 
     def retained(self, topic_filter: str) -> list[Event]:
@@ -130,7 +132,9 @@ class LiveNode:
         return self.mesh.retained(topic_filter)
 
     async def neighbours(self, least: int = 1, timeout_s: float = 10.0) -> list[str]:
-        """Wait until the node has `least` neighbours; return all names. Raises TimeoutError."""
+        """Wait in Python until the live node has `least` neighbours; return all names. Raises
+        TimeoutError.
+        """
         table = self.mesh.links.table
         async with asyncio.timeout(timeout_s):
             while len(table.links()) < least:
@@ -173,7 +177,8 @@ class BlockingNode:
     def subscribe(
         self, topic_filter: str, callback: Callable[[Event], None] | None = None
     ) -> "queue.Queue[Event]":
-        """Subscribe to a filter; return a bounded queue of the events, which drops its oldest.
+        """Subscribe a blocking node to a filter; return a bounded queue of the events, which drops
+        its oldest.
 
         callback: is called with each event instead, in the thread of the node. Raises Refusal.
         """

@@ -82,7 +82,9 @@ class BackgroundHost:
 
 @contextmanager
 def own_node() -> Iterator[ControlSocket]:
-    """Yield the control socket of a temporary node on the development network, for one command."""
+    """Yield the control socket of a temporary node in a background thread, for one command on the
+    development network.
+    """
     name = f"command-{os.getpid()}"
     with BackgroundHost(Settings(name=name, compile="never"), control=name) as background:
         assert background.place is not None

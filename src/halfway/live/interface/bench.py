@@ -71,7 +71,8 @@ class BenchPhase(NamedTuple):
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
 ) -> AsyncIterator[BenchPhase]:  # fmt: skip
-    """Yield the measures of each phase. announce: takes a text for a person.
+    """Yield the measures of each phase of the benchmark of live nodes. announce: takes a text for a
+    person.
 
     Raises Problem if the nodes do not find each other.
     """
@@ -146,7 +147,7 @@ class _Arrivals:
 
 
 async def _linked(host: Host) -> None:
-    """Wait until every node has the neighbours that its process gives it."""
+    """Wait until every node of the benchmark has the neighbours that its process gives it."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINKED_S):
             while any(
@@ -161,7 +162,7 @@ async def _linked(host: Host) -> None:
 async def _phase(
     host: Host, arrivals: _Arrivals, name: str, rate: float, settings: BenchSettings
 ) -> BenchPhase:
-    """Publish for the seconds of a phase, and wait until nothing more arrives."""
+    """Publish for the seconds of a benchmark phase, and wait until nothing more arrives."""
     first = arrivals.first + len(arrivals._seen[0])
     arrivals.begin(first)
     before, cpu = _counts(host), time.process_time()
@@ -197,7 +198,7 @@ async def _published(
 
 
 async def _quiet(arrivals: _Arrivals, wanted: int) -> None:
-    """Wait until all notifications are there, or none came for some time."""
+    """Wait until all notifications of a benchmark phase are there, or none came for some time."""
     until, known = time.monotonic() + _QUIET_S, arrivals.delivered
     while arrivals.delivered < wanted and time.monotonic() < until:
         await asyncio.sleep(_POLL_S)
@@ -209,7 +210,7 @@ _SENT = "datagrams sent"
 
 
 def _counts(host: Host) -> Counter[str]:
-    """Return the drops of all nodes by reason, and the datagrams that they sent."""
+    """Return the benchmark's drops of all nodes by reason, and the datagrams that they sent."""
     found = Counter[str]()
     for node in host.nodes:
         node.endpoint.count_kernel_drops()

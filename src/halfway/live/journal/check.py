@@ -9,7 +9,7 @@ from halfway.problem import Problem
 
 
 class CheckedSegment(NamedTuple):
-    """What a journal check found in one segment."""
+    """The result of a journal check in one segment."""
 
     segment: str
     records: int

@@ -25,7 +25,8 @@ class GroupCommit:
         self.sync_s = 0.0  # seconds that all groups took to write
 
     def append(self, kind: int, data: bytes, *, spare: bool = False) -> asyncio.Future[None]:
-        """Add a record to a group; the future ends when it is on disk, or with a JournalRefusal.
+        """Add a record to a group commit; the future ends when it is on disk, or with a
+        JournalRefusal.
 
         Raises JournalRefusal at once for a record that cannot be kept. spare: as in `Journal`.
         """
@@ -41,11 +42,11 @@ class GroupCommit:
         return future
 
     async def kept(self, kind: int, data: bytes) -> None:
-        """Keep a record; return when it is on disk. Raises JournalRefusal."""
+        """Keep a record by a group commit; return when it is on disk. Raises JournalRefusal."""
         await self.append(kind, data)
 
     async def flush(self) -> None:
-        """Return when everything that was appended so far is on disk or refused."""
+        """Return when every record that the group commit took so far is on disk or refused."""
         while self._writing or self.journal.pending:
             if self._writing is None:
                 self._begin()
@@ -69,7 +70,7 @@ class GroupCommit:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
     async def _write(self) -> None:
-        """Write groups until nothing is pending."""
+        """Write commit groups until no record is pending."""
         loop = asyncio.get_running_loop()
         try:
             while True:

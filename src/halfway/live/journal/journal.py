@@ -54,7 +54,9 @@ class Group:
         self.refusal = ""  # why the records are not kept; empty if they are
 
     def write(self) -> None:
-        """Write and sync the group's records. Never raises OSError; `refusal` has the reason."""
+        """Write and sync a group of journal records. Never raises OSError; `refusal` has the
+        reason.
+        """
         self.refusal = self._journal.written(self.records)
 
 
@@ -218,7 +220,7 @@ class Journal:
         return ""
 
     def _undone(self, name: str, begin: int) -> str:
-        """Cut off the part of a group that a full disk took."""
+        """Cut the journal behind its last whole group, since a full disk took a part of one."""
         try:
             if begin:
                 self._storage.truncate(name, begin)
@@ -233,7 +235,7 @@ class Journal:
         return "disk failed"
 
     def _take_over(self, name: str, scan: Scan, rest: int, *, last: bool) -> None:
-        """Count a segment that recovery has read; continue the last one if it is sound.
+        """Count a journal segment that recovery has read; continue the last one if it is sound.
 
         rest: bytes behind the last sound record. They are a torn tail only in the last segment.
         """

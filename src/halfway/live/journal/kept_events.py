@@ -72,8 +72,8 @@ class _Reading:
         self.advance(self.through)
 
     def advance(self, through: int) -> None:
-        """Move a reader's position up to a number, and over the events that follow without
-        a gap.
+        """Move a reader's position in a stream of kept events up to a number, and over the events
+        that follow without a gap.
         """
         self.through = max(self.through, through)
         while self.through + 1 in self.ahead:
@@ -104,7 +104,7 @@ class KeptEvents:
     # The publisher
 
     def keep(self, topic: int, content: bytes, expires: float) -> KeptEvent | None:
-        """Keep an event of this node's application; return None if a limit is reached."""
+        """Keep an event of this node's application on disk; return None if a limit is reached."""
         full = len(self._kept) >= MOST_KEPT_EVENTS
         if topic not in self._last and len(self._last) >= MOST_OWN_STREAMS:
             return None
@@ -123,7 +123,7 @@ class KeptEvents:
             self._drop_kept(topic, number)
 
     def expire(self, wall: float) -> int:
-        """Drop own events that have expired (wall: seconds since 1970); return how many."""
+        """Drop own kept events that have expired (wall: seconds since 1970); return how many."""
         void = [key for key, event in self._kept.items() if event.expires <= wall]
         for topic, number in void:
             self.acknowledge(topic, number)
@@ -131,7 +131,7 @@ class KeptEvents:
         return len(void)
 
     def heartbeats(self) -> list[Heartbeat]:
-        """Return a heartbeat of each own stream; first > last: no event is left."""
+        """Return a heartbeat of each own stream of kept events; first > last: no event is left."""
         first: dict[int, int] = {}
         for topic, number in self._kept:
             first[topic] = min(number, first.get(topic, number))
@@ -142,7 +142,7 @@ class KeptEvents:
 
     @property
     def epoch(self) -> int:
-        """The epoch of this node's own streams."""
+        """The epoch of this node's own streams of kept events."""
         return self._epoch
 
     def __len__(self) -> int:
@@ -181,7 +181,9 @@ class KeptEvents:
         return True
 
     def through(self, stream: Stream) -> int:
-        """Return the number up to which all events of a stream were received, or -1 if unknown."""
+        """Return the number up to which all kept events of a stream were received, or -1 if
+        unknown.
+        """
         reading = self._reading.get(stream)
         return -1 if reading is None else reading.through
 
@@ -193,7 +195,7 @@ class KeptEvents:
         return reading is not None and reading.has(number)
 
     def asked(self, heartbeat: Heartbeat) -> list[int]:
-        """Return the numbers to request after a heartbeat, at most 64, ascending.
+        """Return the numbers of kept events to request after a heartbeat, at most 64, ascending.
 
         What lies before the first number of the heartbeat is gone: it is counted in `missed`.
         """
@@ -213,13 +215,15 @@ class KeptEvents:
         return [one for one, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:
-        """Begin to read a stream at a number; a new reader does not request older events."""
+        """Begin to read a stream of kept events at a number; a new reader does not request older
+        events.
+        """
         if stream not in self._reading and len(self._reading) < MOST_STREAMS:
             self._note(POSITION, _POSITION.pack(*stream, number - 1, 0))
             self._reading[stream] = _Reading(number - 1)
 
     def undelivered(self) -> list[KeptEvent]:
-        """Return the received events that the application does not have yet, oldest first."""
+        """Return the received kept events that the application does not have yet, oldest first."""
         return list(self._undelivered.values())
 
     def delivered(self, stream: Stream, number: int) -> None:
@@ -268,7 +272,7 @@ class KeptEvents:
             yield RECEIVED, _packed(event)
 
     def _note(self, kind: int, data: bytes) -> None:
-        """Write a journal record whose loss costs only work or a repetition."""
+        """Note a change of kept events in the journal; its loss costs only work or a repetition."""
         with suppress(JournalRefusal):
             self.last_write = self._write(kind, data)
 

@@ -95,7 +95,9 @@ class NodeJournal:
         return future
 
     async def close(self) -> None:
-        """Write what waits, and release the folder. A second call has no effect."""
+        """Write what waits for the node's journal, and release the folder. A second call has no
+        effect.
+        """
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -19,27 +19,27 @@ class Storage(Protocol):
     """
 
     def names(self) -> list[str]:
-        """Return the names of the stored segments, ascending."""
+        """Return the names of the segments in a journal's storage, ascending."""
         ...
 
     def read(self, name: str) -> bytes:
-        """Return the whole content of a stored segment."""
+        """Return the whole content of a segment in a journal's storage."""
         ...
 
     def append(self, name: str, data: bytes) -> None:
-        """Append to a stored segment; an unknown name begins an empty one."""
+        """Append to a segment in a journal's storage; an unknown name begins an empty one."""
         ...
 
     def sync(self, name: str) -> None:
-        """Make the content and the name of a stored segment safe on disk."""
+        """Make the content and the name of a segment in a journal's storage safe on disk."""
         ...
 
     def truncate(self, name: str, size: int) -> None:
-        """Cut a stored segment to its first `size` bytes, safely on disk."""
+        """Cut a segment in a journal's storage to its first `size` bytes, safely on disk."""
         ...
 
     def remove(self, name: str) -> None:
-        """Remove a stored segment."""
+        """Remove a segment from a journal's storage."""
         ...
 
 

@@ -51,7 +51,9 @@ class KeptOutlet(Protocol):
         ...
 
     def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
-        """Return the subscriptions of the node's applications, all or those that match a topic."""
+        """Return to kept events the subscriptions of the node's applications, all or those that
+        match a topic.
+        """
         ...
 
     def topic_hash(self, topic: str) -> int:

@@ -145,7 +145,7 @@ class KeptReader:
             self._kept.delivered(stream, number)
 
     def _hear(self, event: Event) -> None:
-        """Take a publisher's heartbeats of the streams that this node reads."""
+        """Take the heartbeats of publishers whose kept events this node reads."""
         for topic, epoch, first, last, age_s in rows(event.payload, list[BeatRow]):
             is_sound = 0 < first <= last + 1 < 2**63 and 0 <= epoch < 2**32 and age_s >= 0
             readers = self._outlet.readers_here(topic) if is_sound else []

@@ -71,7 +71,7 @@ class NetworkFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def write_new(path: Path, content: str | bytes, *, secret: bool) -> None:
-    """Write a new file; secret: from the beginning, only its owner may read it.
+    """Write a new key file; secret: from the beginning, only its owner may read it.
 
     Raises Problem if the file exists or cannot be written.
     """
@@ -129,7 +129,7 @@ def read_identity(path: Path) -> Identity:
 
 
 def read_request(path: Path) -> tuple[bytes, bytes]:
-    """Read a request for a certificate: signing key and static key, 32 bytes each."""
+    """Read a file with a request for a certificate: signing key and static key, 32 bytes each."""
     words = _text(path).split()
     keys = None
     if len(words) >= 2 and words[0] == _REQUEST_WORD:
@@ -209,7 +209,7 @@ def read_secret(path: Path) -> bytes:
 
 
 def read_revocation_list(path: Path, root_key: bytes) -> bytes:
-    """Read a revocation list as `KeyedSecurity.learn_revocations` takes it. Raises Problem."""
+    """Read a file of revocations as `KeyedSecurity.learn_revocations` takes it. Raises Problem."""
     try:
         data = base64.b64decode("".join(_text(path).split()), validate=True)
         read_revocations(data, root_key)

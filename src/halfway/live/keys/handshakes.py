@@ -100,7 +100,9 @@ class Handshakes:
         self._pending: deque[tuple[Address, bytes]] = deque(maxlen=MOST_PENDING)
 
     def beacon(self, *, renew: bool = False) -> bytes:
-        """Return the datagram that announces this node; renew: ask for new sessions too."""
+        """Return the beacon for handshakes, which announces this node; renew: ask for new sessions
+        too.
+        """
         return self._packed(Beacon(self.node_id, self.boot, renew))
 
     def send(self, address: Address, datagram: bytes) -> None:

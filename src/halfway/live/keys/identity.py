@@ -26,7 +26,9 @@ def node_id_of(signing_key: bytes, salt: int) -> int:
 
 
 def is_signed(signing_key: bytes, signature: bytes, content: bytes) -> bool:
-    """Return whether a 64-byte signature of a content was made with a public key of 32 bytes."""
+    """Return whether a 64-byte signature of a content was made with the public key of an identity,
+    32 bytes.
+    """
     try:
         Ed25519PublicKey.from_public_bytes(signing_key).verify(signature, content)
     except (InvalidSignature, ValueError):

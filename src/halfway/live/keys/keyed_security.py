@@ -62,8 +62,8 @@ class KeyedSecurity:
         return sessions.current.seal(plain, now) if sessions else None
 
     def open(self, address: Address, datagram: bytes, now: float) -> Opened | Refused:
-        """Return the frames and sender of a sealed datagram, or the reason of its refusal. Never
-        raises.
+        """Return the frames and sender of a datagram sealed with keys, or the reason of its
+        refusal. Never raises.
         """
         if len(datagram) < 2 or datagram[0] != VERSION:
             return Refused("version")
@@ -79,11 +79,15 @@ class KeyedSecurity:
         return plain if isinstance(plain, Refused) else self._opened(session, kind, plain, now)
 
     def pending(self) -> list[tuple[Address, bytes]]:
-        """Take the datagrams for handshakes and sessions that wait for transmission."""
+        """Take the datagrams for handshakes and sessions of keyed security that wait for
+        transmission.
+        """
         return self._handshakes.taken_pending()
 
     def tick(self, now: float) -> float:
-        """Repeat handshakes, renew and end sessions; return when to call again (inf: no need)."""
+        """Repeat handshakes, renew and end sessions of keyed security; return when to call again
+        (inf: no need).
+        """
         next_at = self._handshakes.tick(now)
         for session in list(self._by_number.values()):
             if self._is_over(session, now):
@@ -98,26 +102,32 @@ class KeyedSecurity:
         return sorted(self._peers)
 
     def forget(self, peer: int) -> None:
-        """End the sessions with a peer."""
+        """End the sessions of keyed security with a peer."""
         for session in [one for one in self._by_number.values() if one.node_id == peer]:
             self._end(session)
 
     def permits(self, peer: int, action: str, topic: str) -> bool:
-        """Return whether a node's certificate permits to "publish" or "subscribe" to a topic."""
+        """Return whether keyed security permits a node to "publish" or "subscribe" to a topic, by
+        its certificate.
+        """
         sessions = self._peers.get(peer)
         certificate = sessions.current.peer if sessions else self.membership.known(peer)
         return certificate is not None and allows(certificate, action, topic)
 
     def knows(self, node_id: int) -> bool:
-        """Return whether a node's certificate is known and valid."""
+        """Return whether keyed security has a valid certificate of a node."""
         return self.membership.known(node_id) is not None
 
     def certificate_of(self, node_id: int) -> bytes:
-        """Return a node's certificate for a neighbour, or empty bytes if it is unknown."""
+        """Return a node's certificate from keyed security for a neighbour, or empty bytes if it is
+        unknown.
+        """
         return self.membership.certificate_bytes(node_id)
 
     def learn_certificate(self, certificate: bytes) -> bool:
-        """Learn the certificate of any node; return False if it is not valid now."""
+        """Learn the certificate of any node for keyed security; return False if it is not valid
+        now.
+        """
         return self.membership.learn_certificate(certificate)
 
     # Revocation
@@ -144,11 +154,13 @@ class KeyedSecurity:
         return sessions is not None and sessions.current.boot == boot and sessions.current.heard
 
     def wants_session(self, node_id: int, boot: bytes) -> bool:
-        """Return whether a node lacks a session, or its session needs renewal."""
+        """Return whether this node's security lacks a session with a node, or the session needs
+        renewal.
+        """
         return not self.has_session(node_id, boot) or node_id in self._asked
 
     def is_taken(self, number: int) -> bool:
-        """Return whether a session of this node uses a number."""
+        """Return whether a session of keyed security uses a number."""
         return number in self._by_number
 
     def establish(self, session: Session) -> None:
@@ -158,7 +170,7 @@ class KeyedSecurity:
             self._begin(session, session.begun)
 
     def confirm_again(self, number: int, now: float) -> bool:
-        """Repeat the first sealed datagram of a session that the peer has not used yet."""
+        """Repeat the first sealed datagram of a keyed session that the peer has not used yet."""
         session = self._by_number.get(number)
         if session is None or session.heard:
             return False
@@ -166,7 +178,7 @@ class KeyedSecurity:
         return True
 
     def _opened(self, session: Session, kind: int, plain: bytes, now: float) -> Opened | Refused:
-        """Act on the authentic content of a session's datagram."""
+        """Act on the authentic content of a datagram in a keyed session."""
         if session.initiator and not session.heard:
             self._handshakes.confirmed(session.own_number)
             self._begin(session, now)
@@ -179,7 +191,9 @@ class KeyedSecurity:
         return Opened(session.node_id, b"")
 
     def _begin(self, session: Session, now: float) -> None:
-        """Seal with a new session from now on; the previous one still opens datagrams in flight."""
+        """Begin to seal with a new keyed session; the previous one still opens datagrams in
+        flight.
+        """
         peer, known = session.node_id, self._peers.get(session.node_id)
         if known is None and len(self._peers) >= MOST_PEERS:
             self._end(session)
@@ -221,7 +235,9 @@ class KeyedSecurity:
             self._say(self._peers[peer].current, _REVOCATIONS, content, now)
 
     def _ask(self, peer: int, session: Session, now: float) -> None:
-        """Send a beacon to a peer with an old session, or to a silent peer that has restarted."""
+        """Send a beacon of keyed security to a peer with an old session, or to a silent peer that
+        has restarted.
+        """
         renew = session.needs_renewal(now)
         silent = session.sent_at > session.heard_at and now > session.heard_at + SILENCE_S
         if (renew or silent) and now >= self._asked.get(peer, now - BEACON_S) + BEACON_S:
@@ -235,7 +251,7 @@ class KeyedSecurity:
         return dead or session.is_used_up(now) or bool(self.membership.void(session.peer))
 
     def _end(self, session: Session) -> None:
-        """End a session; with a peer's last session, forget the peer."""
+        """End a keyed session; with a peer's last session, forget the peer."""
         self._by_number.pop(session.own_number, None)
         sessions = self._peers.get(session.node_id)
         if sessions is None or session not in sessions:

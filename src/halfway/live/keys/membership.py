@@ -165,8 +165,8 @@ def _secret_network_id(secret: bytes) -> bytes:
 
 
 def allows(certificate: Certificate, action: str, topic: str) -> bool:
-    """Return whether a certificate permits to "publish" or "subscribe" to a topic or topic
-    filter.
+    """Return whether the certificate of a network's member permits to "publish" or "subscribe" to a
+    topic or topic filter.
     """
     if topic.startswith(OWN):
         return True  # the runtime itself: without it no member could read kept events

@@ -56,13 +56,15 @@ class Key:
         self._nonce = CIPHERS[cipher].nonce.pack
 
     def seal(self, counter: int, plain: bytes, header: bytes) -> bytes:
-        """Return bytes encrypted with the key, and their tag of 16 bytes; the header is
-        authenticated.
+        """Return bytes encrypted with a key of the Noise handshake, and their tag of 16 bytes; the
+        header is authenticated.
         """
         return self._encrypt(self._nonce(counter), plain, header)
 
     def open(self, counter: int, sealed: bytes, header: bytes) -> bytes:
-        """Return the decrypted bytes. Raises NotAuthentic if anything was changed."""
+        """Return the bytes decrypted with a key of the Noise handshake. Raises NotAuthentic if
+        anything was changed.
+        """
         try:
             return self._decrypt(self._nonce(counter), sealed, header)
         except (InvalidTag, ValueError) as error:
@@ -111,7 +113,9 @@ class Handshake:
         return self._message == len(_TOKENS)
 
     def write(self, payload: bytes) -> bytes:
-        """Return the handshake's next message with a payload; the first payload is not secret."""
+        """Return the next message of the Noise handshake with a payload; the first payload is not
+        secret.
+        """
         out = b""
         for token in self._next_tokens():
             if token == "e":
@@ -124,7 +128,9 @@ class Handshake:
         return out + self._encrypt(payload)
 
     def read(self, message: bytes) -> bytes:
-        """Return the payload of the handshake's next message. NotAuthentic ends the handshake."""
+        """Return the payload of the next message of the Noise handshake. NotAuthentic ends the
+        handshake.
+        """
         at = 0
         for token in self._next_tokens():
             if token == "e":

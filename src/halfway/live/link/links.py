@@ -47,7 +47,9 @@ class Clock(Protocol):
         ...
 
     def take(self, content: bytes) -> None:
-        """Take the clock reading of another node. Raises ValueError for malformed bytes."""
+        """Take the clock reading of another node from a link's frame. Raises ValueError for
+        malformed bytes.
+        """
         ...
 
 
@@ -104,7 +106,9 @@ class Links:
         self._beat(self._scheduler.now(), False)
 
     def stop(self) -> None:
-        """Send LEAVE to all neighbours, and stop the hellos; a second call has no effect."""
+        """Stop the links: send LEAVE to all neighbours, and stop the hellos; a second call has no
+        effect.
+        """
         if not self._open:
             return
         for peer in self.table.links():
@@ -113,7 +117,7 @@ class Links:
         self._open = False
 
     def send(self, peer: int, whole: bytes) -> None:
-        """Queue a frame for a peer, until `flush`."""
+        """Queue a frame for a peer on its link, until `flush`."""
         if not self._waiting:
             self._scheduler.call_after_timers(self.flush)
         self._waiting.add(peer, whole)
@@ -161,7 +165,7 @@ class Links:
             self._hurry()
 
     def ping(self, peer: int, answered: Callable[[float], None]) -> tuple[int, int]:
-        """Ping a neighbour; pass the seconds to the reply to a callback.
+        """Ping a neighbour over its link; pass the seconds to the reply to a callback.
 
         Returns the key of the ping in `pongs`, for the caller to remove when it waits no more.
         """
@@ -172,7 +176,7 @@ class Links:
         return peer, token
 
     def address_of(self, peer: int) -> Address | None:
-        """Return the address from which a peer was last heard."""
+        """Return the address from which the links last heard a peer."""
         return self._address.get(peer)
 
     def _take(self, peer: int, sort: int, content: bytes) -> None:
@@ -217,13 +221,13 @@ class Links:
             self.greeted(peer)
 
     def _hurry(self) -> None:
-        """Send the next hellos soon, so that a newly heard node hears this one."""
+        """Send the next hellos of the links soon, so that a newly heard node hears this one."""
         if self._burst == 0:
             self._burst = _BURST
             self._scheduler.after(_BURST_S, self._beat, False)
 
     def _beat(self, now: float, is_regular: bool) -> None:
-        """Send beacons and a hello, and schedule the next."""
+        """Send the beacons and the hello of the links, and schedule the next."""
         if not self._open:
             return
         self.table.expire(now)
@@ -300,5 +304,5 @@ class Links:
 
 
 def _at_once(_now: float, _peer: int, _frames: bytes, at: int) -> int:
-    """Ignore a frame."""
+    """Take no frame of a link at once; return the place unchanged."""
     return at

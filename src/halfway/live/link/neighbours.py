@@ -39,7 +39,7 @@ class Heard(NamedTuple):
     first: int  # number of the first hello that arrived
 
     def share(self) -> float:
-        """Return the share of a heard node's hellos that arrived, of the last 16 at most."""
+        """Return the share of a heard neighbour's hellos that arrived, of the last 16 at most."""
         sent = min(self.hello.number - self.first + 1, _SHARE_OF)
         return min(self.arrived.bit_count() / sent, 1.0)
 
@@ -172,7 +172,9 @@ class HelloTable:
         self._heard[node_id] = one._replace(is_link=stays)
 
     def _update(self) -> None:
-        """Write the neighbourhood again if neighbours, or their lists, have changed."""
+        """Write the neighbour table's neighbourhood again if neighbours, or their lists, have
+        changed.
+        """
         links = sorted(node_id for node_id, one in self._heard.items() if one.is_link)
         lists = [list(self._heard[node_id].hello.links[: self._room]) for node_id in links]
         if (links, lists) == (self._links, self._lists):

@@ -20,7 +20,7 @@ _SAFE = (
 
 
 class Resource(NamedTuple):
-    """What a path returns: its type, and a function for its content."""
+    """The answer to a path of the HTTP server: its type, and a function for its content."""
 
     type: str
     content: Callable[[], bytes]
@@ -44,7 +44,7 @@ class HttpServer:
         self.address = ""
 
     async def __aenter__(self) -> "HttpServer":
-        """Listen. Raises Problem where the address is not available."""
+        """Listen with the HTTP server. Raises Problem where the address is not available."""
         host, port = listening_address(self._field, self._text)
         try:
             self._server = await asyncio.start_server(self._serve, host, port, limit=MOST_HEAD)
@@ -86,7 +86,7 @@ class HttpServer:
 
 
 def _is_for_here(fields: str) -> bool:
-    """Return whether the Host of a request is this machine itself."""
+    """Return whether the Host of an HTTP request is this machine itself."""
     for line in fields.split("\r\n")[1:]:
         name, _, value = line.partition(":")
         if name == "host":

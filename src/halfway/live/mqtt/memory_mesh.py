@@ -32,13 +32,13 @@ class MemoryNetwork:
         self._retained: dict[str, tuple[Event, float]] = {}  # by topic; the event and its end
 
     def node(self, name: str = "") -> "MemoryMesh":
-        """Return a new node; its node id is its number, from 1."""
+        """Return a new node with a mesh in memory; its node id is its number, from 1."""
         node = MemoryMesh(self, len(self._nodes) + 1, name or f"node-{len(self._nodes) + 1}")
         self._nodes.append(node)
         return node
 
     def spread(self, event: Event) -> None:
-        """Pass an event to every node, at once."""
+        """Pass an event to every node of the mesh in memory, at once."""
         if event.retain:
             self._retained.pop(event.topic, None)
             if event.payload:
@@ -48,7 +48,9 @@ class MemoryNetwork:
             node.receive(event._replace(local=True) if is_own else event)
 
     def retained(self, topic_filter: str, node_id: int) -> list[Event]:
-        """Return the retained values that a filter matches, as a node sees them."""
+        """Return the retained values of the mesh in memory that a filter matches, as a node sees
+        them.
+        """
         now = self._clock()
         for topic, (_, end) in list(self._retained.items()):
             if end <= now:
@@ -112,6 +114,6 @@ class MemoryMesh:
         return self._network.retained(topic_filter, self.node_id)
 
     def receive(self, event: Event) -> None:
-        """Pass an event to the subscriptions of this node."""
+        """Pass an event to the subscriptions of this node of the mesh in memory."""
         for _, subscription in self._by_filter.matching(event.topic):
             subscription.callback(event)

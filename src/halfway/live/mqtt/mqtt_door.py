@@ -57,7 +57,8 @@ class MqttDoor:
     async def listen(
         self, host: str, port: int, *, tls: ssl.SSLContext | None = None
     ) -> tuple[str, int]:
-        """Accept clients at an address; return it, with the port that was chosen for port 0.
+        """Accept clients of the MQTT door at an address; return it, with the port that was chosen
+        for port 0.
 
         May be called several times. Raises OSError where the address is not available.
         """
@@ -69,7 +70,9 @@ class MqttDoor:
         return str(address[0]), int(address[1])
 
     async def close(self) -> None:
-        """End the connections, and publish what has arrived; sessions and wills end with it."""
+        """Close the MQTT door: end the connections, and publish what has arrived; sessions and
+        wills end with it.
+        """
         for server in self._servers:
             server.close()
         self._machine.close(self._loop.time())
@@ -181,7 +184,9 @@ class MqttDoor:
         self.run()
 
     async def _publish_waiting(self, origin: Connection | None) -> None:
-        """Publish what waits, one after the other: messages of one client keep their order."""
+        """Publish what waits at the MQTT door, one after the other: messages of one client keep
+        their order.
+        """
         queue = self._waiting[origin]
         while queue:
             one = queue.popleft()
@@ -218,7 +223,7 @@ class _Client(asyncio.Protocol):
         self._is_reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a client's connection, or close it if there are too many."""
+        """Begin a client's connection to the MQTT door, or close it if there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._socket: socket.socket = transport.get_extra_info("socket")
@@ -241,11 +246,11 @@ class _Client(asyncio.Protocol):
             self._door.run()
 
     def pause_writing(self) -> None:
-        """Keep messages queued while the client does not read."""
+        """Keep messages of the MQTT door queued while the client does not read."""
         self._note_writable(False)
 
     def resume_writing(self) -> None:
-        """Send messages again: the client has read."""
+        """Send messages of the MQTT door again: the client has read."""
         self._note_writable(True)
         self.transmit(self._loop.time())
 
@@ -254,7 +259,9 @@ class _Client(asyncio.Protocol):
             self._connection.is_writable = is_writable
 
     def transmit(self, now: float) -> None:
-        """Write a client's output; then read, pause or close, as its connection requires."""
+        """Write the MQTT door's output to a client; then read, pause or close, as its connection
+        requires.
+        """
         connection = self._connection
         if connection is None or self._transport.is_closing():
             return
@@ -270,10 +277,10 @@ class _Client(asyncio.Protocol):
             (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - either is an end
-        """End the connection."""
+        """End a client's connection to the MQTT door."""
         if self._connection is not None:
             self._door.remove(self._connection)
 
     def abort(self) -> None:
-        """Close the socket at once."""
+        """Close an MQTT client's socket at once."""
         self._transport.abort()

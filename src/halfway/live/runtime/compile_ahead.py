@@ -26,7 +26,7 @@ _MODULE = "halfway.live.runtime.compile_ahead"
 
 
 class CompileRequest(msgspec.Struct):
-    """What is compiled: a system with options. Sizes of tables are no part of machine code."""
+    """A system to compile ahead, with its options. Sizes of tables are no part of machine code."""
 
     system: str
     options: dict[str, Value]

@@ -39,7 +39,7 @@ class Delivery:
         self._seen: OrderedDict[EventKey, None] = OrderedDict()
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
-        """Deliver an event to the subscriptions whose filters match."""
+        """Deliver an event to the subscriptions of a node's applications whose filters match."""
         publication = identity_of(key, body)
         now = self._scheduler.now()
         if publication in self._seen:
@@ -57,7 +57,7 @@ class Delivery:
             self._seen.popitem(last=False)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
-        """Deliver an event that certainly did not come before."""
+        """Deliver an event to a node's applications that certainly did not come before."""
         event = event_of(identity_of(key, body), body, self._scheduler.now(), hops=hops)
         self._hand_over(self._subscriptions.matching(body.topic), event)
 
@@ -97,11 +97,11 @@ class RetainedSpread:
         self._table.put(version, body)
 
     def values(self) -> Iterator[tuple[Version, EventBody]]:
-        """Yield every value with its version, ended ones included."""
+        """Yield every retained value of the network with its version, ended ones included."""
         return self._table.all()
 
     def matching(self, topic_filter: str) -> list[Event]:
-        """Return the values that a filter matches.
+        """Return the retained values of the network that a filter matches.
 
         Their numbers are the numbers of their versions.
         """
@@ -128,7 +128,9 @@ class RetainedSpread:
         self._keep(version, body, but=peer)
 
     def compare(self, peer: int) -> None:
-        """Send all values to a neighbour whose last hello has another digest, once in 5 s."""
+        """Send all retained values of the network to a neighbour whose last hello has another
+        digest, once in 5 s.
+        """
         heard, now = self._links.table.heard()[peer], self._scheduler.now()
         last = self._sent.get(peer, -_RETAINED_EVERY_S)
         if heard.hello.retained == self._table.digest or now - last < _RETAINED_EVERY_S:
@@ -139,7 +141,9 @@ class RetainedSpread:
             self._links.send(peer, _retained_frame(version, body, now))
 
     def _keep(self, version: Version, body: EventBody, but: int) -> None:
-        """Keep a value, and pass it on to the other neighbours if it is new."""
+        """Keep a retained value of the network, and pass it on to the other neighbours if it is
+        new.
+        """
         refused, is_new = self._table.refused, self._table.put(version, body)
         self._drops.count(Drop.RETAINED_FULL, self._table.refused - refused)
         if is_new:

@@ -150,11 +150,15 @@ class EventFlow:
         ))  # fmt: skip
 
     def ask_certificate(self, peer: int, node_id: int) -> None:
-        """Ask a neighbour for the certificate of a node that published something."""
+        """Ask a neighbour in the flow of events for the certificate of a node that published
+        something.
+        """
         self._send(peer, frame(FrameType.WANT_CERTIFICATE, _WORD.pack(node_id)))
 
     def take_want_certificate(self, peer: int, content: bytes) -> None:
-        """Send the certificate of a node to a neighbour that asks. Raises ValueError."""
+        """Send a node's certificate to a neighbour that asks in the flow of events. Raises
+        ValueError.
+        """
         if len(content) != _WORD.size:
             raise ValueError("wrong length")
         certificate = self._security.certificate_of(_word(content, 0))

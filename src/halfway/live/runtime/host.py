@@ -73,7 +73,7 @@ class Host:
         await self.close()
 
     async def close(self) -> None:
-        """Stop all nodes. A second call has no effect."""
+        """Stop all nodes of the host. A second call has no effect."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -93,13 +93,15 @@ class Host:
         self.scheduler.close()
 
     def resume(self) -> None:
-        """Start the kept events. The subscriptions of the last start must be restored."""
+        """Start the kept events of the host's nodes. The subscriptions of the last start must be
+        restored.
+        """
         for node in self.nodes:
             if node.kept is not None:
                 node.kept.start()
 
     def _remember(self, place: int) -> None:
-        """Give a node its journal, if the nodes have a folder."""
+        """Give a node of the host its journal, if the nodes have a folder."""
         if self.settings.state is not None:
             folder = self.settings.state / (f"journal-{place}" if place else "journal")
             journal = journal_of(self.nodes[place], folder, self.scheduler)
@@ -109,7 +111,7 @@ class Host:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether all nodes run machine code."""
+        """Whether all nodes of the host run machine code."""
         return all(node.stepper.compiled for node in self.nodes)
 
     def _sockets(self) -> list[socket.socket]:
@@ -145,7 +147,9 @@ class Host:
         )
 
     def _security(self, place: int) -> Security:
-        """Return the security of one of the nodes: its keys, or none on the development network."""
+        """Return the security of one of the host's nodes: its keys, or none on the development
+        network.
+        """
         settings, seed = self.settings, self.settings.seed
         if not settings.has_keys:
             node_id = own_id(settings.state, place) if seed is None else _drawn_id(seed, place)
@@ -156,7 +160,9 @@ class Host:
         return keyed
 
     def _link(self, sockets: Sequence[socket.socket]) -> None:
-        """Give each node its static peers; let the first one look for other processes."""
+        """Give each node of the host its static peers; let the first one look for other
+        processes.
+        """
         addresses: list[Address] = [node.endpoint.address for node in self.nodes]
         for place, others in enumerate(ring_with_chords(len(addresses), self.settings.degree)):
             self.nodes[place].links.static = [addresses[k] for k in others]
@@ -185,7 +191,9 @@ class Host:
         first.links.flush()
 
     def _compile(self) -> None:
-        """Change over to machine code: now, when another process has compiled it, or never."""
+        """Change the host's nodes over to machine code: now, when another process has compiled it,
+        or never.
+        """
         when = self.settings.compile
         if when == "never":
             return

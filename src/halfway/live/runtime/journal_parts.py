@@ -36,7 +36,7 @@ class RetainedMemory:
         return True
 
     def snapshot(self) -> Iterator[tuple[int, bytes]]:
-        """Yield a record for each value."""
+        """Yield a journal record for each retained value."""
         for version, body in self._values.values():
             yield RETAINED, version_bytes(version) + self._form.content(body)
 

@@ -16,7 +16,7 @@ class NodeOutlet:
         self._node, self.node_id = node, node.node_id
 
     def spread(self, body: EventBody) -> None:
-        """Let the system publish an event."""
+        """Let the system publish a kept event at the live node."""
         self._node.own_events.spread(body)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
@@ -34,15 +34,17 @@ class NodeOutlet:
         self._node.subscribe(topic_filter, callback)
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values that a filter matches."""
+        """Return the retained values that a filter matches, through the outlet of kept events."""
         return self._node.retained(topic_filter)
 
     def readers_here(self, topic: str | None = None) -> list[LocalSubscription]:
-        """Return the subscriptions of applications, or those of them that match a topic."""
+        """Return the subscriptions of applications through the outlet of kept events, or those that
+        match a topic.
+        """
         some = self._node.subscriptions
         found = some.all if topic is None else some.matching(topic)
         return [one for one in found if not one.filter.startswith(OWN)]
 
     def topic_hash(self, topic: str) -> int:
-        """Return the 64-bit hash of a topic."""
+        """Return the 64-bit hash of a topic through the outlet of kept events."""
         return self._node.subscriptions.hash_of(topic)

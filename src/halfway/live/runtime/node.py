@@ -88,7 +88,7 @@ class MeshNode:
         self.links.endpoint = self.endpoint
 
     def start(self) -> None:
-        """Start the system and the hellos."""
+        """Start the live node's system and hellos."""
         if self.face.node.kinds.starts:
             self.driver.command(self.scheduler.now(), int(START))
         self.links.start()
@@ -108,7 +108,7 @@ class MeshNode:
         self, topic: str, payload: bytes, *, level: Level = Level.BEST_EFFORT,
         retain: bool = False, expiry_s: float = float("inf"), properties: bytes = b"",
     ) -> None:  # fmt: skip
-        """Publish an event; wait while the node has no room. See `Mesh.publish`."""
+        """Publish an event at the live node; wait while it has no room. See `Mesh.publish`."""
         body = self._body(topic, payload, level, retain, expiry_s, properties)
         while self._is_full and not self._closed:
             self._room.clear()
@@ -140,7 +140,7 @@ class MeshNode:
         return self.endpoint.is_full or self._since_turn > AT_ONCE
 
     def _publish(self, body: EventBody) -> "asyncio.Future[None] | None":
-        """Publish an event; for an event to be kept, return the future of its write to the disk."""
+        """Publish an event at the live node; return the future of a kept event's write to disk."""
         self._publication = (self._publication + 1) % 2**32
         body = body._replace(publication=self._publication)
         on_disk = None
@@ -158,7 +158,7 @@ class MeshNode:
         return on_disk
 
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
-        """Send an event that no application receives; see `Routes.ask`. Returns its keys."""
+        """Send a live node's event for `Routes.ask`, to no application; return its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
         keys = self.own_events.spread(body._replace(probe=True), answered)
         self._turn()
@@ -182,18 +182,18 @@ class MeshNode:
         return made
 
     def unsubscribe(self, subscription: MeshSubscription) -> None:
-        """End a subscription; no effect on one that has ended."""
+        """End a subscription at the live node; no effect on one that has ended."""
         assert isinstance(subscription, LocalSubscription)
         self.stepper.before_change()
         self.subscriptions.remove(subscription)
         self._turn()
 
     def retained(self, topic_filter: str) -> list[Event]:
-        """Return the retained values that a filter matches."""
+        """Return the retained values of the live node that a filter matches."""
         return self.retained_values.matching(topic_filter)
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """Send a record of the driver to its neighbour, or to all of them."""
+        """Send a record of the live node's driver to its neighbour, or to all of them."""
         self.counts["transmissions"] += 1
         head, links = head_of(record), self.links.table.links()
         if head.next == EVERYONE:
@@ -232,7 +232,7 @@ class MeshNode:
         self, topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float,
         properties: bytes,
     ) -> EventBody:  # fmt: skip
-        """Return the body of an event to publish. Raises Refusal."""
+        """Return the body of an event that the live node publishes. Raises Refusal."""
         if self._closed:
             raise Refusal("closed", f"node {self.name}")
         if level is Level.KEPT and self.kept is None:
@@ -247,17 +247,17 @@ class MeshNode:
         self.drops.count(Drop.NO_ROOM)
 
     def refused(self) -> Drop:
-        """Count a record that the driver could not read, or that its checks refused."""
+        """Count a record that the live node's driver could not read, or that its checks refused."""
         why = Drop.UNREADABLE if self.stepper.unreadable() != 0 else Drop.REFUSED
         self.drops.count(why)
         return why
 
     def timer_ran(self) -> None:
-        """Send the frames of a timer after the other timers that are due have run."""
+        """Send the live node's frames of a timer after the other timers that are due have run."""
         self.scheduler.call_after_timers(self.links.flush)
 
     def _before_change(self) -> None:
-        """Send what waits, and let the log be taken: the neighbours change."""
+        """Send what waits at the live node, and let the log be taken: the neighbours change."""
         self.links.flush()
         self.stepper.before_change()
 
@@ -267,7 +267,7 @@ class MeshNode:
         )
 
     def _frame(self, peer: int, sort: int, content: bytes) -> None:
-        """Take a frame of a peer, if it is a neighbour."""
+        """Take a peer's frame at the live node, if the peer is a neighbour."""
         if not self.links.table.is_link(peer):
             self.drops.count(Drop.STRANGER)
         elif sort == FrameType.RETAINED:
@@ -276,7 +276,7 @@ class MeshNode:
             self.routes.take(peer, sort, content)
 
     def _handle(self, peer: int, content: bytes, body: EventBody | None) -> None:
-        """Let the driver handle a record of the peer, with the node's numbers of its topics."""
+        """Let the live node's driver handle a peer's record, with the node's own topic numbers."""
         begin = 1 + 8 * content[0]
         if int.from_bytes(content[begin + 4 : begin + 8], "little") != peer:
             self.drops.count(Drop.WRONG_SENDER)
@@ -306,7 +306,7 @@ class MeshNode:
             self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        """Send what waits, and let publishers go on if there is room."""
+        """End a turn of the live node: send what waits; publishers go on if there is room."""
         self._turning = False
         if self._closed:
             return

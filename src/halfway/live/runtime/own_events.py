@@ -31,7 +31,9 @@ class OwnEvents:
         self._before = face.before_publishing()
 
     def join(self) -> None:
-        """Take up the role of a publisher before the first event. A second call has no effect."""
+        """Take up the role of a publisher before the node's first own event. A second call has no
+        effect.
+        """
         commands, self._before = self._before, []
         for command in commands:
             self._run(command)

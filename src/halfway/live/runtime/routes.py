@@ -26,7 +26,7 @@ _MOST_WORDS = 63  # bytes of a name, and of a reason
 
 
 class Hop(NamedTuple):
-    """What one node did with a probe or a search."""
+    """A hop of a route: the act of one node on a probe or a search."""
 
     node: int
     parent: int  # the neighbour that it came from; the node itself where it began
@@ -41,7 +41,7 @@ class NeighbourTable(Protocol):
     """The neighbours of a node."""
 
     def links(self) -> list[int]:
-        """Return the ids of the neighbours of now."""
+        """Return the ids of the neighbours that routes can follow now."""
         ...
 
 
@@ -50,11 +50,11 @@ class NeighbourLinks(Protocol):
 
     @property
     def table(self) -> NeighbourTable:
-        """The neighbours."""
+        """The table of the neighbours that routes follow."""
         ...
 
     def send(self, peer: int, whole: bytes) -> None:
-        """Queue a frame for a neighbour."""
+        """Queue a frame of a route for a neighbour."""
         ...
 
 
@@ -84,11 +84,12 @@ class Routes:
         self._asked[key] = answered
 
     def end(self, key: EventKey) -> None:
-        """End the calls for a probe or a search of this node."""
+        """End the calls for a route's probe or search of this node."""
         self._asked.pop(key, None)
 
     def search(self, name: str, epoch: int, answered: Callable[[Hop, float], None]) -> EventKey:
-        """Search for a node by its name or id; call back as `ask` does. Returns the search's key.
+        """Search for the route to a node by its name or id; call back as `ask` does. Returns the
+        search's key.
 
         Only the route on which the search arrives first answers.
         """
@@ -124,13 +125,13 @@ class Routes:
             self._spread(key, hops + 1, wanted, but=peer)
 
     def reached(self, key: EventKey, peer: int, hops: int) -> None:
-        """Report a probe that a neighbour brought, the first time."""
+        """Report a route's probe that a neighbour brought, the first time."""
         if key not in self._tracked:
             self._track(key, _Tracked(peer, hops, self._now()))
             self._answer(key, PASSED_ON, 0)
 
     def ended(self, key: EventKey, why: str, subscriptions: int = 0) -> None:
-        """Report what became of a probe at this node."""
+        """Report what became of a route's probe at this node."""
         if key in self._tracked:
             self._answer(key, why, subscriptions)
 

@@ -93,27 +93,33 @@ class Settings:
 
     @property
     def static(self) -> list[Address]:
-        """The addresses of the peers."""
+        """The addresses of the static peers in the settings of live nodes."""
         return [address_of(peer) for peer in self.peers]
 
     @property
     def has_keys(self) -> bool:
-        """Whether the nodes have keys. Nodes without keys belong to the development network."""
+        """Whether the settings give the live nodes keys. Nodes without keys belong to the
+        development network.
+        """
         return self.key is not None
 
     @property
     def hash_key(self) -> bytes:
-        """The key of the topic hashes of a development network; with keys it is a secret."""
+        """The key of the topic hashes in the settings of a development network; with keys it is a
+        secret.
+        """
         return hashlib.blake2b(b"topics " + self.network.encode(), digest_size=32).digest()
 
     @property
     def network_id(self) -> int:
-        """32 bits, different for each development network."""
+        """The id of the network in the settings of live nodes: 32 bits, different for each
+        development network.
+        """
         return int.from_bytes(hashlib.blake2b(self.network.encode(), digest_size=4).digest())
 
 
 def address_of(peer: str) -> Address:
-    """Return the address in "host:port". Raises Problem for anything else."""
+    """Return an address of the settings in "host:port". Raises Problem for anything else."""
     host, colon, port = peer.rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 2**16:
         what = f"peer = '{peer}': expected HOST:PORT"
@@ -122,7 +128,7 @@ def address_of(peer: str) -> Address:
 
 
 def random_id() -> int:
-    """Return a new node id, 31 bits."""
+    """Return a new node id for the settings of a live node, 31 bits."""
     return int.from_bytes(os.urandom(4)) >> 1
 
 

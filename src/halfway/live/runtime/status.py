@@ -52,7 +52,7 @@ def status_of(host: Host, node: MeshNode) -> dict[str, Any]:
 
 
 def _kept(node: MeshNode) -> dict[str, Any] | None:
-    """Return the kept events of a node, or None without a journal."""
+    """Return the kept events in the status of a node, or None without a journal."""
     if node.kept is None:
         return None
     events, journal = node.kept.events, node.kept.journal

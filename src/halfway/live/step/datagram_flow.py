@@ -51,7 +51,9 @@ class FlowCounts(NamedTuple):
 
 
 def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
-    """Return where the records of each kind that carries an event have it."""
+    """Return where the records of each kind that carries an event have it, for the flow of
+    datagrams.
+    """
     found = {}
     for number in carrying(kinds):
         at, places = HEADER_BYTES, {}
@@ -98,7 +100,7 @@ class Flow:
         self.open(compiled=False)
 
     def open(self, *, compiled: bool) -> None:
-        """Find the entry points of the kernel's look-ups."""
+        """Find the entry points of the look-ups in the flow of datagrams."""
         if compiled:
             self.lent = lent(self.tables)
             self._find = entry_point(find_body, self.lent, 0, 0, 0)
@@ -108,7 +110,8 @@ class Flow:
             self._find, self._add = quiet(interpreted(find_body)), quiet(interpreted(add_body))
 
     def set_neighbours(self, node_ids: Iterable[int]) -> None:
-        """Give each neighbour a place, as long as there are places; those that left lose theirs.
+        """Give each neighbour a place in the flow of datagrams, as long as there are places; those
+        that left lose theirs.
 
         No datagram may wait.
         """
@@ -123,7 +126,7 @@ class Flow:
             tables.peer[place], self.place_of[node_id] = node_id, place
 
     def know_topic(self, hash64: int, number: int) -> None:
-        """Let the kernel know the number of a topic that the node has met."""
+        """Let the datagram kernel know the number of a topic that the node has met."""
         index = self.tables.topic_at
         first = hash64 % (len(index) // WAYS) * WAYS
         ways = index[first : first + WAYS].tolist()
@@ -131,11 +134,12 @@ class Flow:
             index[first + (ways.index(_FREE) if _FREE in ways else number % WAYS)] = number
 
     def slot_of(self, key: EventKey) -> int:
-        """Return the slot of the body of an event, or -1 if it is not here."""
+        """Return the slot of an event's body in the flow of datagrams, or -1 if it is not here."""
         return int(self._find(self.lent, *key))
 
     def add_body(self, key: EventKey, data: bytes, born: float, ends: float) -> int:
-        """Add a body that is not here, in its frame's form; times in seconds. Return its slot.
+        """Add a body that is not in the flow of datagrams yet, in its frame's form; times in
+        seconds. Return its slot.
 
         A body that no datagram has room for has a slot, and its bytes are not kept.
         """
@@ -147,18 +151,22 @@ class Flow:
         return slot
 
     def forget_body(self, key: EventKey) -> None:
-        """Forget a body, if it is here."""
+        """Forget a body in the flow of datagrams, if it is there."""
         slot = self.slot_of(key)
         if slot >= 0:
             self.tables.key[slot] = _FREE
 
     def has_body(self, slot: int, peer: int) -> bool:
-        """Return whether a neighbour has a body, or False for one without a slot."""
+        """Return whether a neighbour has a body by the flow of datagrams, or False for one without
+        a slot.
+        """
         place = self.place_of.get(peer)
         return slot >= 0 and place is not None and bool(self._holders[slot] >> place & 1)
 
     def note_holder(self, slot: int, peer: int) -> None:
-        """Note that a neighbour has a body; no effect for one without a slot."""
+        """Note in the flow of datagrams that a neighbour has a body; no effect for one without a
+        slot.
+        """
         place = self.place_of.get(peer)
         if slot >= 0 and place is not None:
             self._holders[slot] |= 1 << place
@@ -180,7 +188,9 @@ class Flow:
         ]
 
     def taken_counts(self) -> FlowCounts:
-        """Take how many records passed through the kernel since the last call."""
+        """Take the counts of records that passed through the flow of datagrams since the last
+        call.
+        """
         tally = self._tally
         counts = FlowCounts(tally[RECEIVED], tally[SENT], tally[TRANSMITTED])
         tally[RECEIVED] = tally[SENT] = tally[TRANSMITTED] = 0
@@ -188,8 +198,8 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return an interpreted kernel with its first arguments, where unsigned integers wrap around
-    without a warning.
+    """Return an interpreted kernel for the flow of datagrams with its first arguments, where
+    unsigned integers wrap around without a warning.
     """
 
     def call(*arguments: Any) -> Any:

@@ -47,7 +47,7 @@ REASONS = 8
 
 @inlined
 def _number_of(tables, flow, hash64):
-    """Return the node's number of a topic, or NONE if the index does not have it."""
+    """Return the datagram kernel's number of a topic, or NONE if the index does not have it."""
     sets = np.uint64(flow.topic_at.shape[0] // WAYS)
     first = np.int64(hash64 % sets) * WAYS
     for k in range(first, first + WAYS):
@@ -61,7 +61,9 @@ def _number_of(tables, flow, hash64):
 
 @inlined
 def _has_numbers(tables, flow, at, topics):
-    """Return whether all listed topics have numbers; they are in `numbers` then."""
+    """Return whether all topics that a record in a datagram lists have numbers; they are in
+    `numbers` then.
+    """
     for k in range(topics):
         number = _number_of(tables, flow, taken(tables.inbox, at + _TOPIC_BYTES * k, 8))
         if number < 0:
@@ -77,7 +79,9 @@ def _word_in(buffer, at):
 
 @inlined
 def _is_known(tables, flow, place, at, end):
-    """Return whether a compact record is the sender's own, and the body of its event is here."""
+    """Return whether a compact record in a datagram is the sender's own, and the body of its event
+    is here.
+    """
     inbox = tables.inbox
     if end - at < HEADER_BYTES or _word_in(inbox, at + 4) != flow.peer[place]:
         return False
@@ -94,7 +98,9 @@ def _is_known(tables, flow, place, at, end):
 
 @inlined
 def _take_record(door, tables, flow, place, at, end):
-    """Let the node handle a RECORD frame's content; return DONE, or why `take` stops here."""
+    """Let the datagram kernel's node handle a RECORD frame's content; return DONE, or why `take`
+    stops here.
+    """
     if at >= end:
         return OTHER
     topics = np.int64(tables.inbox[at])
@@ -116,7 +122,9 @@ def _take_record(door, tables, flow, place, at, end):
 
 @inlined
 def _take_body(tables, flow, place, at, end):
-    """Note that a neighbour has a body; return DONE, or OTHER for a body that is not here."""
+    """Note in the datagram kernel that a neighbour has a body; return DONE, or OTHER for a body
+    that is not here.
+    """
     if end - at < KEY_BYTES:
         return OTHER
     inbox = tables.inbox
@@ -129,7 +137,7 @@ def _take_body(tables, flow, place, at, end):
 
 @kernel
 def take(door, tables, flow, place, at, end):
-    """Take the frames in inbox[at:end] of the neighbour at a place.
+    """Take the frames of a datagram, inbox[at:end], from the neighbour at a place.
 
     Return where it stopped, times REASONS, plus why. With LEFT, the emissions are for Python.
     """
@@ -150,7 +158,8 @@ def take(door, tables, flow, place, at, end):
 
 @kernel
 def spread(tables, flow):
-    """Write the emissions that leave at once behind the frames of their receivers.
+    """Write the datagram kernel's emissions that leave at once behind the frames of their
+    receivers.
 
     What remains in the emissions is for Python: timers, reports, and what has no place here.
     """
@@ -174,7 +183,9 @@ def _spread_all(tables, flow):
 
 @apart
 def _spread(tables, flow, slot, k):
-    """Write an emission for its receivers; False, and no effect, where Python has to do it."""
+    """Write an emission of the datagram kernel for its receivers; False, and no effect, where
+    Python has to do it.
+    """
     record = tables.out.pool[slot]
     body, first, last = NONE, 0, PLACES
     if flow.event_at[record.kind, LEAST] > 0:

@@ -18,7 +18,7 @@ PUBLISHER, EPOCH, EVENT, LEAST = range(4)
 
 
 class DatagramTables(NamedTuple):
-    """What the datagram kernel knows of a node's neighbours, topics and bodies.
+    """The tables in which the datagram kernel finds a node's neighbours, topics and bodies.
 
     `topic_at` and `body_at` are indexes of sets of `WAYS` entries, -1 where there is none. An
     index is a cache: what it does not have, Python looks up. The bytes of a body have a place in
@@ -48,7 +48,7 @@ class DatagramTables(NamedTuple):
 
 @inlined
 def _set_of(publisher, epoch, number, entries):
-    """Return the first entry of the set of an event."""
+    """Return the first entry of an event's set in the tables of the datagram kernel."""
     mixed = np.uint64(publisher) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.uint64(epoch) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed += np.uint64(number) * np.uint64(0x165667B19E3779F9)
@@ -81,7 +81,9 @@ def find_body(flow, publisher, epoch, number):
 
 @kernel
 def add_body(flow, publisher, epoch, number, size):
-    """Make room for a body that is not here; return its slot. The caller writes its bytes."""
+    """Make room in the datagram tables for a body that is not here; return its slot. The caller
+    writes its bytes.
+    """
     slot, room = flow.tally[NEXT_SLOT], flow.arena.shape[0]
     flow.tally[NEXT_SLOT] = (slot + 1) % flow.key.shape[0]
     begin = flow.tally[WRITTEN]

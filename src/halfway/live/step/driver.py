@@ -13,10 +13,10 @@ from halfway.live.step.timers import Timers
 
 
 class Surroundings(Protocol):
-    """What surrounds a driver: its network and its application."""
+    """The network and the application around a driver."""
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """Transmit a record to the neighbour `record.next`, or to all of them.
+        """Transmit a record of the driver to the neighbour `record.next`, or to all of them.
 
         data: the content of a RECORD frame. The record is the driver's again after the call.
         """
@@ -27,7 +27,9 @@ class Surroundings(Protocol):
         ...
 
     def timer_ran(self) -> None:
-        """Take note that a timer has run: what the node sent waits for the end of the turn."""
+        """Take note that a driver's timer has run: what the node sent waits for the end of the
+        turn.
+        """
         ...
 
     def no_room(self) -> object:
@@ -59,7 +61,9 @@ class Driver:
     def command(
         self, now: float, kind: int, topic: int = -1, arg: int = 0, event: int = -1
     ) -> bool:
-        """Let the node handle a command. Return False if it is refused, or there is no room."""
+        """Let the driver's node handle a command. Return False if it is refused, or there is no
+        room.
+        """
         self._set_time(now)
         try:
             accepted = self.stepper.command(kind, topic, arg, event)
@@ -69,7 +73,7 @@ class Driver:
         return accepted
 
     def receive(self, now: float, data: bytes, topics: list[int], travelled_s: float = 0.0) -> bool:
-        """Let the node handle a compact record.
+        """Let the driver's node handle a compact record.
 
         Return False if it is refused, or there is no room.
         """
@@ -82,7 +86,8 @@ class Driver:
         return accepted
 
     def take(self, now: float, peer: int, frames: bytes, at: int) -> int:
-        """Let the node handle the frames of a peer from a place in them on, as machine code.
+        """Let the driver's node handle the frames of a peer from a place in them on, as machine
+        code.
 
         Return where the first frame is that the caller has to handle, or the end: the driver takes
         what neighbours send, once the node is compiled.
@@ -116,7 +121,7 @@ class Driver:
         return False
 
     def restart(self) -> None:
-        """Void all that waits at the node, as a crash does. Its memory stays."""
+        """Void all that waits in the driver of a node, as a crash does. The node's memory stays."""
         self._life += 1
         self.stepper.release_all()
 
@@ -128,7 +133,7 @@ class Driver:
             self.stepper.set_time(now, into=travelled_s - now, out_of=now)
 
     def _pass_on(self, *, is_spread: bool = False) -> None:
-        """Pass on what the node emitted, in the order in which the handler emitted it."""
+        """Pass on what the driver's node emitted, in the order in which the handler emitted it."""
         if not is_spread and self.stepper.flow is not None and self.stepper.compiled:
             self.stepper.spread()
         for one in self.stepper.emissions():
@@ -142,7 +147,7 @@ class Driver:
                 self._timers.push(one.at, self._due, (self._life, one))
 
     def _due(self, now: float, timer: tuple[int, Emission]) -> None:
-        """Go on with a record that waited, unless the node has been down since."""
+        """Go on with a record that waited in the driver, unless the node has been down since."""
         life, one = timer
         if life == self._life:
             self._set_time(now)

@@ -42,7 +42,9 @@ class BedNode:
         self.links = links
 
     def transmit(self, record: Any, data: bytes) -> None:
-        """Transmit to one neighbour or to all of them: they receive it after the delay."""
+        """Transmit in the memory bed to one neighbour or to all of them: they receive it after the
+        delay.
+        """
         to = int(record["next"])
         everyone = to == EVERYONE
         self._bed.fly(self, data, self.links if everyone else [self._bed.row_of.get(to, -1)])
@@ -54,17 +56,17 @@ class BedNode:
         self.stepper.tables.incarnation[0] += 1
 
     def report(self, record: Any) -> None:
-        """Keep a report to the application."""
+        """Keep a node's report to its application in the memory bed."""
         self._bed.reports.append((self.row, record.copy()))
 
     def timer_ran(self) -> None:
-        """Do nothing: everything is on its way."""
+        """Do nothing: in the memory bed everything is on its way."""
 
     def no_room(self) -> None:
-        """Take note of nothing: the driver counts what it dropped."""
+        """Do nothing: in the memory bed the driver counts what it dropped."""
 
     def refused(self) -> None:
-        """Do nothing: the checks count it."""
+        """Do nothing: in the memory bed the checks count the refused records."""
 
 
 class MemoryBed:
@@ -93,11 +95,13 @@ class MemoryBed:
         self.nodes = [self.node_type(self, row, make(row), links[row]) for row in range(len(links))]
 
     def ids_next_to(self, node_id: int) -> npt.NDArray[np.int32]:
-        """Return the node ids in reach of a node, in ascending order."""
+        """Return the node ids in reach of a node of the memory bed, in ascending order."""
         return np.sort(self.node_ids[list(self.links[self.row_of[node_id]])])
 
     def post(self, at: float, row: int, kind: int, topic: int, arg: int, event: int) -> None:
-        """Post a command, due at a time (seconds); it is lost if the node is down then."""
+        """Post a command to a node of the memory bed, due at a time (seconds); it is lost if the
+        node is down then.
+        """
         self.timers.push(at, self._command, (self.nodes[row], kind, topic, arg, event))
 
     def set_up(self, row: int, up: bool, *, forgets: bool = False) -> None:
@@ -112,14 +116,16 @@ class MemoryBed:
                 self.timers.push(self.now, self._command, (node, int(START), -1, 0, -1))
 
     def run(self, until: float) -> None:
-        """Run everything that is due up to a time (seconds, inclusive)."""
+        """Run the memory bed: everything that is due up to a time (seconds, inclusive)."""
         while self.timers.next_at() <= until:
             self.now = self.timers.next_at()
             self.timers.run_next()
         self.now = until
 
     def fly(self, sender: BedNode, data: bytes, to: Sequence[int]) -> None:
-        """Let a transmission arrive at rows; those out of the sender's reach do not receive it."""
+        """Let a transmission in the memory bed arrive at rows; those out of the sender's reach do
+        not receive it.
+        """
         for row in to:
             if row in sender.links:
                 link = sender.row, row
@@ -141,7 +147,9 @@ class MemoryBed:
 
 
 def listed_in(data: bytes) -> tuple[list[int], int]:
-    """Return the topics that a RECORD frame's content lists, and where its record begins."""
+    """Return the topics that a RECORD frame's content in the memory bed lists, and where its record
+    begins.
+    """
     at = 1 + 8 * data[0]
     return np.frombuffer(data, "<u8", data[0], 1).tolist(), at
 
@@ -149,7 +157,9 @@ def listed_in(data: bytes) -> tuple[list[int], int]:
 def given_neighbourhood(
     own: npt.NDArray[np.int32], reported: Sequence[npt.NDArray[np.int32]]
 ) -> Neighbourhood:
-    """Return the neighbourhood of one live node: its own list, and the list of each neighbour."""
+    """Return the neighbourhood that the memory bed gives one live node: its own list, and the list
+    of each neighbour.
+    """
     lists = [own, *reported]
     ends = np.cumsum([len(one) for one in lists]).astype(np.uint32)
     place = np.full(int(ends[-1]), -1, np.int32)

@@ -90,12 +90,14 @@ class Stepper:
         return self._pool
 
     def compile(self) -> None:
-        """Change over from interpreted to machine code, which is loaded or compiled here."""
+        """Change the stepper over from interpreted to machine code, which is loaded or compiled
+        here.
+        """
         self.compiled = True
         self._open()
 
     def is_stored(self) -> bool:
-        """Return whether `compile` finds all machine code in the compile cache."""
+        """Return whether the stepper's `compile` finds all machine code in the compile cache."""
         node, tables = self.node, self.tables
         if not is_compiled(node.state, node.rules, self.neighbourhood, tables.out):
             return False
@@ -105,12 +107,14 @@ class Stepper:
         return all(is_stored(one, *self._given(one, given), *_EXAMPLES[one]) for one in steps)
 
     def set_time(self, now: float, *, into: float = 0.0, out_of: float = 0.0) -> None:
-        """Set the time of the next steps (seconds), and what ages grow by on the way in and out."""
+        """Set the time of the stepper's next steps (seconds), and what ages grow by on the way in
+        and out.
+        """
         seconds = self._seconds
         seconds[NOW], seconds[AGED_IN], seconds[AGED_OUT] = now, into, out_of
 
     def command(self, kind: int, topic: int = -1, arg: int = 0, event: int = -1) -> bool:
-        """Let the node handle a command of its application.
+        """Let the stepper's node handle a command of its application.
 
         Return False if it does not pass the door.
 
@@ -124,12 +128,15 @@ class Stepper:
         return bool(self._step(slot, int(FROM_APPLICATION)))
 
     def wake(self, slot: int) -> bool:
-        """Let the node handle a record that it sent to itself, and whose delay is over."""
+        """Let the stepper's node handle a record that it sent to itself, and whose delay is
+        over.
+        """
         self.make_room()
         return bool(self._step(slot, int(FROM_SELF)))
 
     def receive(self, data: bytes, topics: list[int]) -> bool:
-        """Let the node handle a compact record of a neighbour. Return False if it is refused.
+        """Let the stepper's node handle a compact record of a neighbour. Return False if it is
+        refused.
 
         topics: the node's numbers of the topics that the frame lists. Raises NoRoom.
         """
@@ -150,11 +157,12 @@ class Stepper:
         ]
 
     def transmit(self, slot: int) -> None:
-        """Make a record that waited the one emission of a step, as of now."""
+        """Let the stepper of a node emit only the waiting record of a slot, as of now."""
         self._transmit(slot)
 
     def take(self, place: int, frames: bytes, at: int) -> tuple[int, int]:
-        """Take the frames of the neighbour at a place; return where and why it stopped.
+        """Let the stepper take the frames of the neighbour at a place; return where and why it
+        stopped.
 
         See `datagram_kernel.take`. Only a node that is compiled has this.
         """
@@ -164,45 +172,47 @@ class Stepper:
         return stopped, why
 
     def spread(self) -> None:
-        """Let the datagram kernel send what leaves at once; `emissions` has the rest."""
+        """Let the stepper's datagram kernel send what leaves at once; `emissions` has the rest."""
         if self._tally[EMITTED]:
             self._spread()
 
     def release(self, slot: int) -> None:
-        """Free the slot of an emission that is done with."""
+        """Free the slot of a stepper's emission that is done with."""
         out = self.tables.out
         out.free[out.tally[0]] = slot
         out.tally[0] += 1
 
     def release_all(self) -> None:
-        """Free every slot: what waited is void, as when the node goes down."""
+        """Free every slot of the stepper: what waited is void, as when the node goes down."""
         out = self.tables.out
         slots = len(out.free)
         out.free[:] = np.arange(slots - 1, -1, -1, dtype=np.uint32)
         out.tally[0] = slots
 
     def refusals(self) -> dict[str, int]:
-        """Return the records refused at the door so far, by reason."""
+        """Return the records refused at the stepper's door so far, by reason."""
         counts = self.tables.checks.refused.tolist()
         return {why: count for why, count in zip(REASONS, counts, strict=True) if count}
 
     def unreadable(self) -> int:
-        """Return why the last record that came in could not be read, or 0 if it could."""
+        """Return why the stepper could not read the last record that came in, or 0 if it could."""
         return int(self.tables.tally[UNREADABLE])
 
     def before_change(self) -> None:
-        """Let the reader of the log take it: the log is full, or the node's surroundings change."""
+        """Let the reader of the stepper's log take it: the log is full, or the node's surroundings
+        change.
+        """
         if self.on_log is not None:
             self.on_log()
 
     def take_log(self) -> npt.NDArray[np.void]:
-        """Take the records (MESSAGE) that reached the handler since the last call."""
+        """Take the records (MESSAGE) that reached the stepper's handler since the last call."""
         count = int(self.tables.tally[LOGGED])
         self.tables.tally[LOGGED] = 0
         return self.tables.log[:count].copy()
 
     def reenter(self, record: npt.NDArray[np.void]) -> None:
-        """Let the handler have a record of a log again, as it was; drop what it emits."""
+        """Let the stepper's handler have a record of a log again, as it was; drop what it emits."""
         out = self.tables.out
         free = int(out.tally[0])
         if self.compiled:
@@ -255,7 +265,7 @@ class Stepper:
             )
 
     def _given(self, step: Any, tables: Any) -> tuple[Any, ...]:
-        """Return the first arguments of each call of a step."""
+        """Return the first arguments of each call of the stepper's record kernel."""
         flow = () if self.flow is None else (self.flow.lent,)
         return {
             record_kernel.transmit: (tables,), datagram_kernel.spread: (tables, *flow),

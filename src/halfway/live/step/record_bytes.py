@@ -17,7 +17,7 @@ assert _COMMAND.size == MESSAGE.itemsize
 
 
 class RecordHead(NamedTuple):
-    """What Python needs of the header of a record."""
+    """The fields of a record's header that Python needs."""
 
     kind: int
     hops: int
@@ -31,7 +31,7 @@ class RecordHead(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """The key of its event: publisher, epoch, number."""
+        """The key of the event in a record's header bytes: publisher, epoch, number."""
         return self.publisher, self.epoch, self.event
 
 

@@ -24,7 +24,7 @@ EMITTED, LOGGED, REFUSED, UNREADABLE = 0, 1, 2, 3  # places of `tally`
 
 
 class StepTables(NamedTuple):
-    """What a step works on beside the node's state. Slots are those of the outbox's pool."""
+    """The arrays of a driver step beside the node's state. Slots are those of the outbox's pool."""
 
     out: Outbox
     rows: npt.NDArray[np.uint8]  # [slots + 1, 128] the bytes of the pool
@@ -55,7 +55,7 @@ def _add_age(tables, record, seconds):
 
 @inlined
 def released(tables, slot):
-    """Free a slot."""
+    """Free a slot that the record kernel is done with."""
     tables.out.free[np.uint32(tables.out.tally[0])] = np.uint32(slot)
     tables.out.tally[0] += 1
 
@@ -164,7 +164,7 @@ def receive(door, tables, begin, end, topics):
 
 @kernel
 def transmit(tables, slot):
-    """Make a record that waited the one emission of a step, as of now."""
+    """Make a waiting record the only emission of the record kernel's step, as of now."""
     tables.slot[0], tables.towards[0] = slot, driver.TO_NETWORK
     tables.span[0, 0], tables.span[0, 1] = 0, _encoded(tables, slot, 0)
     tables.tally[EMITTED] = 1

@@ -82,7 +82,9 @@ def _row(part: Part, numbered: bool) -> tuple[float, ...]:
 
 @inlined
 def put(buffer, at, word, size):
-    """Write the low `size` bytes of a word, little-endian; return where they end."""
+    """Write the low `size` bytes of a word into the wire form of a record, little-endian; return
+    where they end.
+    """
     for k in range(size):
         buffer[at + k] = np.uint8((word >> np.uint64(8 * k)) & np.uint64(255))
     return at + size
@@ -90,7 +92,7 @@ def put(buffer, at, word, size):
 
 @inlined
 def taken(buffer, at, size):
-    """Return the word in `size` bytes, little-endian."""
+    """Return the word in `size` bytes of a record's wire form, little-endian."""
     word = np.uint64(0)
     for k in range(size):
         word |= np.uint64(buffer[at + k]) << np.uint64(8 * k)
@@ -99,7 +101,7 @@ def taken(buffer, at, size):
 
 @inlined
 def signed(word, size):
-    """Return the signed number in the low `size` bytes of a word."""
+    """Return the signed number in the low `size` bytes of a word of a record's wire form."""
     if size < 8 and (word >> np.uint64(8 * size - 1)) & np.uint64(1) == np.uint64(1):
         word |= np.uint64(0xFFFFFFFFFFFFFFFF) << np.uint64(8 * size)
     return np.int64(word)
@@ -141,7 +143,9 @@ def _place_of(listed, count, topic):
 
 @apart
 def listed_topics(wire, record, row, listed):
-    """List the topics of a record, by the node's numbers, each once; return how many they are."""
+    """List the topics in a record's wire form, by the node's numbers, each once; return how many
+    they are.
+    """
     count = 0
     for p in range(wire.first[record.kind], wire.first[record.kind + 1]):
         if wire.topic[p] == 1:
@@ -155,7 +159,7 @@ def listed_topics(wire, record, row, listed):
 
 @apart
 def encode(wire, record, row, hashes, listed, buffer, at):
-    """Write a record as a RECORD frame's content; return where it ends.
+    """Write the wire form of a record as a RECORD frame's content; return where it ends.
 
     row: [128] the bytes of the record. hashes: [topics] 64 bits of each topic, by the node's
     number. listed: [MOST_TOPICS] scratch. The buffer has MOST_BYTES of room.
@@ -185,7 +189,8 @@ def encode(wire, record, row, hashes, listed, buffer, at):
 
 @apart
 def decode(wire, record, row, numbers, topics, buffer, at, end):
-    """Read a compact record behind its list of topics into a blank record; return FITS, or why not.
+    """Read the wire form of a record behind its list of topics into a blank record; return FITS, or
+    why not.
 
     row: [128] the bytes of the record. numbers: [topics] the node's numbers of the listed topics.
     The record has not passed the check at the door yet. Only bytes that `encode` writes fit: the
@@ -214,8 +219,8 @@ def decode(wire, record, row, numbers, topics, buffer, at, end):
 
 @inlined
 def _read_part(wire, p, record, row, numbers, listed, buffer, at):
-    """Read part p of a record; return where it ends, -1 for bytes that are not one, and how many of
-    the listed topics the record has named by then.
+    """Read part p of a record's wire form; return where it ends, -1 for bytes that are not one, and
+    how many of the listed topics the record has named by then.
     """
     bad, count, end = np.int64(-1), wire.entries[p], buffer.shape[0]
     if wire.varies[p] == 1:

@@ -22,7 +22,7 @@ class Command(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a live node of a system is made from: nothing of it is learnt."""
+    """The values from which a live node of a system is made. The node learns none of them."""
 
     node_id: int
     key: int  # of the hashes that all nodes of a network share, 63 bits
@@ -46,7 +46,7 @@ class Face:
         self.node = self._node()
 
     def _node(self) -> SystemNode:
-        """Make the node, interpreted: on a fresh machine nothing is compiled yet."""
+        """Make the node of a live face, interpreted: on a fresh machine nothing is compiled yet."""
         module, limits = self.module, self.setting.limits
         rules = module.Rules(**self.values)
         known = {
@@ -77,10 +77,10 @@ class Face:
         )
 
     def forget(self, topic: int) -> None:
-        """Forget a topic whose subscription has ended."""
+        """Forget in a live face a topic whose subscription has ended."""
 
     def before_publishing(self) -> list[Command]:
-        """Return the commands before the node's first publication."""
+        """Return the commands of a live face before the node's first publication."""
         return []
 
 
@@ -92,6 +92,6 @@ class RumorFace(Face):
 
 
 def made(function: Any, *given: Any, **named: Any) -> Any:
-    """Return the result of a function that makes a state, interpreted."""
+    """Return the result of a live face's function that makes a state, interpreted."""
     with np.errstate(over="ignore"):
         return interpreted(function)(*given, **named)

@@ -67,12 +67,14 @@ class WalkOverlayFace(Face):
         return [Command(int(SUBSCRIBE), entry)]
 
     def unsubscribe(self, topic: int) -> list[Command]:
-        """End the subscription of the topic's entry; the entry is free afterwards."""
+        """End the walk overlay's subscription of the topic's entry; the entry is free
+        afterwards.
+        """
         found = np.flatnonzero(self._catalogue.topic == topic)
         return [Command(int(UNSUBSCRIBE), int(found[0]))] if len(found) else []
 
     def forget(self, topic: int) -> None:
-        """Free the entry of a topic whose subscription has ended."""
+        """Free the walk overlay's entry of a topic whose subscription has ended."""
         self._catalogue.topic[self._catalogue.topic == topic] = _UNUSED
 
     def before_publishing(self) -> list[Command]:

@@ -75,11 +75,13 @@ class TraceFolder:
 
     @property
     def rows(self) -> int:
-        """The rows so far, those that wait for the disk included."""
+        """The rows in the trace folder so far, those that wait for the disk included."""
         return sum(one.rows for one in self._traces)
 
     def close(self) -> int:
-        """Write what waits; return the number of rows. Raises the Problem of a file."""
+        """Close the trace folder: write what waits; return the number of rows. Raises the Problem
+        of a file.
+        """
         self._open = False
         for one in self._traces:
             one.write()
@@ -96,7 +98,9 @@ class TraceFolder:
             one.node.scheduler.after(self._every_s, self._due, one)
 
     def _write(self, node: MeshNode, rows: int, write: Callable[[], list[Path]]) -> bool:
-        """Let the disk have a file, in order. Return False if too much waits for it."""
+        """Let the disk have a file of the trace folder, in order. Return False if too much waits
+        for it.
+        """
         self._reap()
         if sum(one.rows for one in self._writes) + rows > MOST_WAITING_ROWS:
             node.drops.count(Drop.TRACE, rows)
@@ -105,7 +109,7 @@ class TraceFolder:
         return True
 
     def _keep(self, write: Callable[[], list[Path]]) -> None:
-        """Write a file, and remove the oldest ones above the limit of bytes."""
+        """Write a file of the trace folder, and remove the oldest ones above the limit of bytes."""
         for path in write():
             self._files.append((path, path.stat().st_size))
             self._bytes += self._files[-1][1]
@@ -115,7 +119,9 @@ class TraceFolder:
             self._bytes -= size
 
     def _reap(self) -> None:
-        """Forget what is on disk, and count what could not be written."""
+        """Forget the files of the trace folder that are on disk, and count those that could not be
+        written.
+        """
         waiting = [one for one in self._writes if not one.done.done()]
         for one in self._writes:
             error = one.done.exception() if one.done.done() else None
@@ -155,22 +161,24 @@ class NodeTrace:
         node.on_report = self._report
 
     def detach(self) -> None:
-        """Leave the node as it was."""
+        """Detach the trace from its node, and leave the node as it was."""
         self.node.stepper.on_log, self.node.links.clock = None, None
         self.node.on_report = lambda _record: None
 
     def reading(self) -> bytes:
-        """Return the hybrid logical clock for a datagram: after all that the node had so far."""
+        """Return the hybrid logical clock of a traced node for a datagram: after all that the node
+        had so far.
+        """
         self._take()
         return self.clock.reading()
 
     def take(self, content: bytes) -> None:
-        """Take the clock of a node that was heard. Raises ValueError for other bytes."""
+        """Take the clock of a node that a traced node heard. Raises ValueError for other bytes."""
         self._take()
         self.clock.take(content)
 
     def write(self) -> None:
-        """Write a file with what came since the last one, if anything did."""
+        """Write a file of the trace folder with what came since the last one, if anything did."""
         self._take()
         self._offset_s = self._wall() - self.node.scheduler.now()
         drops = self._new_drops()
@@ -198,12 +206,14 @@ class NodeTrace:
         return b"".join(one.tobytes() for one in arrays(self.node.stepper.node.state))
 
     def _before_change(self) -> None:
-        """Take the records that came before a change of the neighbourhood or of the rules."""
+        """Take the records for a trace folder that came before a change of the neighbourhood or of
+        the rules.
+        """
         self._take()
         self._is_around_old = True
 
     def _take(self) -> None:
-        """Stamp the records that the handler had since the last call."""
+        """Stamp the records of a trace folder that the handler had since the last call."""
         records = self.node.stepper.take_log()
         if not len(records):
             return
@@ -216,7 +226,7 @@ class NodeTrace:
             self.write()
 
     def _note_around(self) -> None:
-        """Note what is around the handler, where it is not what it was."""
+        """Note in the trace what is around the handler, where it is not what it was."""
         self._is_around_old = False
         around = b"".join(one.tobytes() for one in around_of(self.node.stepper))
         if around != self._around:
@@ -242,7 +252,7 @@ class NodeTrace:
     def _write_whole(
         self, table: Any, number: int, replayed: Callable[[], bytes]
     ) -> list[Path]:  # fmt: skip
-        """Write the file and what its replay needs; return both."""
+        """Write the trace file and what its replay needs; return both."""
         from pyarrow import parquet
 
         boot = self.node.identity.incarnation

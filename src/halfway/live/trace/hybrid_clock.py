@@ -22,7 +22,9 @@ class HybridClock:
         self.refused = 0  # readings of other nodes too far ahead
 
     def tick(self) -> int:
-        """Return the time of an event at this node, later than the time of every earlier event."""
+        """Return the hybrid logical time of an event at this node, later than the time of every
+        earlier event.
+        """
         self._last = max(self._last + 1, self._physical() << COUNTER_BITS)
         return self._last
 

@@ -26,7 +26,7 @@ _MOST_PART = 1 << 30
 
 
 def head_of(node: MeshNode) -> dict[str, Any]:
-    """Return what a replay needs to make the node's handler again."""
+    """Return the head of a recording: what a replay needs to make the node's handler again."""
     return {
         "system": node.identity.system, "options": node.face.values, "node": node.name,
         "id": node.node_id, "incarnation": node.identity.incarnation,
@@ -36,7 +36,9 @@ def head_of(node: MeshNode) -> dict[str, Any]:
 
 
 def around_of(stepper: Stepper) -> list[npt.NDArray[Any]]:
-    """Return the arrays that a handler reads and does not write: neighbourhood and catalogue."""
+    """Return the surroundings in a recording: the arrays that a handler reads and does not write,
+    neighbourhood and catalogue.
+    """
     return [*arrays(stepper.neighbourhood), *arrays(stepper.node.rules)]
 
 
@@ -60,7 +62,7 @@ def parts_in(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 def state_file(
     head: dict[str, Any], before: bytes, parts: Sequence[tuple[bytes, bytes]], behind: bytes
 ) -> bytes:
-    """Return the content of the hidden file beside a Parquet file.
+    """Return the content of the hidden file beside a recording's Parquet file.
 
     before, behind: the bytes of the state at the beginning and at the end of the file.
     """
@@ -82,5 +84,5 @@ def opened_state_file(content: bytes) -> bytes:
 
 
 def beside(path: Path) -> Path:
-    """Return the hidden file beside a Parquet file."""
+    """Return the hidden file beside a recording's Parquet file."""
     return path.with_name(f".{path.stem}.state")

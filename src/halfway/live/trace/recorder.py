@@ -52,7 +52,7 @@ class Recorder:
         node.stepper.on_log = self._write
 
     def close(self) -> int:
-        """Complete the file; return how many records it has."""
+        """Complete the recording; return how many records it has."""
         self._write()
         self._node.stepper.on_log = None
         end = {"digest": state_digest(self._node.stepper.node.state), "records": self._count}
@@ -69,7 +69,8 @@ class Recorder:
         self._part(STATE, b"".join(one.tobytes() for one in arrays(node.stepper.node.state)))
 
     def _write(self) -> None:
-        """Write what is around the handler, if it has changed, and the records since the last call.
+        """Write into the recording what is around the handler, if it has changed, and the records
+        since the last call.
 
         The node calls this before a change, so that all these records came before it.
         """

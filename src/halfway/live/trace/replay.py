@@ -95,7 +95,9 @@ class _Made:
         raise Problem("the trace ends too early", where=str(path), remedy=remedy)
 
     def _stepper_of(self, head: dict[str, Any]) -> tuple[Stepper, dict[str, Any]]:
-        """Return the handler of a head: the handler of the last head, if only the time differs."""
+        """Return the handler for the replay of a head: the handler of the last head, if only the
+        time differs.
+        """
         same = {**head, "at": None} == {**self._head, "at": None}
         if self._stepper is None or not same:
             self._head, self._stepper = head, _stepper(head)
@@ -103,8 +105,8 @@ class _Made:
 
 
 def _content(path: Path) -> tuple[bytes, Callable[[bytes], npt.NDArray[np.void]], str]:
-    """Return the parts of a file, what gives the rows of a part, and the remedy if the end is
-    missing.
+    """Return the parts of a file to replay, what gives the rows of a part, and the remedy if the
+    end is missing.
     """
     if path.suffix != _PARQUET:
         content = path.read_bytes()
@@ -142,7 +144,7 @@ class _Rows:
                 self._records[name] = column.to_numpy()
 
     def next(self, part: bytes) -> npt.NDArray[np.void]:
-        """Take the next rows. Raises Problem where the file has fewer."""
+        """Take the next rows to replay. Raises Problem where the file has fewer."""
         count = int.from_bytes(part, "little")
         found = self._records[self._at : self._at + count]
         self._at += count
@@ -170,7 +172,7 @@ def _stepper(head: dict[str, Any]) -> Stepper:
 
 
 def _fill(targets: list[Any], content: bytes, path: Path) -> None:
-    """Write the arrays of a part into the arrays of the node."""
+    """Write the arrays of a replayed part into the arrays of the node."""
     if sum(one.nbytes for one in targets) != len(content):
         raise Problem("the trace is of another version of the system", where=str(path))
     at = 0

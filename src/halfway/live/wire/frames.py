@@ -86,12 +86,12 @@ def frame_at(datagram: bytes, at: int) -> tuple[int, bytes, int]:
 
 
 def key_bytes(key: tuple[int, int, int]) -> bytes:
-    """Return the key of an event: publisher, epoch, number."""
+    """Return the key of an event in a frame: publisher, epoch, number."""
     return _KEY.pack(*key)
 
 
 def key_in(content: bytes) -> tuple[int, int, int]:
-    """Return the key of an event at the beginning of a frame. Raises ValueError if it is none."""
+    """Return the key of an event at the beginning of a frame. Raises ValueError for a short one."""
     if len(content) < KEY_BYTES:
         raise ValueError("too short")
     publisher, epoch, number = _KEY.unpack_from(content)
@@ -142,7 +142,7 @@ def ping_bytes(token: int, sent: float) -> bytes:
 
 
 def ping_in(content: bytes) -> tuple[int, float]:
-    """Return what a PING or PONG has. Raises ValueError if it is none."""
+    """Return the content of a PING or PONG frame. Raises ValueError for another length."""
     if len(content) != _PING.size:
         raise ValueError("too short")
     token, sent = _PING.unpack(content)

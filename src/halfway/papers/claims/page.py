@@ -148,7 +148,9 @@ def _parts(claim: Claim, verdicts: Sequence[Verdict]) -> Iterable[tuple[str, str
 
 
 def _measured(rows: Sequence[Verdict]) -> str:
-    """Return the measured value with its interval; of several rows the least and the greatest."""
+    """Return the measured value that the page of claims states, with its interval; of several rows
+    the least and the greatest.
+    """
     values = [v.measured for v in rows if v.measured is not None]
     if not values:
         return wording.NOTHING

@@ -65,8 +65,9 @@ def judge_visits(found: Summaries) -> Iterator[Verdict]:
 
 
 def judge_networks(found: Summaries) -> Iterator[Verdict]:
-    """Judge the networks of directional walks: [drw §4] mean numbers of
-    neighbours as printed, and how rare connected draws are."""
+    """Judge the networks of directional walks: [drw §4] mean numbers of neighbours as printed, and
+    how rare connected draws are.
+    """
     for n, printed in zip(SIZES, (7.5, 10.0, 12.5, 15.0), strict=True):
         seen = found.find("degree", n=n)
         estimate = statistic(seen, "mean")
@@ -217,8 +218,8 @@ def judged_maximum(row: Published, seen: Summary) -> Judged:
 
 
 def _columns(figure: str) -> Iterator[tuple[Published, str]]:
-    """Yield a table's printed values of directional walks by column,
-    each with a system to compare with.
+    """Yield a table's printed values of directional walks by column, each with a system to compare
+    with.
 
     The centralised column may mean either of two systems.
     """
@@ -281,7 +282,7 @@ def _balance(found: Summaries, n: int) -> Iterator[Verdict]:
 
 
 def statistic(seen: Summary, name: str) -> _Estimate:
-    """Return the mean or the median of a summary of walks, with its interval."""
+    """Return the mean or the median of a summary of directional walks, with its interval."""
     if name == "median":
         return seen.median, seen.median_low, seen.median_high
     return seen.mean, seen.mean_low, seen.mean_high

@@ -62,8 +62,7 @@ def judge_largest(found: Summaries) -> Iterator[Verdict]:
 
 
 def _sizes(found: Summaries, metric: str, **where: Scalar) -> list[Summary]:
-    """Return the summaries of a metric, in the order of
-    n."""
+    """Return the summaries of a metric of paper 1's growth study, in the order of n."""
     rows = found.select(metric, **where)
     return sorted(rows, key=lambda row: float(row.parameters["n"]))
 
@@ -112,8 +111,9 @@ def _with_steps(found: Summaries, degree: int, system: str) -> Iterator[Verdict]
 
 
 def _joined(found: Summaries, degree: int) -> Verdict:
-    """Return our expectation that cell routing, a rival of directional
-    walks, joins pairs on the largest network."""
+    """Return our expectation in the growth study that cell routing, a rival of directional walks,
+    joins pairs on the largest network.
+    """
     lost = _sizes(found, "unmet", degree=degree, system=CELLS)[-1]
     estimate = (lost.mean, lost.mean_low, lost.mean_high)
     n = lost.parameters["n"]

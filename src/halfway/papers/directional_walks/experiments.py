@@ -108,8 +108,9 @@ def visit_point(n: int) -> Point:
 
 
 def load_point(n: int, system: str, permutations: int) -> Point:
-    """Return the experiment point of paper 1's loads: permutations
-    routed on a network of n nodes."""
+    """Return the experiment point of paper 1's loads: permutations routed on a network of n
+    nodes.
+    """
     parameters: dict[str, Scalar] = {
         "n": n, "radius": RADIUS, "system": system, "reading": "heard",
         "permutations": permutations,
@@ -182,13 +183,12 @@ def _printed(
 def _plot(
     form: Literal["boxplot", "bars", "curves"], metric: str, y_title: str, **given: Any
 ) -> Plot:
-    """Return a plot of the experiments over the number
-    of nodes, with a panel a system."""
+    """Return a plot of the experiments over the number of nodes, with a panel a system."""
     return Plot(form, metric, "n", "system", "nodes", y_title, **given)
 
 
 def _growth_plot(metric: str, y_title: str) -> Plot:
-    """Return a plot of the growth study: both axes logarithmic, a curve a degree."""
+    """Return a plot of paper 1's growth study: both axes logarithmic, a curve a degree."""
     return _plot("curves", metric, y_title, colour="degree", log=True, log_x=True)
 
 

@@ -128,8 +128,9 @@ def loads_read(run: Run) -> Observations:
 
 
 def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return [permutations]: the Gini coefficient of the loads
-    [permutations, n] of walks: 0 if equal."""
+    """Return [permutations]: the Gini coefficient of the loads [permutations, n] of walks: 0 if
+    equal.
+    """
     n = load.shape[1]
     rising = np.sort(load, axis=1)
     return np.asarray((2 * np.arange(1, n + 1) - n - 1) @ rising.T / (n * rising.sum(axis=1)))
@@ -138,8 +139,9 @@ def gini(load: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 def _routed(
     run: Run, network: Network, permutations: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return measured loads [permutations, n] and unmet pairs
-    [permutations] of the run's walk system."""
+    """Return measured loads [permutations, n] and unmet pairs [permutations] of the run's walk
+    system.
+    """
     unmet = np.zeros(len(permutations), np.int64)
     if run["system"] == "shortest-path":
         with run.timed("run"):

@@ -23,8 +23,9 @@ def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
 
 
 def printed_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """Return DRIP's mean as printed [drip §V-C], "(l² + 3l) / 4mλ": the
-    truncation with the sign of its last term inverted."""
+    """Return DRIP's mean as printed [drip §V-C], "(l² + 3l) / 4mλ": the truncation with the sign of
+    its last term inverted.
+    """
     return destinations * (destinations + 3) / (4.0 * copies * rate)
 
 
@@ -58,8 +59,9 @@ def printed_delivery(grid: float, brokers: float, destinations: int, copies: int
 
 
 def corrected_delivery(grid: float, brokers: float, destinations: int, copies: int) -> float:
-    """Return DRIP's equation (2) with the exact mean of equation (1)
-    and the corrected meeting time."""
+    """Return DRIP's equation (2) with the exact mean of equation (1) and the corrected meeting
+    time.
+    """
     return exact_mean(destinations, copies) * corrected_meeting(grid, brokers)
 
 

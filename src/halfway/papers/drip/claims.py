@@ -233,7 +233,9 @@ def judge_selection(found: Summaries) -> Iterator[Verdict]:
 def selection_row(
     found: Summaries, figure: str, metric: str, words: str, cell: dict[str, Scalar], **where: Scalar
 ) -> Verdict:
-    """Return the row of a delay with DRIP's most capable brokers, against random ones."""
+    """Return the row of a verdict on the delay with DRIP's most capable brokers, against random
+    ones.
+    """
     name = f"mean {metric}, most capable / random"
     capable, drawn = (found.find(metric, system=s, **cell, **where) for s in ("drip", "random"))
     claim = "DRIP incurs less delivery delay in the network"
@@ -244,7 +246,9 @@ def rows_against_sf(
     found: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], load: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the rows of a delay in a figure against SF, and of more copies against one."""
+    """Yield the rows of a verdict on DRIP's delay in a figure against SF, and of more copies
+    against one.
+    """
     at = partial(found.find, metric, l=NEAREST_3B, **load)
     for k in brokers:
         sf = at(system="sf", k=k)
@@ -260,7 +264,9 @@ def rows_by_k(
     found: Summaries, figure: str, metric: str, words: str, brokers: tuple[int, ...],
     copies: tuple[int, ...], given: dict[str, Scalar],
 ) -> Iterator[Verdict]:  # fmt: skip
-    """Yield the rows of a DRIP delay in a figure by the number of brokers, for each m."""
+    """Yield the rows of a verdict on DRIP's delay in a figure by the number of brokers, for
+    each m.
+    """
     at = partial(found.find, metric, system="drip", l=NEAREST_3B, **given)
     name = f"mean {metric}, k = {brokers[0]} / k = {brokers[-1]}"
     for m in copies:

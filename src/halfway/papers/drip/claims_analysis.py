@@ -64,7 +64,7 @@ _REGIONS = (
 
 
 def _judge_exponential(seen: Summary, cell: dict[str, Scalar], interpretation: str) -> Verdict:
-    """Return an exponential distribution has a standard deviation equal to its mean."""
+    """Return the verdict on DRIP's exponential meeting times: deviation and mean must be equal."""
     estimate = (seen.mean, seen.mean_low, seen.mean_high)
     judged = judge_number(1.0, *estimate, relative=MEETING_TOLERANCE, rounding=0.0)
     return _row(
@@ -78,7 +78,7 @@ def _derived(steps: float) -> float:
 
 
 def _judge_choice(found: Summaries, brokers: int) -> Verdict:
-    """Return the k of equation (2) as printed, for the time that k brokers take on the torus."""
+    """Return the verdict on k by DRIP's equation (2) as printed, for the time of k brokers."""
     seen = found.find("complete", k=brokers, requested=0)
     estimate = (_derived(seen.mean), _derived(seen.mean_low), _derived(seen.mean_high))
     opinion, reason = judge_number(brokers, *estimate, relative=MEETING_TOLERANCE)
@@ -104,7 +104,7 @@ def _judge_choice(found: Summaries, brokers: int) -> Verdict:
 
 
 def _judge_corrected(found: Summaries, requested: int) -> Verdict:
-    """Return the time that the k of the corrected equation (2) takes on the torus."""
+    """Return the verdict on the time that the k of DRIP's corrected equation (2) takes."""
     seen = found.find("complete", requested=requested)
     estimate = (seen.mean, seen.mean_low, seen.mean_high)
     judged: Judged = judge_number(requested, *estimate, relative=NEAR)
@@ -117,8 +117,9 @@ def _judge_corrected(found: Summaries, requested: int) -> Verdict:
 
 
 def chosen_brokers(requested: int) -> int:
-    """Return DRIP's number of brokers for a requested time, by the
-    corrected equation (2), rounded."""
+    """Return DRIP's number of brokers for a requested time, by the corrected equation (2),
+    rounded.
+    """
     return round(brokers_for(requested, delivery=corrected_delivery, **CHOICE))
 
 

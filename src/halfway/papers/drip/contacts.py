@@ -15,7 +15,7 @@ from halfway.world.mobility.motion import positions
 from halfway.world.mobility.random_waypoint import random_waypoint
 from halfway.world.workload.number_intervals import power_law
 
-STEP_S = 1.0  # between two looks at the regions
+STEP_S = 1.0  # from one observation of the regions to the next
 
 
 def region_contacts(run: Run) -> Observations:
@@ -63,8 +63,7 @@ def _touching(
 
 
 def _apart(joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """Return the looks at one pair of DRIP's regions from the end of
-    each contact to the next one."""
+    """Return [times without contact]: the observations in each, for one pair of DRIP's regions."""
     contacts = np.flatnonzero(joined)
     gaps = np.diff(contacts)
     return np.asarray(gaps[gaps > 1] - 1)

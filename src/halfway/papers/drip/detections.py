@@ -22,7 +22,9 @@ class Happened(NamedTuple):
 
 
 def by_publication(published: Publications, subscribers: list[npt.NDArray[np.int32]]) -> Longs:
-    """Return [publications]: DRIP's subscribers of each, without its publisher."""
+    """Return [publications]: the subscribers of each of DRIP's detected events, without its
+    publisher.
+    """
     among = zip(published.topic, published.row, strict=True)
     found = [np.count_nonzero(subscribers[topic] != row) for topic, row in among]
     return np.array(found, np.int64)

@@ -62,7 +62,7 @@ def grid_deliveries(run: Run) -> Observations:
 
 
 def _distance(gap: Steps, side: int) -> Steps:
-    """Return steps between points of a torus, by their gaps [..., 2]."""
+    """Return the steps between points of the walks' torus, by their gaps [..., 2]."""
     gap = np.abs(gap) % side
     return np.asarray(np.minimum(gap, side - gap).sum(axis=-1))
 

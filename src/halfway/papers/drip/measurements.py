@@ -94,8 +94,9 @@ def _options(run: Run, system: str, copies: int) -> dict[str, Any]:
 
 
 def _of_the_most_capable(ability: Floats, k: int) -> Floats:
-    """Return DRIP's abilities of k nodes, and 0 for the others: [drip
-    §IV-A] "top k largest in the network"."""
+    """Return DRIP's abilities of k nodes, and 0 for the others: [drip §IV-A] "top k largest in the
+    network".
+    """
     best = np.argsort(-ability)[:k]
     found = np.zeros(len(ability))
     found[best] = ability[best]
@@ -152,7 +153,7 @@ def _happened(run: Run, made: Simulation, brokers: npt.NDArray[np.bool_]) -> Hap
 
 
 def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-    """Events, rows and delays (seconds) of all deliveries of a DRIP run, in order of time."""
+    """Return events, rows and delays (s) of all deliveries of a DRIP run, in order of time."""
     none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     columns: Any = zip(none, *(made.deliveries.delivery_log or []), strict=True)
     event, row, delay = (np.concatenate(column) for column in columns)
@@ -200,6 +201,9 @@ def pairwise(run: Run) -> Observations:
 
 
 def _order(apart: Floats, place: str) -> Observations:
-    """Return where a time is later, and where it is earlier, by more than a hop."""
+    """Return which deliveries of a DRIP run are later than in another, and which are earlier.
+
+    apart: seconds; less than a hop is neither.
+    """
     found = {"later": apart > HOP_S, "earlier": apart < -HOP_S}
     return {f"{place}{name}": here.astype(np.float64) for name, here in found.items()}

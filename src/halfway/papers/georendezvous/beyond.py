@@ -22,12 +22,16 @@ from halfway.world.workload.pairs import distinct_pairs
 
 @lru_cache(maxsize=2)
 def walkers(n: int, degree: float, seed: int) -> Walkers:
-    """Directional walks on the same network as GeoRendezvous's cells."""
+    """Return directional walks on the network of GeoRendezvous's cells, to be compared message by
+    message.
+    """
     return Walkers(cells_of(n, degree, seed).network, "directional-walk")
 
 
 def signalling(run: Run) -> Observations:
-    """[geo §4] Unnecessary messages of GeoRendezvous's stable subscriber; a unit is a pair."""
+    """[geo §4] Measure the unnecessary messages of GeoRendezvous's stable subscribers; a unit is a
+    pair.
+    """
     cells = cells_of(run["n"], run["degree"], run.network_seed)
     network, count = cells.network, run["pairs"]
     pairs = distinct_pairs(network.n, count, run.workload_seed)

@@ -50,8 +50,9 @@ def _below(
     figure: str, cell: dict[str, Scalar], metric: str, claim: str, estimate: _Estimate,
     seen: Summary, interpretation: str, equal: float = 1.0,
 ) -> Verdict:  # fmt: skip
-    """Return the verdict row of a claim about GeoRendezvous that the
-    estimate is less than `equal`."""
+    """Return the verdict row of a claim about GeoRendezvous that the estimate is less than
+    `equal`.
+    """
     judged = judge_order(*estimate, equal=equal)
     return _row(figure, cell, metric, claim, estimate, seen, interpretation, judged)
 
@@ -95,8 +96,9 @@ def _judged_3a(found: Summaries, figure: str, interpretation: str) -> Iterator[V
 
 
 def _late_gain(found: Summaries, n: int, interpretation: str) -> _Estimate:
-    """Judge in Figure 3a how much a cell from the 9th to the 16th shortens the path,
-    over one of the first 8."""
+    """Return how much a cell from the 9th to the 16th shortens GeoRendezvous's path in Figure 3a,
+    over one of the first 8.
+    """
     rows = [found.find("path", n=n, points=points, reading=interpretation) for points in (1, 8, 16)]
     # [1 + resamples] the means, then their bootstrap replicates
     one, eight, sixteen = (np.array([row.mean, *row.boot_mean]) for row in rows)
@@ -133,8 +135,9 @@ def judge_figure_3b(found: Summaries) -> Iterator[Verdict]:
 
 
 def _against(found: Summaries, n: int, points: int) -> _Estimate:
-    """Return GeoRendezvous's overhead at a size over that at 600, on
-    other networks: the two vary independently."""
+    """Return GeoRendezvous's overhead at a size over that at 600, on other networks: the two vary
+    independently.
+    """
     values = []
     spread = 0.0
     for size in (n, 600):
@@ -217,8 +220,8 @@ def _on_axis(
     figure: str, metric: str, end: float, within: tuple[float, float], estimate: _Estimate,
     seen: Summary, interpretation: str,
 ) -> Verdict:  # fmt: skip
-    """Return the verdict on an extreme of a curve, which the axis of
-    GeoRendezvous's figure encloses.
+    """Return the verdict on an extreme of a curve, which the axis of GeoRendezvous's figure
+    encloses.
 
     end: the tick at the end of the axis. within: where the extreme must lie, up to the next tick if
     the paper's text has one.
@@ -232,7 +235,9 @@ def _on_axis(
 
 
 def _later(late: tuple[Summary, Summary], early: tuple[Summary, Summary]) -> _Estimate:
-    """Judge in Figure 3d a tree ratio over another, all four paired by network."""
+    """Return one tree ratio of GeoRendezvous's Figure 3d over another, with all four trees paired
+    by network.
+    """
     value = late[0].mean / late[1].mean / (early[0].mean / early[1].mean)
     resampled = [np.log(row.boot_mean) for row in (*late, *early)]
     boot = resampled[0] - resampled[1] - resampled[2] + resampled[3]
@@ -274,7 +279,7 @@ def _premises(found: Summaries) -> Iterator[Verdict]:
 
 
 def _independent(above: Summary, below: Summary) -> _Estimate:
-    """Return a ratio of means of different networks, whose intervals add."""
+    """Return GeoRendezvous's ratio of two means over different networks, whose intervals add."""
     parts = [math.log(row.mean_high / row.mean_low) / 2 for row in (above, below)]
     value, half = above.mean / below.mean, math.exp(math.hypot(*parts))
     return value, value / half, value * half

@@ -36,8 +36,8 @@ Pairs = npt.NDArray[np.int64]
 
 
 def loss(run: Run) -> Observations:
-    """Measure events of GeoRendezvous's topics whose rendezvous cell lost members, or whose network
-    lost a tenth.
+    """Measure deliveries of GeoRendezvous's events after nodes die: members of the rendezvous cell,
+    or a tenth of the network.
 
     delivered: 1 where the subscriber received it, a unit is an event. outage: seconds from the loss
     to the last missed event, a unit is a topic. entries: what a node stores before the loss (of a
@@ -63,8 +63,9 @@ def loss(run: Run) -> Observations:
 
 
 def _before_loss(run: Run, pairs: Pairs) -> Simulation:
-    """Return GeoRendezvous on the run's network until the loss; every
-    subscriber has chosen its point."""
+    """Return GeoRendezvous on the run's network until the loss; every subscriber has chosen its
+    point.
+    """
     network, topics = cells_of(run["n"], run["degree"], run.network_seed).network, len(pairs)
     scalars = rules(
         radius_of_degree(run["n"], run["degree"]), run.workload_seed, points=run["points"],
@@ -97,8 +98,8 @@ def _victims(run: Run, cells: Simulation, pairs: Pairs) -> list[list[int]]:
 
 
 def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]:
-    """Return the victims in the cell through which a GeoRendezvous topic's events pass, or no
-    victims if a client is in it.
+    """Return the nodes that die in the cell through which a GeoRendezvous topic's events pass, or
+    no nodes if a client is in it.
     """
     best = best_point(cells, int(pairs[topic, 1]), int(pairs[topic, 0]), topic)
     homes = cells_storing(cells, INTEREST, topic, best[0]) if best else set()
@@ -115,8 +116,9 @@ def _of_cell(cells: Simulation, pairs: Pairs, topic: int, how: str) -> list[int]
 def _by_cells(
     cells: Simulation, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> list[npt.NDArray[np.bool_]]:
-    """Return [topics, AFTER_S]: whether GeoRendezvous's subscriber
-    received each event after the loss."""
+    """Return [topics, AFTER_S]: whether GeoRendezvous's subscriber received each event after the
+    loss.
+    """
     cells.kill(*dead)
     for second in range(AFTER_S):
         for topic in topics:
@@ -133,8 +135,10 @@ def _by_cells(
 def by_walks(
     run: Run, pairs: Pairs, dead: list[int], topics: list[int]
 ) -> tuple[float, list[npt.NDArray[np.bool_]]]:
-    """Return [topics, AFTER_S]: whether directional walks, launched every RENEW_S, delivered each
-    event after the loss. dead: rows of lost nodes; entries: for each node.
+    """Return the entries of a node, and [topics, AFTER_S]: whether directional walks delivered each
+    event after the loss.
+
+    The walks are launched every RENEW_S. dead: rows of the lost nodes.
     """
     network = cells_of(run["n"], run["degree"], run.network_seed).network
     # Renewals of GeoRendezvous are spread over their interval; those of walks are simultaneous.

@@ -17,15 +17,15 @@ TREE_INTERPRETATIONS = ("all links once", "once a point", "once a subscriber")
 
 @lru_cache(maxsize=2)
 def cells_of(n: int, degree: float, seed: int) -> CellRoutes:
-    """Return the GeoRendezvous cells of a seed's connected network; cached for consecutive runs on
-    one network.
+    """Return the GeoRendezvous cells of a seed's network for the bulk measurements; cached for runs
+    on one network.
     """
     radius = radius_of_degree(n, degree)
     return CellRoutes(connected_unit_disk(n, radius, seed).network, radius)
 
 
 def detours(run: Run) -> Observations:
-    """[geo §4, Fig. 3a-c] Publisher and subscriber via GeoRendezvous's points; a unit is a pair.
+    """[geo §4, Fig. 3a-c] Measure GeoRendezvous's paths through the points; a unit is a pair.
 
     path, direct: hops through the best point tried, and without one. overhead: the network's mean
     of the first over its mean of the second. pairwise: each pair's own. empty: share of the points
@@ -82,8 +82,7 @@ def trees(run: Run) -> Observations:
 
 
 def nice_places(run: Run) -> Observations:
-    """[geo §3] Return the share of well placed rendezvous nodes, on
-    shortest paths; a unit is a pair.
+    """[geo §3] Measure GeoRendezvous's share of good places, on shortest paths; a unit is a pair.
 
     share: of all nodes R, those with d(A,R) + d(R,B) <= l + 2 k l. growth: the largest
     |N(X,2r)| / |N(X,r)| seen from the pairs' ends, the Δ of this network. reach: E[l] / L.

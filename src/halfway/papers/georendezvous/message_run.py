@@ -59,13 +59,15 @@ def cell_run(
 def post(
     run: Simulation, at: float, row: int, kind: int | np.uint8, topic: int = -1, event: int = -1
 ) -> None:
-    """Post one command to a node of a message-by-message run."""
+    """Post one command to a node of GeoRendezvous's message run."""
     run.post(commands([at], row, kind, topic, event=event))
 
 
 def delivered(run: Simulation) -> list[tuple[int, int]]:
-    """Return (event, row) of every delivery in a message-by-message run, in order.
-    The caller posted events of different publishers with different numbers."""
+    """Return (event, row) of every delivery in a message run of GeoRendezvous, in order.
+
+    The caller posted events of different publishers with different numbers.
+    """
     records, rows = run.reports()
     mine = records["kind"] == run.instance.kinds.number("delivered")
     return [*zip(records["event"][mine].tolist(), rows[mine].tolist(), strict=True)]
@@ -89,8 +91,9 @@ def best_point(
 
 
 def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
-    """Return how many messages of a kind and topic arrived at their
-    destination, from the message run's journal."""
+    """Return how many messages of a kind and topic arrived at their destination, from the message
+    run's journal.
+    """
     records, rows = run.journal()
     mine = (records["kind"] == kind) & (records["topic"] == topic)
     there = (records["flags"] & ARRIVED) > 0
@@ -100,16 +103,19 @@ def arrivals(run: Simulation, kind: int | np.uint8, topic: int) -> int:
 
 
 def unnecessary(run: Simulation, topic: int) -> int:
-    """[geo §4] Subscriptions, notifications and prunes of one event in a message run beyond the
-    needed two."""
+    """[geo §4] Return the unnecessary messages of one event in a message run.
+
+    These are its subscriptions, notifications and prunes beyond the needed two.
+    """
     return sum(arrivals(run, kind, topic) for kind in (INTEREST, NOTIFY_CLIENT, PRUNE)) - 2
 
 
 def cells_storing(
     run: Simulation, kind: int | np.uint8, topic: int, point: int
 ) -> set[tuple[int, int]]:
-    """Return the cells with a member, up now in a message run, that
-    stores an entry of a kind for a point."""
+    """Return the cells with a member, up now in a message run, that stores an entry of a kind for a
+    point.
+    """
     state, store = run.state, run.state.store
     mine = (store["kind"] == kind) & (store["topic"] == topic) & (store["point"] == point)
     storing = (mine & (store["until"] > run.at)).any(axis=1)

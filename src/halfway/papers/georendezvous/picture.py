@@ -19,8 +19,9 @@ def instance() -> tuple[CellRoutes, Route]:
 
 
 def figure_1(form: str = "svg") -> bytes:
-    """Return the picture of GeoRendezvous's Figure 1, as svg, png or
-    pdf; the same bytes each time."""
+    """Return the picture of GeoRendezvous's Figure 1, as svg, png or pdf; the same bytes each
+    time.
+    """
     cells, route = instance()
     around = route.hops_with_traversal - route.hops
     title = f"{route.hops} hops to the home, {around} around its perimeter"
@@ -28,8 +29,9 @@ def figure_1(form: str = "svg") -> bytes:
 
 
 def figure_2(form: str = "svg") -> bytes:
-    """Return the picture of GeoRendezvous's Figure 2, as svg, png or
-    pdf; the same bytes each time."""
+    """Return the picture of GeoRendezvous's Figure 2, as svg, png or pdf; the same bytes each
+    time.
+    """
     cells = cells_of(*_DENSE)
     pairs = np.array([[_PUBLISHER, _SUBSCRIBER]])
     hops = cells.paths(pairs, _POINTS, _KEY).through[0]

@@ -24,8 +24,9 @@ def detour_point(n: int, points: int, tried: int, interpretation: str = "known")
 
 
 def tree_point(clients: int, interpretation: str) -> Point:
-    """Return the study point of GeoRendezvous's trees: notifications to
-    `clients` subscribers on 600 nodes [geo Fig. 3d]."""
+    """Return the study point of GeoRendezvous's trees: notifications to `clients` subscribers on
+    600 nodes [geo Fig. 3d].
+    """
     return _point(
         "measurements:trees", 2.0 + clients / 5, 600, system=CELLS, points=8, tried=2,
         clients=clients, reading=interpretation, pairs=PAIRS,
@@ -33,20 +34,22 @@ def tree_point(clients: int, interpretation: str) -> Point:
 
 
 def theorem_point(n: int, k: float) -> Point:
-    """Return the study point of GeoRendezvous's theorem: every node
-    tried as a rendezvous of 20 pairs."""
+    """Return the study point of GeoRendezvous's theorem: every node tried as a rendezvous of 20
+    pairs.
+    """
     return _point("measurements:nice_places", 1.0 + n / 80, n, k=k, pairs=PAIRS)
 
 
 def signalling_point(points: int) -> Point:
-    """Return the study point of GeoRendezvous's signalling: stable
-    subscribers of their own topics, message by message."""
+    """Return the study point of GeoRendezvous's signalling: stable subscribers of their own topics,
+    message by message.
+    """
     return _point("beyond:signalling", 120.0, 150, system=CELLS, points=points, pairs=5)
 
 
 def loss_point(system: str, points: int, tried: int, replicas: int, loss: str) -> Point:
-    """Return the study point of GeoRendezvous's loss: topics whose
-    cell, or network, loses nodes at once.
+    """Return the study point of GeoRendezvous's loss: topics whose cell, or network, loses nodes at
+    once.
 
     replicas: of a key in its cell; 0: all members. directional-walk: the nodes die that
     GeoRendezvous with these points would lose.
@@ -58,8 +61,9 @@ def loss_point(system: str, points: int, tried: int, replicas: int, loss: str) -
 
 
 def rival_point(system: str) -> Point:
-    """Return the study point of GeoRendezvous's rivals: paths between
-    the same pairs on the same networks of 600 nodes."""
+    """Return the study point of GeoRendezvous's rivals: paths between the same pairs on the same
+    networks of 600 nodes.
+    """
     points, tried = (8, 2) if system == CELLS else (1, 1)
     return _point(
         "beyond:rivals", 20.0, 600, system=system, points=points, tried=tried, pairs=PAIRS
@@ -67,8 +71,9 @@ def rival_point(system: str) -> Point:
 
 
 def mobility_point(speed: float) -> Point:
-    """Return the study point of GeoRendezvous's mobility: random
-    waypoint at a mean speed in m/s, with radios of 100 m."""
+    """Return the study point of GeoRendezvous's mobility: random waypoint at a mean speed in m/s,
+    with radios of 100 m.
+    """
     return _point(
         "mobility:mobility", 800.0, 150, system=CELLS, points=8, tried=2, speed=speed, pairs=10
     )

@@ -44,8 +44,9 @@ def claimed(
     estimate: tuple[float | None, float | None, float | None], networks: int,
     interpretation: str, judged: Judged,
 ) -> Verdict:  # fmt: skip
-    """Return the verdict on a claim about underlay-aware SIENA; with
-    remedies, on a statement of ours."""
+    """Return the verdict on a claim about underlay-aware SIENA; with remedies, on a statement of
+    ours.
+    """
     remedy = str(cell["remedy"])
     printed = remedy == "none"
     return _row(
@@ -114,8 +115,9 @@ def judge_readings(found: Summaries) -> Iterator[Verdict]:
 def delivery_rows(
     found: Summaries, figure: str, cell: dict[str, Scalar], words: str, **shared: Scalar
 ) -> Iterator[Verdict]:
-    """Yield the rows of Figure 5 for the runs of a cell: one for each
-    number of faults, and the gap."""
+    """Yield the verdict rows of paper 5's Figure 5 for a cell: one for each number of faults, and
+    the gap.
+    """
     gaps = []
     words = f"faults on {cell['where']}; {words}"
     for faults in FAULTS:
@@ -160,7 +162,7 @@ def judge_growth(found: Summaries) -> Iterator[Verdict]:
 def _widening(
     few: tuple[Summary, Summary], many: tuple[Summary, Summary]
 ) -> tuple[float, float, float]:
-    """Figure 5's gap with few faults minus that with many [uas], paired, and its 95 % interval."""
+    """Return Figure 5's gap with few faults minus that with many [uas], paired by network."""
     small, large = (
         np.subtract((aware.mean, *aware.boot_mean), (plain.mean, *plain.boot_mean))
         for plain, aware in (few, many)
@@ -170,7 +172,9 @@ def _widening(
 
 
 def judge_figure_6(found: Summaries) -> Iterator[Verdict]:
-    """Judge Figure 6 [uas §5]: latency grows with the events; the second paths reduce it."""
+    """Judge paper 5's Figure 6 [uas §5]: latency grows with the events; the second paths
+    reduce it.
+    """
     for interest, window in points.MODELS:
         at = partial(
             found.find, "latency", interest=interest, window_s=window, queueing="overlay",

@@ -74,7 +74,7 @@ def _curves(metric: str, x: str, panel: str, title: str, colour: str, **where: S
 def _by_remedy(
     metric: str, x: str, panel: str, title: str, colour: str, **where: Scalar
 ) -> tuple[Plot, ...]:
-    """Return two plots: of Algorithm 1 as printed, and with our remedies."""
+    """Return two plots of a paper 5 figure: of Algorithm 1 as printed, and with our remedies."""
     return tuple(
         _curves(metric, x, panel, f"{title}, {words}", colour, remedy=remedy, **where)
         for remedy, words in (("none", "as printed"), ("both", "with remedies"))

@@ -52,8 +52,9 @@ def lemma(_scale: Scale) -> list[Point]:
 
 
 def figure_5(_scale: Scale) -> list[Point]:
-    """Return the points of Figure 5 [uas]: one a remedy, fault model,
-    number of faults and repair."""
+    """Return the points of Figure 5 [uas]: one a remedy, fault model, number of faults and
+    repair.
+    """
     return [
         delivery_point(where, faults, system, repair, remedy)
         for remedy in SYSTEM_REMEDIES
@@ -67,8 +68,9 @@ def figure_5(_scale: Scale) -> list[Point]:
 
 
 def repairs(where: str) -> tuple[str, ...]:
-    """Return the repairs of the underlay-aware tree that Figure 5's
-    points measure in a fault model."""
+    """Return the repairs of the underlay-aware tree that Figure 5's points measure in a fault
+    model.
+    """
     return (*REPAIRS, "clients move") if where in BROKERS_FAIL else REPAIRS
 
 
@@ -153,8 +155,9 @@ def growth(_scale: Scale) -> list[Point]:
 
 
 def figure_6(_scale: Scale) -> list[Point]:
-    """Return the points of Figure 6 [uas]: calm and rush by events,
-    place of the queues, and interest."""
+    """Return the points of Figure 6 [uas]: calm and rush by events, place of the queues, and
+    interest.
+    """
     queued: list[tuple[int, str, float, str]] = [
         (events, interest, window, "overlay")
         for events in EVENT_COUNTS

@@ -107,8 +107,9 @@ def _impacts(found: Summaries) -> Iterator[Verdict]:
 
 
 def _impact(found: Summaries, system: str, count: int) -> Floats:
-    """Return [1 + resamples]: how much more of the variance of active
-    nodes depth explains than density."""
+    """Return [1 + resamples]: how much more of the variance of active nodes depth explains than
+    density.
+    """
     names = ("active", "depth", "active squared", "depth squared", "active x depth")
     # [sizes, 1 + resamples] of each name
     a, d, aa, dd, ad = (

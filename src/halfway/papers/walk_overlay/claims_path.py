@@ -81,7 +81,8 @@ def judge_figure_8(found: Summaries) -> Iterator[Verdict]:
 
 def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
     """Judge the active path of both kinds of walk: "overlay layers that use PRWs present larger
-    active paths" """
+    active paths".
+    """
     for (metric, meaning), count in product(PATHS.items(), COUNTS[n]):
         at = partial(found.find, metric, n=n, initiators=count)
         yield judge_ratio(
@@ -91,7 +92,7 @@ def _fewer(n: int, found: Summaries) -> Iterator[Verdict]:
 
 
 def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
-    """Judge how the active path grows with the initiators: "the same logarithmic behavior" """
+    """Judge the growth of the active path with the initiators: "the same logarithmic behavior"."""
     for system, which in product(WALKS, ("up to 100", "all")):
         counts = COUNTS[n] if which == "all" else LOGARITHMIC
         table, networks = means(found, "active", counts, n=n, system=system)
@@ -109,7 +110,8 @@ def _straight(n: int, found: Summaries) -> Iterator[Verdict]:
 
 def _logarithms(found: Summaries) -> Iterator[Verdict]:
     """Judge the active path's base: "the base of the logarithm decreases as the density of the
-    network is increased" """
+    network is increased".
+    """
     for system in WALKS:
         slopes = {n: _growth(found, n, system) for n in SIZES}
         networks = found.find("active", n=SIZES[0], system=system, initiators=2).networks
@@ -141,7 +143,8 @@ def _growth(found: Summaries, n: int, system: str) -> estimates.Floats:
 
 def _dramatic(found: Summaries) -> Verdict:
     """Judge the active path's base in both kinds of walk: "the change on the base is more dramatic
-    for DRWs" """
+    for DRWs".
+    """
     change = [
         np.abs(np.log(_growth(found, 3000, system) / _growth(found, 1000, system)))
         for system in WALKS
@@ -158,7 +161,8 @@ def _dramatic(found: Summaries) -> Verdict:
 
 def _densities(found: Summaries) -> Iterator[Verdict]:
     """Judge the active path by size: "the more nodes we have in the network, the more nodes we have
-    in the active path" """
+    in the active path".
+    """
     for system, (less, more) in product(WALKS, pairwise(SIZES)):
         for (metric, meaning), count in product(PATHS.items(), SHOWN):
             at = partial(found.find, metric, system=system, initiators=count)

@@ -26,15 +26,17 @@ def with_replicates(summary: Summary) -> Floats:
 
 
 def means(found: Summaries, metric: str, counts: Sequence[int], **cell: Any) -> tuple[Floats, int]:
-    """Return [1 + resamples, counts]: paired means of a metric by
-    initiators; the estimate is row 0."""
+    """Return [1 + resamples, counts]: paired means of a metric by initiators; the estimate is row
+    0.
+    """
     seen = [found.find(metric, initiators=count, **cell) for count in counts]
     return np.array(list(map(with_replicates, seen))).T, min(summary.networks for summary in seen)
 
 
 def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
-    """Return the estimate, first of the values [1 + resamples], with
-    interval, on a log scale if asked."""
+    """Return the estimate, first of the values [1 + resamples], with interval, on a log scale if
+    asked.
+    """
     if not log:
         return float(table[0]), *around(float(table[0]), table[1:], networks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -44,15 +46,17 @@ def estimated(table: Floats, networks: int, *, log: bool = False) -> Estimate:
 
 
 def slope(table: Floats, counts: Sequence[int]) -> Floats:
-    """Return [rows]: estimated least-squares slope over ln(initiators),
-    for each row of the table."""
+    """Return [rows]: estimated least-squares slope over ln(initiators), for each row of the
+    table.
+    """
     axis = np.log(counts) - np.log(counts).mean()
     return np.asarray(table @ axis / (axis @ axis))
 
 
 def spread(found: Summaries, metric: str, **cell: Any) -> tuple[Floats, int]:
-    """Return [1 + resamples]: estimated coefficient of variation of a
-    metric: standard deviation / mean."""
+    """Return [1 + resamples]: estimated coefficient of variation of a metric: standard deviation /
+    mean.
+    """
     once, twice = found.find(metric, **cell), found.find(f"{metric} squared", **cell)
     mean, square = with_replicates(once), with_replicates(twice)
     return np.sqrt(np.maximum(square - mean**2, 0.0)) / mean, once.networks

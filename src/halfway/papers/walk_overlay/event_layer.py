@@ -20,8 +20,9 @@ REMOVED = 20  # subscriptions removed, one by one
 def subscriptions(
     count: int, content: bool, random_state: np.random.Generator
 ) -> tuple[list[Subscription], list[tuple[int, tuple[float, ...]]]]:
-    """Return the event layer's subscriptions and events: uniform
-    topics, intervals of two attributes."""
+    """Return the event layer's subscriptions and events: uniform topics, intervals of two
+    attributes.
+    """
     chosen = []
     for topic in random_state.integers(TOPICS, size=count):
         low, width = random_state.random((2, 2)).T if content else np.empty((2, 0))
@@ -99,7 +100,8 @@ def _observed(
 def _false(
     tree: Traffic, wanted: npt.NDArray[np.uint8], contents: Catalogue, key: int, size: Size
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Return the shares of (filter, unsubscribed topic) admitted: measured, and by formula.
+    """Return the shares of (filter, unsubscribed topic) that an event layer admits: measured, and
+    by formula.
 
     Only by topic: an event is then one query of a filter.
     """
@@ -122,8 +124,9 @@ def _removal(
     size: Size,
     random_state: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """Return [REMOVED]: chunks of all event-layer filters that differ
-    after one subscription is removed."""
+    """Return [REMOVED]: chunks of all event-layer filters that differ after one subscription is
+    removed.
+    """
     before = filters(tree, wanted, contents, size)
     chunks = np.empty(REMOVED)
     for k, s in enumerate(random_state.choice(wanted.shape[1], REMOVED, replace=False)):

@@ -84,8 +84,9 @@ def recipe_point(
 
 
 def _events(_scale: Scale) -> list[Point]:
-    """Return the point of paper 2's event layer: subscriptions on an
-    overlay, and events across it."""
+    """Return the point of paper 2's event layer: subscriptions on an overlay, and events
+    across it.
+    """
     return [
         _point(
             "event_layer:traffic", 200.0, n, initiators=claims_events.INITIATORS, content=content,

@@ -21,14 +21,18 @@ def overlays_on(n: int, radius: float, seed: int) -> tuple[Overlays, float]:
 
 
 def extent(network: Network) -> float:
-    """Return the largest Euclidean distance between two nodes of paper 2's network."""
+    """Return the largest Euclidean distance between two nodes of the network on which paper 2's
+    overlay is built.
+    """
     assert network.position is not None
     return farthest(network.position)
 
 
 def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.int64]:
-    """Return [sets, count]: distinct rows of initiators, uniform.
-    Longer lists begin with shorter ones."""
+    """Return [sets, count]: distinct rows of the initiators of paper 2's overlays, uniform.
+
+    Longer lists begin with shorter ones.
+    """
     random_state = np.random.default_rng(seed)
     return np.array([random_state.permutation(n)[:count] for _ in range(sets)])
 
@@ -93,7 +97,8 @@ def recipes(run: Run) -> Observations:
 
 
 def stopping(run: Run) -> Observations:
-    """Measure when a walk may give up; a unit is a walk that joins an overlay of other initiators.
+    """Measure when a walk may give up in paper 2's construction; a unit is a walk that joins an
+    overlay of other initiators.
 
     The first half of the walks gives the mean number of steps. The others are late if they take
     more than a multiple of it: they would have given up although there was a walk to meet.

@@ -16,8 +16,9 @@ def instance(count: int, seed: int = _SEED) -> WalkOverlay:
 
 
 def picture(count: int) -> str:
-    """Return the picture of a paper 2 overlay of `count` initiators as
-    SVG; the same bytes each time."""
+    """Return the picture of a paper 2 overlay of `count` initiators as SVG; the same bytes each
+    time.
+    """
     overlay = instance(count)
     title = f"{count} initiators, {len(overlay.rows)} of {_N} nodes"
     if count == 2:

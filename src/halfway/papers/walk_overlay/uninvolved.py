@@ -19,7 +19,7 @@ EVENTS, EVERY_S, START_S, SECONDS = 100, 1.0, 15.0, 120.0
 
 
 def uninvolved(run: Run) -> Observations:
-    """Measure a run of walk-overlay by messages, and one of flooding; a unit is a network.
+    """Measure the cost of nodes outside paper 2's overlay, and under flooding; a unit is a network.
 
     outside, inside: the mean energy in joules, of sending and receiving, of a node outside and in
     the overlay at the end. flooding: of the same nodes outside, if the events are flooded. handled
@@ -61,6 +61,6 @@ def _simulated(run: Run, system: str, network: Network) -> Simulation:
 
 
 def _costs(simulation: Simulation) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
-    """Return [n]: joules of sending and receiving, and messages sent and received."""
+    """Return the cost of each node of paper 2's overlay or outside it, [n]: joules and messages."""
     energy = simulation.energy()
     return energy.tx + energy.rx, nodes_of(simulation).load

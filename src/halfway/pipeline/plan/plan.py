@@ -81,7 +81,7 @@ def _rows(
 
 
 def _home(words: str) -> str:
-    """Return the digest of a planned network."""
+    """Return the digest of a network in the plan of a sweep."""
     return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 

@@ -81,7 +81,9 @@ def scenario_seed(network_seed: int) -> int:
 
 
 def measurement(path: str) -> Measurement:
-    """Return the measurement function that a point names as "package.module:function"."""
+    """Return the measurement function of a run, which its point names as
+    "package.module:function".
+    """
     module, _, function = path.partition(":")
     found: Measurement = getattr(importlib.import_module(module), function)
     return found

@@ -98,7 +98,7 @@ def mean_interval(
 
 
 def _shortened(side: float, room: float) -> float:
-    """Return a side of an interval, shortened to less than the room up to a bound.
+    """Return a side of an estimate's interval, shortened to less than the room up to a bound.
 
     A side that is much shorter than the room hardly changes.
     """
@@ -135,8 +135,8 @@ def welch_interval(
 
 
 def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.inf) -> float:
-    """Return the p-value of the hypothesis that the mean of [networks] values is at most a
-    threshold.
+    """Return the p-value of an estimate: of the hypothesis that the mean of [networks] values is at
+    most a threshold.
 
     One-sided. The result is the largest of up to three p-values: Student's t test, the same test
     after Hall's transformation, and the same test for the logarithm of the mean distance to `most`.
@@ -166,7 +166,9 @@ def p_above(values: npt.ArrayLike, threshold: float = 0.0, most: float = math.in
 
 
 def _unskewed(t: float, skewness: float, count: int) -> float:
-    """Return the inverse of Hall's transformation g1: the x with x + γx²/3 + γ²x³/27 + γ/6n = t."""
+    """Return the inverse of Hall's transformation g1 for an estimate's interval: the x with x +
+    γx²/3 + γ²x³/27 + γ/6n = t.
+    """
     if abs(skewness) < 1e-6:  # the cube root would lose every digit
         return t
     root = math.cbrt(1.0 + skewness * (t - skewness / (6.0 * count)))
@@ -189,7 +191,9 @@ def around(value: float, boot: npt.ArrayLike, networks: int) -> tuple[float, flo
 
 
 def bounded(summary: Summary, bounds: tuple[float, float]) -> Summary:
-    """Return a summary whose intervals end before bounds that the metric's values cannot leave."""
+    """Return a summary of estimates whose intervals end before bounds that the metric's values
+    cannot leave.
+    """
     ends = {}
     for name in ("mean", "median"):
         value = getattr(summary, name)
@@ -228,7 +232,8 @@ def _parts(summary: Summary, statistic: Statistic) -> tuple[float, Floats]:
 
 @lru_cache(maxsize=32)
 def weights(networks: int) -> Floats:
-    """Return [BOOTSTRAP, networks]: how often each bootstrap resample draws each network.
+    """Return [BOOTSTRAP, networks]: how often each bootstrap resample of an estimate draws each
+    network.
 
     The result depends on the number of networks only.
     """
@@ -238,7 +243,7 @@ def weights(networks: int) -> Floats:
 
 
 def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Floats]:
-    """Return [BOOTSTRAP]: means and medians of the bootstrap resamples.
+    """Return [BOOTSTRAP]: an estimate's means and medians of the bootstrap resamples.
 
     A resample is a weighted count of the unique values: one matrix product instead of sorting
     each of 400 resamples.
@@ -260,7 +265,7 @@ def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Fl
 
 
 def _medians(unique: Floats, counts: Floats, sizes: Floats) -> Floats:
-    """Return [rows]: medians of bootstrap resamples; nan: a resample without values.
+    """Return [rows]: an estimate's medians of bootstrap resamples; nan: a resample without values.
 
     counts [rows, values]: how often a resample has each of the `unique` values.
     """

@@ -45,7 +45,7 @@ class Summaries:
     rows: Sequence[Summary]
 
     def find(self, metric: str, **parameters: Scalar) -> Summary:
-        """Return the study's only summary of a metric under given parameters.
+        """Return the only summary of a metric that a declared figure has under given parameters.
 
         Raises KeyError if there is none or more than one: a figure's declaration is then wrong.
         """
@@ -55,7 +55,7 @@ class Summaries:
         return found[0]
 
     def select(self, metric: str, **parameters: Scalar) -> list[Summary]:
-        """Return all summaries of a metric in a study under given parameters."""
+        """Return all summaries of a metric that a declared figure has under given parameters."""
         rows = (row for row in self.rows if row.metric == metric)
         return [row for row in rows if parameters.items() <= row.parameters.items()]
 

@@ -14,7 +14,9 @@ _OURS: dict[Opinion, Opinion] = {"agrees": "ours holds", "differs": "ours fails"
 
 
 def ours(judged: Judged) -> Judged:
-    """Return the opinion on a statement of ours, which no paper prints, such as an expectation."""
+    """Return the judgement of a statement of ours, which no paper prints, such as an
+    expectation.
+    """
     opinion, reason = judged
     return _OURS.get(opinion, "ours open"), reason
 

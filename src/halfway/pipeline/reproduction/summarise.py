@@ -98,7 +98,8 @@ def summarised(runs: "DataFrame") -> "DataFrame":
     """Summarise runs with a column `replicates` (the planned number), by Spark.
 
     Grouped by point, number of replicates and metric. The shuffle moves one row per run and metric,
-    not one per value. Excludes runs in error. Fails if a run does not match its digest.
+    not one per value. Excludes runs in error. The query raises an error
+    if a run does not match its digest.
     """
     from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
     from pyspark.sql.pandas.types import from_arrow_schema

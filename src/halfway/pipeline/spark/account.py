@@ -129,14 +129,16 @@ def _part(job: str, info: Mapping[str, Any], shuffles: bool) -> str:
 
 
 def _lasted(task: Mapping[str, Any]) -> float:
-    """Return the seconds from the launch of a task to its end, as the driver sees them."""
+    """Return the seconds of a task in a sweep's account, from its launch to its end, as the driver
+    sees them.
+    """
     info = task["Task Info"]
     return max(0.0, float(info["Finish Time"] - info["Launch Time"]) / 1000.0)
 
 
 def _sums(accumulables: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Return sums over the tasks of a stage by name; SQL metrics that are not numbers are
-    skipped.
+    """Return sums over the tasks of a stage in a sweep's account, by name; SQL metrics that are not
+    numbers are skipped.
     """
     found: dict[str, float] = {}
     for one in accumulables:
@@ -148,7 +150,7 @@ def _sums(accumulables: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _outside(begun: float, spans: Iterable[list[float]]) -> tuple[float, float]:
-    """Return the seconds before the first job, and those between the jobs."""
+    """Return the seconds of a sweep's account before the first job, and those between the jobs."""
     before, between, end = 0.0, 0.0, begun
     for number, (start, finish) in enumerate(sorted(spans)):
         gap = max(0.0, start - end) / 1000.0

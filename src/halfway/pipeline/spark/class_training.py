@@ -26,7 +26,9 @@ def nothing(_run: Run) -> Observations:
 
 
 def train(spark: SparkSession, folder: Path) -> None:
-    """Run a batch and a query, as a sweep does, so that their classes are loaded."""
+    """Run a batch and a query, as a sweep does, so that the class archive has the classes that they
+    load.
+    """
     rows = plan([Point("halfway.pipeline.spark.class_training:nothing", {}, ())], 2)
     target = folder / "batches" / "00001"
     run_batch(spark, rows, np.arange(rows.num_rows, dtype=np.int32), target, lambda _: None)
@@ -36,7 +38,7 @@ def train(spark: SparkSession, folder: Path) -> None:
 
 
 def main() -> None:
-    """Make the class archive for the Java of this machine, unless another process does."""
+    """Train a JVM to make the class archive of this Java, unless another process does."""
     os.nice(10)
     archive = archive_of(find_java())
     archive.parent.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,8 @@ def read(folder: Path) -> Cluster | None:
 
 
 def start(folder: Path, order: Order) -> Cluster:
-    """Start a master and its workers, and a Connect server if asked; return when all answer.
+    """Start a Spark cluster: a master and its workers, and a Connect server if asked; return when
+    all answer.
 
     Raises Problem if the folder has a cluster, or if a process does not start. In the second case,
     all processes are stopped.
@@ -154,12 +155,16 @@ def running(folder: Path, order: Order) -> Iterator[Cluster]:
 
 
 def alive_workers(cluster: Cluster) -> int:
-    """Return the number of live workers that the master knows, or 0 if the master is silent."""
+    """Return the number of live workers of a Spark cluster that the master knows, or 0 if the
+    master is silent.
+    """
     return int((_summary(cluster) or {}).get("aliveworkers", 0))
 
 
 def cores_in_use(cluster: Cluster) -> int:
-    """Return the number of cores that applications hold, or 0 if the master is silent."""
+    """Return the number of cores of a Spark cluster that applications hold, or 0 if the master is
+    silent.
+    """
     return int((_summary(cluster) or {}).get("coresused", 0))
 
 
@@ -253,7 +258,7 @@ def _answers(port: int) -> bool:
 
 
 def _checked_port(port: int) -> int:
-    """Return a port that nothing listens on; any free one for 0."""
+    """Return a port for a Spark cluster that nothing listens on; any free one for 0."""
     if not port:
         return _free_port()
     if _answers(port):

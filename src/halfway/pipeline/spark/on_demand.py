@@ -45,7 +45,8 @@ class OnDemand:
         return self._session
 
     def cores_here(self) -> int:
-        """Return the cores of this machine for runs without Spark; 0: runs must use Spark.
+        """Return the cores of this machine for runs without a Spark session; 0: runs must use
+        Spark.
 
         They must if the master is on another machine, or if Spark has started already.
         """

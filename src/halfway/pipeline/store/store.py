@@ -150,7 +150,8 @@ class Store:
         return [file for batch in batches for file in sorted(batch.glob("*.parquet"))]
 
     def rows(self, *columns: str) -> pa.Table:
-        """Return the columns of every run in the folder, one row per key, sorted, without Spark.
+        """Return the columns of every run in the result folder, one row per key, sorted, without
+        Spark.
 
         If the observations are among the columns, they are compared with the digest of each run.
         Raises Problem for a damaged file.

@@ -95,7 +95,9 @@ def remember(clients, c, f, name, client):
 
 @apart
 def forget(clients, c, f, client):
-    """Remove one subscription from the state of a client's node, or all of them if f is FREE."""
+    """Remove a client's subscription to filter f from the state of its node; FREE: to all
+    filters.
+    """
     for s in range(clients.filter.shape[1]):
         if clients.client[c, s] == client and f in (FREE, clients.filter[c, s]):
             clients.filter[c, s] = FREE

@@ -3,10 +3,11 @@ attachment.
 
 A client's node learns of the nearest broker from announcements. Its KEEP_ALIVEs set up the path
 there, and carry a digest of its subscriptions: a broker that lost its memory gets them again. The
-node moves to a broker that is nearer than its own was. The paper's clients stay with their broker,
-also when it fails [uas §4.1]. We let a client's node that knows several brokers send a KEEP_ALIVE
-in each ping interval, and change to the next broker when more than `Rules.missed_pings` in a row
-are not answered. Events published during such a change are lost to the client.
+node moves to a broker that is nearer than its own was when the node attached. The paper's clients
+stay with their broker, also when it fails [uas §4.1]. We let a client's node that knows several
+brokers send a KEEP_ALIVE in each ping interval, and change to the next broker when more than
+`Rules.missed_pings` in a row are not answered. Events published during such a change are lost to
+the client.
 """
 
 import numpy as np
@@ -101,7 +102,7 @@ def send_subscriptions(state, catalogue, i, c, out):
 
 @apart
 def keep_alive(state, i, c, out):
-    """Send a KEEP_ALIVE to the broker in use; on its way it sets up or renews the path."""
+    """Send a client's KEEP_ALIVE to the broker in use; on its way it sets up or renews the path."""
     clients, own = state.clients, state.node_id[i]
     towards = next_hop_to(state.nearby, i, clients.broker[c])
     there = state.circuits.of[i, claim(state.circuits, i, own, clients.number[c])]

@@ -110,7 +110,7 @@ def copy_with_kind(record, copy):
 
 @apart
 def start_timer(rules, own, number, out):
-    """Start the timer of an unconfirmed record."""
+    """Start the timer after which a broker resends an unconfirmed record."""
     emit(out, kinds.CONFIRM_TIMEOUT, rules.confirm_timeout_s, own).args[NUMBER] = number
 
 
@@ -155,7 +155,9 @@ def start_numbers(kept, b, incarnation):
 
 @apart
 def restart_timers(state, rules, sender, out):
-    """Restart the timers of unconfirmed records after a crash, if the memory was kept."""
+    """Restart the timers of a broker's unconfirmed records after a crash, if the memory was
+    kept.
+    """
     kept, b = state.unconfirmed, sender.broker
     for place in range(kept.record.shape[1]):
         if kept.record[b, place].args[NUMBER] != 0:
@@ -206,7 +208,7 @@ def resend(sender, record, to, out):
 
 @apart
 def lose_path(state, rules, sender, record, now, out):
-    """Count the path of an unconfirmed record to the parent or to a child as dead."""
+    """Count the path of a broker's unconfirmed record to the parent or to a child as dead."""
     b, peer = sender.broker, record.target
     path = SECOND if record.args[ROUTE] % SORTS == SECOND else DIRECT
     if peer == state.parent[b]:
@@ -217,8 +219,8 @@ def lose_path(state, rules, sender, record, now, out):
 
 @apart
 def lose_path_up(state, rules, sender, path, now, out):
-    """Count a path to the parent as dead; change to the other path, or search for another
-    parent.
+    """Count a path to the parent as dead, because a confirmation is missing; change to the other
+    path, or search for another parent.
     """
     b, up = sender.broker, state.parent[sender.broker]
     state.missed[b, path] = max(state.missed[b, path], rules.missed_pings + 1)
@@ -234,7 +236,9 @@ def lose_path_up(state, rules, sender, path, now, out):
 
 @apart
 def lose_path_down(state, rules, sender, child, path, out):
-    """Count a path to a child as dead; change to the other path, or adopt the child's children."""
+    """Count a path to a child as dead, because a confirmation is missing; change to the other path,
+    or adopt the child's children.
+    """
     b, most = sender.broker, rules.missed_pings + 1
     s = place_in_row(state.children.child, b, child)
     silence = state.children.child_silence

@@ -166,7 +166,7 @@ def renew_leave(state, rules, sender, out):
 
 @apart
 def on_ask_leave(state, sender, message, out):
-    """Grant a child its leave, one child at a time; another child waits."""
+    """Grant a broker's child to leave the tree, one child at a time; another child waits."""
     b, leaves, child = sender.broker, state.leaves, message.args[ORIGIN]
     if place_in_row(state.children.child, b, child) < 0:
         return

@@ -14,12 +14,10 @@ from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import mixed, uniform
 from halfway.protocols.broker_trees import parent_search, parents
-from halfway.protocols.broker_trees.client_state import expire
 from halfway.protocols.broker_trees.entering import renew_leave
 from halfway.protocols.broker_trees.paths.ancestors import SEEKING
 from halfway.protocols.broker_trees.paths.circuits import send_along
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, DIRECT, SECOND, next_hop_up
-from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
 from halfway.protocols.broker_trees.paths.peer_paths import (
     active_path,
     clear,
@@ -42,9 +40,7 @@ from halfway.protocols.broker_trees.records.messages import (
     ORIGIN,
     PARENT,
     PATH,
-    REFRESH,
 )
-from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables.children import (
     add_child,
     age,
@@ -110,8 +106,10 @@ def on_tick(state, rules, sender, now, out):
 
 @apart
 def act_as_root(state, rules, sender, out):
-    """Find and merge concurrent roots. A successor keeps asking the root that it replaced; a root
-    that restarted or lost all children asks its successor.
+    """Find and merge concurrent roots, at each tick of a root's failure detector.
+
+    A successor keeps asking the root that it replaced. A root that restarted or lost all children
+    asks its successor.
     """
     b = sender.broker
     first = first_child(state.children, b, NONE)
@@ -155,8 +153,10 @@ def add_trip(sender, up, path, o):
 
 @apart
 def check_parent(state, rules, sender, now, out):
-    """Check a broker's PINGs to its parent [uas §4.1]. A dead direct path is replaced by the
-    second; after τ, or with both dead, another parent is sought.
+    """Check a broker's PINGs to its parent [uas §4.1].
+
+    The second path replaces a dead direct path. After τ, or with both paths dead, the broker
+    searches for another parent.
     """
     b = sender.broker
     up, second = state.parent[b], second_path(sender, state.parent[b])
@@ -187,8 +187,10 @@ def check_parent(state, rules, sender, now, out):
 
 @apart
 def check_children(state, rules, sender, out):
-    """Check the PINGs from a broker's children: use the other path to a child that is silent on
-    one, and adopt the children of one silent on both.
+    """Check the PINGs from a broker's children, which may be silent on one path or on both.
+
+    The broker uses the other path to a child that is silent on one. It adopts the children of a
+    child that is silent on both.
     """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1
@@ -208,7 +210,9 @@ def check_children(state, rules, sender, out):
 
 @apart
 def on_ping(state, sender, message, out):
-    """Answer a child's PING; if the digests differ, send the child the filters held for it."""
+    """Answer a child's PING of the failure detector; if the digests differ, send the child the
+    filters held for it.
+    """
     b, child, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if parents.is_above(state, b, child):
         return
@@ -231,7 +235,9 @@ def on_ping(state, sender, message, out):
 
 @apart
 def on_pong(state, sender, message, out):
-    """Handle a parent's PONG: its path works; if the digests differ, send all filters up."""
+    """Handle a parent's PONG of the failure detector: its path works; if the digests differ, send
+    all filters up.
+    """
     b, up, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if up != state.parent[b]:
         return
@@ -245,24 +251,3 @@ def on_pong(state, sender, message, out):
         use_direct_again(sender, up)
     if message.args[PATH] >= DIGEST_BIT:
         send_forwarded(state.table, sender, up, out)
-
-
-@apart
-def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a broker of the underlay-aware tree: announce it, and search for missing
-    paths.
-    """
-    b, up = sender.broker, state.parent[sender.broker]
-    if now + rules.refresh_s <= rules.until_s:
-        emit(out, REFRESH, rules.refresh_s, sender.own)
-    drop_stale(state.nearby, sender.row, now, rules.refresh_s)
-    expire(state.clients, state.table, sender, False, max(up, NONE), out)
-    if up == SEEKING and state.asked[b] == 0:
-        parent_search.search_parent(state, rules, sender, now, out)
-    elif not parents.is_cut_off(state, rules, sender):
-        announce_broker(state, sender, out)
-    s = nth_nearest(state.nearby, sender.row, 0)
-    elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
-    if up == NONE and elsewhere and state.predecessor[b] == NONE:  # one of two trees joins
-        state.predecessor[b] = state.nearby.root[sender.row, s]
-    parents.complete_paths(state, rules, sender, out)

@@ -1,15 +1,42 @@
-"""The dispatch of maintenance records at a broker: replicas, leaves, paths, and the tables of
-subscriptions.
+"""The maintenance of a broker in the underlay-aware tree: its refresh, and the dispatch of records
+about replicas, leaves, paths and the tables of subscriptions.
 """
 
 from halfway.core.compiled import apart
+from halfway.core.missing import NONE
+from halfway.core.outbox import emit
 from halfway.protocols.broker_trees import clients, confirmations, entering, parent_search
 from halfway.protocols.broker_trees import failure_detector as detector
 from halfway.protocols.broker_trees import parents as tree
+from halfway.protocols.broker_trees.client_state import expire
+from halfway.protocols.broker_trees.paths.ancestors import SEEKING
+from halfway.protocols.broker_trees.paths.nearby import drop_stale, nth_nearest
 from halfway.protocols.broker_trees.records import messages
 from halfway.protocols.broker_trees.records import underlay_messages as kinds
+from halfway.protocols.broker_trees.siena_parent import announce_broker
 from halfway.protocols.broker_trees.tables import replicas, table_repair
 from halfway.protocols.broker_trees.tables.children import add_grandchild
+
+
+@apart
+def refresh_broker(state, rules, sender, now, out):
+    """Handle a REFRESH at a broker of the underlay-aware tree: announce it, and search for missing
+    paths.
+    """
+    b, up = sender.broker, state.parent[sender.broker]
+    if now + rules.refresh_s <= rules.until_s:
+        emit(out, messages.REFRESH, rules.refresh_s, sender.own)
+    drop_stale(state.nearby, sender.row, now, rules.refresh_s)
+    expire(state.clients, state.table, sender, False, max(up, NONE), out)
+    if up == SEEKING and state.asked[b] == 0:
+        parent_search.search_parent(state, rules, sender, now, out)
+    elif not tree.is_cut_off(state, rules, sender):
+        announce_broker(state, sender, out)
+    s = nth_nearest(state.nearby, sender.row, 0)
+    elsewhere = s >= 0 and state.nearby.root[sender.row, s] != sender.own
+    if up == NONE and elsewhere and state.predecessor[b] == NONE:  # one of two trees joins
+        state.predecessor[b] = state.nearby.root[sender.row, s]
+    tree.complete_paths(state, rules, sender, out)
 
 
 @apart
@@ -17,7 +44,7 @@ def receive_common(state, rules, sender, message, out):
     """Handle a maintenance record that exists in both broker trees."""
     kind = message.kind
     if kind == messages.REFRESH:
-        detector.refresh_broker(state, rules, sender, message.at, out)
+        refresh_broker(state, rules, sender, message.at, out)
     elif kind == messages.FOUND:
         parent_search.on_found(state, rules, sender, message, out)
     elif kind == messages.HELD:

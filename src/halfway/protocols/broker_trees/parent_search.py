@@ -73,10 +73,11 @@ def is_asked_before(state, rules, sender, stage):
 
 @apart
 def search_parent(state, rules, sender, now, out):
-    """Take one tick of the search: ask for another parent. A successor without one is the root.
+    """Take one tick of the search for a parent: ask the next broker for a place as its child.
 
-    A broker that lost its memory may be above all brokers that it asks: its children still have it
-    as their parent, and no broker accepts one that is above it. So it is the root, too.
+    A successor that finds no parent becomes the root. A broker that lost its memory may be above
+    all brokers that it asks: its children still have it as their parent, and no broker accepts one
+    that is above it. So this broker becomes the root too.
     """
     b, own = sender.broker, sender.own
     ticks = rules.missed_pings + 1  # a stage
@@ -104,8 +105,8 @@ def ask(sender, other, turn, out):
     """Ask a broker for a place as its child, on the known paths in turn; search for a path if none
     is known.
 
-    In turn, because the failed node may be on one of the paths. Every third time a new path is
-    searched for: what is found is asked along (`on_found`).
+    In turn, because the failed node may be on one of the paths. Every third turn searches for a new
+    path, and `on_found` asks along that path.
     """
     place, second = direct_path(sender, other), second_path(sender, other)
     if place == NO_PLACE or turn % 3 == 0:

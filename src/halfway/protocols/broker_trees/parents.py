@@ -48,8 +48,8 @@ _DEEPER = 4  # brokers that a parent's news may add above a broker that is not o
 
 @apart
 def path_up(state, sender, most):
-    """Return the path of a broker's next hop up; a path is dead after more than `most` missed
-    PINGs.
+    """Return the path of a broker's next hop to its parent; a path is dead after more than `most`
+    missed PINGs.
     """
     b = sender.broker
     direct = state.missed[b, DIRECT] <= most
@@ -60,8 +60,9 @@ def path_up(state, sender, most):
 
 @apart
 def is_silent(state, sender, most):
-    """Return whether more than `most` PINGs in a row are unanswered on every path to a broker's
-    parent."""
+    """Return whether a parent is silent: more than `most` PINGs in a row are unanswered on every
+    path.
+    """
     silent = path_up(state, sender, most) not in (DIRECT, SECOND)
     return state.parent[sender.broker] >= 0 and silent
 
@@ -83,9 +84,7 @@ def is_cut_off(state, rules, sender):
 
 @apart
 def add_news(state, sender, o):
-    """Write into a record for a child who is above this broker: its ancestors, the root, the root's
-    successors.
-    """
+    """Write the news of a parent into a record for its child: ancestors, root and successors."""
     b = sender.broker
     o[PARENT] = state.parent[b]
     if state.parent[b] == NONE:
@@ -100,7 +99,7 @@ def add_news(state, sender, o):
 
 @apart
 def take_news(state, b, own, message):
-    """Learn from the parent's record who is above this broker: ancestors, root, successors."""
+    """Take the news in a parent's record at its child: ancestors, root and successors."""
     state.grandparent[b], state.root[b] = message[PARENT], message[kinds.ROOT]
     state.successor[b] = message.args[kinds.SUCCESSOR]
     state.next_successor[b] = message.args[kinds.NEXT_SUCCESSOR]
@@ -129,9 +128,7 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Return whether another broker is an ancestor of this one; as its child it would close a
-    cycle.
-    """
+    """Return whether a broker that asks for a parent is above this one, and would close a cycle."""
     if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
@@ -160,8 +157,9 @@ def on_join(state, rules, sender, message, out):
 
 @apart
 def complete_paths(state, rules, sender, out):
-    """Search for paths x, y and z [uas §4] of a broker that are missing or dead, one after the
-    other, because y avoids x.
+    """Complete a broker's paths to its parent and grandparent: search for x, y or z [uas §4].
+
+    The missing or dead paths follow one after the other, because y avoids x.
     """
     b, up, above = sender.broker, state.parent[sender.broker], state.grandparent[sender.broker]
     if up < 0:
@@ -227,7 +225,7 @@ def count_move(state, b, now):
 
 @apart
 def reset_watch(state, b):
-    """Reset a broker's counts of missed PINGs, and end its search for a parent."""
+    """Begin to watch a parent: reset the counts of missed PINGs, and end the search for one."""
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
     state.dead_since_s[b], state.asked[b] = np.inf, 0
 

@@ -28,9 +28,9 @@ from halfway.protocols.broker_trees.records.messages import (
 
 @apart
 def carry(state, i, own, message, out):
-    """Set up the path of a client's KEEP_ALIVE here, and pass the record on towards the announced
-    broker. Return whether this node is that broker. The record may circle while announcements
-    spread.
+    """Relay a client's KEEP_ALIVE towards its announced broker, and set up its path here.
+
+    Return whether this node is that broker. The record may circle while announcements spread.
     """
     place = claim(state.circuits, i, message.args[ORIGIN], message.args[ROUTE])
     there = state.circuits.of[i, place]

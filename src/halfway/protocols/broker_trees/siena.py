@@ -201,7 +201,7 @@ def limits(state: Any, rules: Any) -> dict[str, int]:
 
 @apart
 def filter_named(catalogue, message):
-    """Return the digest of the filter in a record or in an application's command."""
+    """Return the digest of the filter in a record of SIENA's tree or in a command."""
     if message.args[messages.DIRECTION] > 0:
         return message[FILTER]
     return digest(catalogue.filters, message[FILTER], catalogue.values.shape[1])
@@ -267,7 +267,7 @@ def receive_in_tree(state, rules, sender, message, out):
 
 @apart
 def receive_at_router(catalogue, own, message, out):
-    """Count a command at a node of either tree that has no room for clients."""
+    """Count a command at a node of either SIENA tree that has no room for clients."""
     if message.args[messages.DIRECTION] == 0 and is_command(catalogue, message):
         emit(out, NO_PATH, 0.0, own)
 

@@ -243,7 +243,7 @@ def receive_in_tree(state, rules, sender, message, out):
 
 @apart
 def start(state, rules, sender, message, out):
-    """Start a broker, at first or after a crash."""
+    """Start a broker of the underlay-aware tree, at first or after a crash."""
     b = sender.broker
     siena_parent.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
@@ -254,7 +254,7 @@ def start(state, rules, sender, message, out):
 
 @apart
 def enter_tree(state, rules, sender, c, message, out):
-    """Let a node outside of the tree enter it as a broker, which asks the nearest one at once."""
+    """Let a node enter the underlay-aware tree as a broker; it asks the nearest one at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
         detector.on_start(state, rules, sender, message.at, out)
@@ -263,7 +263,7 @@ def enter_tree(state, rules, sender, c, message, out):
 
 @apart
 def receive_at_client(state, rules, i, c, message, out):
-    """Handle a record at a client's node. A node that knows several brokers monitors its own."""
+    """Handle a record of the underlay-aware tree at a client's node; it may watch its broker."""
     if message.kind == messages.REFRESH:
         every_s = rules.ping_interval_s if state.nearby.broker.shape[1] > 1 else rules.refresh_s
         most = rules.missed_pings
@@ -274,13 +274,13 @@ def receive_at_client(state, rules, i, c, message, out):
 
 @apart
 def is_announced(state, rules, sender):
-    """Return whether a node announces itself as a broker."""
+    """Return whether a node announces itself as a broker of the underlay-aware tree."""
     return not is_outside(state, sender.broker) and not tree.is_cut_off(state, rules, sender)
 
 
 @apart
 def receive(state, rules, sender, c, message, out):
-    """Handle a record in the role that a node has now: broker, client's node, or router."""
+    """Handle a record of the underlay-aware tree as broker, client's node or router."""
     b = sender.broker
     if b != NONE and message.kind == messages.ENTER:
         enter_tree(state, rules, sender, c, message, out)

@@ -1,7 +1,7 @@
 """Copies of DRIP's events among brokers: which broker gets one, and in what role.
 
 [drip §V-B] "multi-copy-multi-destination": a source spreads an event to m relays, and these carry
-it to the brokers that are nearest to its subscribers.
+it to the l brokers that are nearest to its subscribers. [drip §V-C] derives the delay from m and l.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ from halfway.protocols.event_window import copy_event_id
 
 @inlined
 def role_for(epidemic, role, copies, requested, interested, known):
-    """Return the role that a DRIP broker with `role` writes into
-    another broker's event copy, or NOTHING.
+    """Return the role that a DRIP broker with `role` writes into the event copy of another broker,
+    or NOTHING.
 
     [drip §V-B] The source gives `copies` to brokers that will relay, and one to each interested
     broker; relays give to the interested only. We let the interested keep what they get, because
@@ -37,7 +37,11 @@ def role_for(epidemic, role, copies, requested, interested, known):
 
 @inlined
 def interest(state, i, topic, broker):
-    """Return whether a topic has a subscriber, and one near that broker."""
+    """Return whether a DRIP event's topic has a subscriber, and one whose list names that broker.
+
+    [drip §V-B] A broker is interested if a subscriber may be in its region: the broker is one of
+    the l nearest ones of the subscriber.
+    """
     requested, interested = False, False
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:
@@ -49,7 +53,10 @@ def interest(state, i, topic, broker):
 
 @inlined
 def copies_left(state, i, place, broker):
-    """Return the copies that a source may still give, or 0 for a broker that is a relay already."""
+    """Return the copies of a DRIP event that its source may still give; 0 for one of its relays.
+
+    [drip §V-B] m brokers get the event from its source, so that these are the relays.
+    """
     left = 0
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == broker:
@@ -60,8 +67,9 @@ def copies_left(state, i, place, broker):
 
 @inlined
 def is_relay(state, i, place, broker):
-    """Return whether the source of a DRIP event copy chose that broker
-    as a relay, as row i knows it."""
+    """Return whether the source of a DRIP event copy chose that broker as a relay, as row i knows
+    it.
+    """
     found = False
     for r in range(state.relays.shape[2]):
         found |= state.relays[i, place, r] == broker
@@ -70,7 +78,7 @@ def is_relay(state, i, place, broker):
 
 @inlined
 def add_relay(state, i, place, broker):
-    """Choose another DRIP broker as a relay of the event's copies."""
+    """Choose another DRIP broker as a relay of the event's copies, one of m [drip §V-B]."""
     for r in range(state.relays.shape[2]):
         if state.relays[i, place, r] == NONE:
             state.relays[i, place, r] = broker
@@ -88,7 +96,8 @@ def write_relays(state, i, place, o):
 @apart
 def note_relays(state, i, place, message):
     """Keep the source's relays from a DRIP event copy in its slot; the source itself keeps its own
-    list."""
+    list.
+    """
     if place == NO_PLACE or state.events[i, place].role == SOURCE:
         return
     for r in range(min(MOST_RELAYS, state.relays.shape[2])):
@@ -106,8 +115,10 @@ def note_sender(state, i, place, broker):
 
 @apart
 def transfer_events(state, rules, neighbourhood, i, broker, number, message, out):
-    """Copy events to another DRIP broker that lacks them, by digest `number` of that broker, in a
-    REPORT or its own BEACON."""
+    """Copy events to another DRIP broker that lacks them [drip §V-B].
+
+    message: a REPORT or that broker's own BEACON, with digest `number` of the broker.
+    """
     now = message.at
     if now < state.node[i].transfer_at:
         return

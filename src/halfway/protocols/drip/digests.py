@@ -1,9 +1,11 @@
 """Digests of DRIP: which of its newest events a broker holds, and which ones a subscriber has seen.
 
-We set one bit for each event, as a Bloom filter with one hash function does [Bloom 1970], because
-every node may publish, and a record has no room for a word for each publisher. The place of the bit
-depends on the number of the digest as well. So two events share a place in one digest, but hardly
-ever in the next one: a copy that was withheld for one is given a beacon later.
+[drip §V-B] a broker sends another one matched events only. The paper leaves open how the sender
+knows which of them the other broker has. We set one bit for each event, as a Bloom filter with one
+hash function does [Bloom 1970], because every node may publish, and a record has no room for a word
+for each publisher. The place of the bit depends on the number of the digest as well. So two events
+share a place in one digest, but hardly ever in the next one: a copy that was withheld for one is
+given a beacon later.
 """
 
 import numpy as np
@@ -73,8 +75,10 @@ def bit_at(message, first, bit):
 
 @apart
 def is_in_digest(message, event, broker, number):
-    """Return whether the digest in a DRIP BEACON or REPORT has an event: that of a broker's beacon
-    with that sequence number."""
+    """Return whether a DRIP BEACON or REPORT has an event in the digest of a broker's beacon.
+
+    number: the sequence number of this beacon.
+    """
     bit = np.int64(event_bit(event, broker, number, DIGEST_BITS))
     words = np.int64(ARG_BITS * messages.DIGEST_WORDS)
     if bit < words:

@@ -1,4 +1,7 @@
-"""Elections of DRIP: the first brokers by capability, and successors of lost brokers."""
+"""Elections of DRIP [drip §IV-A]: the first brokers by capability, and successors of lost brokers.
+
+The capability of a node is ξ, its detecting ability in the paper.
+"""
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
@@ -12,8 +15,10 @@ _LONG_AGO = -1e9  # seconds: a registration from then is due for renewal
 
 @inlined
 def is_more_capable(capability, node_id, other_capability, other):
-    """Return whether a node is more capable than another in DRIP's
-    elections, or there is no other; node ids break ties."""
+    """Return whether a node is more capable than another in DRIP's elections, or there is no other.
+
+    We break ties by node id, because [drip §IV-A] does not say how.
+    """
     return (
         other == NONE
         or capability > other_capability
@@ -23,17 +28,16 @@ def is_more_capable(capability, node_id, other_capability, other):
 
 @inlined
 def outranks(state, i, capability, node_id, r):
-    """Return whether a node is more capable than row i's candidate at
-    place r in the DRIP election."""
+    """Return whether a node is more capable than row i's candidate r in a DRIP election."""
     other = state.candidates[i, r]
     return is_more_capable(capability, node_id, other.capability, other.node_id)
 
 
 @apart
 def rank(state, i, node_id, capability):
-    """Insert a candidate of a DRIP election at row i.
+    """Insert a candidate of a DRIP election at row i among the k most capable ones [drip §IV-A].
 
-    Return False if known, or less capable than all.
+    Return False if the candidate is known, or less capable than all of them.
     """
     k = state.candidates.shape[1]
     for r in range(k):
@@ -53,8 +57,10 @@ def rank(state, i, node_id, capability):
 
 @apart
 def announce_candidate(state, i, node_id, capability, wait, out):
-    """Announce a DRIP candidate: [drip §IV-A] "all nodes broadcast their existing information
-    including their ξ"."""
+    """Announce a DRIP candidate: [drip §IV-A] every node broadcasts its capability and its id.
+
+    A node repeats only what may still be among the k most capable ones.
+    """
     if rank(state, i, node_id, capability):
         o = emit(out, messages.CANDIDATE, wait, EVERYONE)
         o[messages.CANDIDATE_ID] = node_id
@@ -63,8 +69,7 @@ def announce_candidate(state, i, node_id, capability, wait, out):
 
 @apart
 def on_bootstrap_end(state, i):
-    """End DRIP's first election: [drip §IV-A] "the top k nodes with the largest ξ … will be
-    marked"."""
+    """End DRIP's first election: [drip §IV-A] the k nodes with the largest ξ become brokers."""
     state.node[i].bootstrapped = 1
     # A node that knows a broker already arrived late and missed the candidates: it is not one.
     if nearest_but(state, i, -1) >= 0:
@@ -76,7 +81,10 @@ def on_bootstrap_end(state, i):
 
 @apart
 def become_broker(state, i, replaced):
-    """Make row i, which won an election, a DRIP broker, and its own local broker."""
+    """Make row i, which won an election, a DRIP broker, and its own local broker.
+
+    [drip §IV-A] A broker chooses a unique id for its region. We take its node id.
+    """
     state.node[i].is_broker = 1
     state.node[i].replaces = replaced
     state.node[i].local_broker = state.node_id[i]

@@ -1,4 +1,4 @@
-"""Events of DRIP at one broker or node: copies held, and floods of a region."""
+"""Events of DRIP at one broker or node [drip §V-A]: copies held, and floods of a region."""
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def keep_event(state, i, message):
 
 @apart
 def notify_application(state, i, place, out):
-    """Deliver a DRIP event to the application of the node, once, if it subscribes."""
+    """Deliver a DRIP event to the application of the node, once, if it subscribes [drip §V-A]."""
     topic = state.events[i, place].topic
     if state.events[i, place].seen == 0 and subscribes(state, i, topic):
         state.events[i, place].seen = 1
@@ -84,7 +84,8 @@ def notify_application(state, i, place, out):
 @apart
 def flood_region(state, i, place, out):
     """Flood a DRIP event: [drip §V-A] "the broker node will flood the event only in its Voronoi
-    region"."""
+    region".
+    """
     o = emit(out, messages.FLOOD, 0.0, EVERYONE)
     o[messages.BROKER_ID] = state.node_id[i]
     o.topic = state.events[i, place].topic
@@ -95,7 +96,10 @@ def flood_region(state, i, place, out):
 
 @inlined
 def on_flood(state, rules, i, message, out):
-    """Repeat a DRIP event's flood of the own region, once a round; ignore other regions' floods."""
+    """Repeat a DRIP event's flood of the own region, once a round [drip §V-A].
+
+    The node ignores the floods of other regions.
+    """
     if state.node[i].local_broker != message[messages.BROKER_ID] or state.node[i].is_broker == 1:
         return
     place = keep_event(state, i, message)
@@ -120,8 +124,10 @@ def on_flood(state, rules, i, message, out):
 
 @apart
 def matching(state, i, topic, local):
-    """Return how many subscriptions in row i's register match a DRIP event; of its own region, or
-    all."""
+    """Return how many subscriptions in row i's register match a DRIP event.
+
+    local: only those of its own region.
+    """
     count = 0
     for p in range(state.register.shape[1]):
         if state.register[i, p].low <= topic <= state.register[i, p].high:
@@ -132,7 +138,8 @@ def matching(state, i, topic, local):
 @apart
 def make_room(state, rules, i):
     """Make room for a DRIP event: [drip §V-A] delete copies that match the fewest subscriptions;
-    among equals the oldest."""
+    among equals the oldest.
+    """
     while state.node[i].held_events > rules.event_capacity:
         worst, least = NO_PLACE, np.int64(0)
         for place in range(state.events.shape[1]):
@@ -147,9 +154,10 @@ def make_room(state, rules, i):
 
 @apart
 def store_event(state, rules, i, message, role, out):
-    """Store a message's DRIP event at broker row i, and flood its region if a subscriber is there.
+    """Store a message's DRIP event at broker row i, and flood its region if a subscriber is there
+    [drip §V-A].
 
-    Its slot or NO_PLACE if it was forgotten.
+    Return the slot of the event, or NO_PLACE if the event was forgotten.
     """
     place = keep_event(state, i, message)
     if place == NO_PLACE:
@@ -173,7 +181,10 @@ def store_event(state, rules, i, message, role, out):
 
 @apart
 def flood_missed(state, rules, i, message, out):
-    """Flood the held DRIP events that match a REGISTER and that its subscriber has not seen."""
+    """Flood the held DRIP events that match a REGISTER and that its subscriber has not seen.
+
+    We add this to [drip §V-A], because a subscriber that changes its region misses floods.
+    """
     flooded = 0
     newest = np.int64(state.node[i].arrivals)
     for order in range(newest - 1, max(newest - OFFERED, np.int64(0)) - 1, -1):

@@ -87,7 +87,7 @@ class Rules(NamedTuple):
     """The scalars of DRIP's handler, equal on every node; see `OPTIONS`."""
 
     brokers: int  # [drip §IV-A] k
-    nearest: int  # [drip §IV-B] l; l + m < k
+    nearest: int  # [drip §IV-B] l; [drip §V-B] l + m < k
     copies: int  # [drip §V-B] m
     epidemic: bool  # [drip §VI-A] SF
     by_capability: bool
@@ -146,7 +146,10 @@ def on_start(state, rules, i, message, out):
 
 @apart
 def on_tick(state, rules, neighbourhood, i, message, out):
-    """Send a DRIP broker's beacon, or a node's report; renew the registration when it is due."""
+    """Send a DRIP broker's beacon [drip §IV-B], or a bridge node's report [drip §V-B].
+
+    Renew the registration when it is due.
+    """
     if message.args[STARTS] != state.node[i].starts:
         return
     now = message.at
@@ -167,7 +170,10 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, number, message, out):
-    """Send another DRIP broker that can be reached what it may not know, by its digest `number`."""
+    """Send another DRIP broker that can be reached what it may not know, by its digest `number`.
+
+    [drip §V-B] Brokers exchange subscriptions and copy events when they can communicate.
+    """
     registrations.exchange_subscriptions(state, rules, neighbourhood, i, broker, message.at, out)
     transfer_events(state, rules, neighbourhood, i, broker, number, message, out)
 
@@ -197,7 +203,8 @@ def on_routed(state, rules, neighbourhood, i, kind, message, out):
 @apart
 def on_publish(state, rules, neighbourhood, i, message, out):
     """Publish a DRIP event: [drip §V-A] "Having detected new events, nodes publish them to their
-    local broker nodes"."""
+    local broker nodes".
+    """
     place = keep_event(state, i, message)
     if place == NO_PLACE:
         return

@@ -1,4 +1,4 @@
-"""Voronoi regions of DRIP: beacons, each node's list of the nearest brokers, bridge reports."""
+"""Voronoi regions of DRIP [drip §IV-B]: beacons, lists of the nearest brokers, bridge reports."""
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from halfway.protocols.drip.registrations import register, send_quits
 @apart
 def send_beacon(state, i, out):
     """Send a DRIP broker's beacon: [drip §IV-B] "its node ID, region ID, sequence number, source
-    time-stamp". We let the age of the record replace the time stamp, as no clock is shared."""
+    time-stamp".
+
+    We let the age of the record replace the time stamp, because no clock is shared.
+    """
     state.node[i].beacon_sequence += 1
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = state.node_id[i]  # also the id of the region
@@ -29,7 +32,11 @@ def send_beacon(state, i, out):
 
 @inlined
 def repeat_beacon(state, i, message, out):
-    """Repeat a DRIP broker's beacon, with the local broker of this node."""
+    """Repeat a DRIP broker's beacon to all neighbours [drip §IV-B].
+
+    We add the local broker of this node, because [drip §V-B] a bridge node must know the regions of
+    its neighbours.
+    """
     o = emit(out, messages.BEACON, 0.0, EVERYONE)
     o[messages.BROKER_ID] = message[messages.BROKER_ID]
     o[messages.LOCAL_BROKER] = state.node[i].local_broker
@@ -79,8 +86,10 @@ def list_broker(state, rules, i, message):
 
 @inlined
 def attach(state, rules, neighbourhood, i, now, out):
-    """Attach a node to a DRIP region: [drip §IV-B] "always chooses the broker with the min(Delay)";
-    handover if that is another."""
+    """Attach a node to a DRIP region: [drip §IV-B] "always chooses the broker with the min(Delay)".
+
+    The node is handed over if that is another broker.
+    """
     if state.node[i].is_broker == 1:
         return
     s = routes.nearest_but(state, i, -1)
@@ -92,7 +101,8 @@ def attach(state, rules, neighbourhood, i, now, out):
 @apart
 def hand_over(state, rules, neighbourhood, i, broker, now, out):
     """Move a node to another DRIP region: [drip §V-A] a Quit to its last local broker, and a copy
-    of its registrations to the new one."""
+    of its registrations to the new one.
+    """
     if state.node[i].local_broker != NONE:
         send_quits(state, rules, neighbourhood, i, state.node[i].local_broker, now, out)
     state.node[i].local_broker = broker
@@ -102,7 +112,8 @@ def hand_over(state, rules, neighbourhood, i, broker, now, out):
 @inlined
 def step_down_for(state, i, message):
     """Stop being a DRIP region's successor, if its lost broker is back or another successor has a
-    lower id."""
+    lower id.
+    """
     replaced = state.node[i].replaces
     rival = (
         message.args[messages.REPLACES] == replaced
@@ -116,7 +127,9 @@ def step_down_for(state, i, message):
 
 @inlined
 def on_beacon(state, rules, neighbourhood, i, message, out):
-    """Process a DRIP beacon: list its broker, attach to the nearest one, and repeat the beacon."""
+    """Process a DRIP beacon [drip §IV-B]: list its broker, attach to the nearest one, and repeat
+    the beacon.
+    """
     local = message[messages.LOCAL_BROKER]
     s = routes.place_of_broker(state, i, local)
     if s >= 0 and local != NONE:
@@ -135,7 +148,10 @@ def on_beacon(state, rules, neighbourhood, i, message, out):
 
 @apart
 def drop_expired(state, rules, neighbourhood, i, now, out):
-    """Drop DRIP brokers whose beacons no longer come, but never the last one; elect a successor."""
+    """Drop DRIP brokers whose beacons no longer come; elect a successor of a lost local broker.
+
+    The last broker stays, because [drip §IV-B] a node is attached to a broker at any time.
+    """
     local_expired = False
     for s in range(state.nearest.shape[1]):
         node_id = state.nearest[i, s].node_id
@@ -157,8 +173,9 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
 
 @apart
 def send_report(state, rules, neighbourhood, i, now, out):
-    """[drip §V-B] Report a neighbouring DRIP region to the local broker: its broker is the second
-    nearest of this node, and a border neighbour leads to it."""
+    """[drip §V-B, Fig. 2] Report a neighbouring DRIP region to the local broker: its broker is the
+    second nearest of this node, and a border neighbour leads to it.
+    """
     first = routes.nearest_but(state, i, -1)
     if (
         state.node[i].is_broker == 1

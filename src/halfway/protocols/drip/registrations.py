@@ -33,7 +33,10 @@ def is_registered(state, i):
 
 @apart
 def keep_interval(state, i, low, high):
-    """Keep a local copy of a DRIP subscription's interval, if there is room. Whether it is new."""
+    """Keep a local copy of a DRIP subscription's interval, if there is room [drip §V-A].
+
+    Return whether the interval is new.
+    """
     free = NO_PLACE
     for k in range(state.intervals.shape[1]):
         if state.intervals[i, k].low == low and state.intervals[i, k].high == high:
@@ -81,7 +84,7 @@ def place_in_register(state, i, message):
 def update(state, i, p, message):
     """Write a REGISTER or SUBSCRIPTION to place p of a DRIP register.
 
-    Return False if that has a newer version.
+    Return False if the register has this version or a newer one.
     """
     if message.args[messages.VERSION] <= state.register[i, p].version:
         return False
@@ -99,8 +102,10 @@ def update(state, i, p, message):
 
 @apart
 def on_register(state, i, message):
-    """Insert a subscription of this region in a DRIP register. Return
-    its place, or NO_PLACE if it is known."""
+    """Insert a subscription of this region in a DRIP register [drip §V-A].
+
+    Return its place, or NO_PLACE if it is known.
+    """
     p = place_in_register(state, i, message)
     if p == NO_PLACE or not update(state, i, p, message):
         return NO_PLACE
@@ -113,7 +118,8 @@ def on_register(state, i, message):
 @apart
 def on_quit(state, i, message):
     """Remove a subscription from a DRIP register: [drip §V-A] "a Quit message to its previous local
-    broker, which would delete"."""
+    broker, which would delete".
+    """
     p = place_in_register(state, i, message)
     if p != NO_PLACE:
         version = message.args[messages.VERSION]
@@ -125,7 +131,10 @@ def on_quit(state, i, message):
 
 @apart
 def on_subscription(state, i, message):
-    """Update a DRIP register from another broker, which need not be sent the same in return."""
+    """Update a DRIP register by a subscription from another broker [drip §V-B].
+
+    This broker need not send that broker the same version in return.
+    """
     p = place_in_register(state, i, message)
     if p == NO_PLACE:
         return
@@ -138,7 +147,7 @@ def on_subscription(state, i, message):
 
 @apart
 def send_quits(state, rules, neighbourhood, i, broker, now, out):
-    """Send the previous local DRIP broker a QUIT for each registered subscription."""
+    """Send the previous local DRIP broker a QUIT for each registered subscription [drip §V-A]."""
     own = state.intervals.shape[1]
     for k in range(own):
         if state.intervals[i, k].low <= state.intervals[i, k].high:
@@ -150,7 +159,11 @@ def send_quits(state, rules, neighbourhood, i, broker, now, out):
 
 @apart
 def write_nearest(state, i, o):
-    """Write row i's nearest DRIP brokers into a REGISTER; a broker is nearest to itself."""
+    """Write row i's nearest DRIP brokers into a REGISTER; a broker is nearest to itself.
+
+    [drip §V-A] A subscription has the ids of several brokers, which [drip §V-B] says are the l
+    nearest.
+    """
     count = 0
     if state.node[i].is_broker == 1:
         o.args[messages.NEAREST] = state.node_id[i]
@@ -167,7 +180,8 @@ def write_nearest(state, i, o):
 @apart
 def register(state, rules, neighbourhood, i, now, out):
     """Register subscriptions: [drip §V-A] a DRIP node "registers to its new local broker with the
-    copy of its subscriptions"."""
+    copy of its subscriptions".
+    """
     own = state.intervals.shape[1]
     state.node[i].version += 1
     state.node[i].registered_at = now
@@ -203,8 +217,9 @@ def bit_of(c):
 
 @apart
 def contact(state, i, broker, now):
-    """Return the place of a broker among a DRIP register's contacts; it
-    replaces the least recent one."""
+    """Return the place of a broker among the contacts of a DRIP register; a new contact replaces
+    the least recent one.
+    """
     oldest = 0
     for c in range(CONTACTS):
         if state.contacts[i, c].broker == broker:
@@ -228,7 +243,8 @@ def contact(state, i, broker, now):
 @apart
 def exchange_subscriptions(state, rules, neighbourhood, i, broker, now, out):
     """Exchange DRIP registers: [drip §V-B] "broker nodes exchange their subscriptions when they can
-    communicate"."""
+    communicate".
+    """
     c = contact(state, i, broker, now)
     if (
         state.contacts[i, c].changes == state.node[i].changes

@@ -1,4 +1,4 @@
-"""Routes of DRIP: back along a beacon to its broker, or through a bridge node to a region."""
+"""Routes of DRIP: back along a beacon to its broker [drip §IV-B], or over bridges [drip §V-B]."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @inlined
 def place_of_broker(state, i, broker):
-    """Return the place of a broker in row i's list of the nearest ones, or NO_PLACE."""
+    """Return the place of a broker in row i's list of the nearest DRIP brokers, or NO_PLACE."""
     for s in range(state.nearest.shape[1]):
         if state.nearest[i, s].node_id == broker and broker != NONE:
             return s
@@ -31,8 +31,9 @@ def place_of_broker(state, i, broker):
 
 @inlined
 def is_nearer(state, i, s, t):
-    """Return whether the broker at place s is nearer to row i than that
-    at t; node ids break ties."""
+    """Return whether the DRIP broker at place s is nearer to row i than that at t, by delay; node
+    ids break ties.
+    """
     if state.nearest[i, s].delay != state.nearest[i, t].delay:
         return state.nearest[i, s].delay < state.nearest[i, t].delay
     return state.nearest[i, s].node_id < state.nearest[i, t].node_id
@@ -40,7 +41,7 @@ def is_nearer(state, i, s, t):
 
 @inlined
 def nearest_but(state, i, excluded):
-    """Return the place of the nearest broker, but not place `excluded`, or NO_PLACE if none."""
+    """Return the place of the nearest DRIP broker, but not place `excluded`, or NO_PLACE."""
     found = NO_PLACE
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NONE and s != excluded
@@ -51,7 +52,10 @@ def nearest_but(state, i, excluded):
 
 @inlined
 def has_border_neighbour(state, rules, neighbourhood, i, s, now):
-    """Return whether row i has a border neighbour on a route to the DRIP broker at place s."""
+    """Return whether row i has a border neighbour on a route to the DRIP broker at place s.
+
+    [drip §V-B] A bridge node has a neighbour whose local broker is that broker.
+    """
     fresh = state.nearest[i, s].border_at + rules.expiry_s >= now
     return (
         fresh
@@ -62,15 +66,20 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
 
 @inlined
 def is_one_of_two_nearest(state, i, s):
-    """Return whether the broker at place s is one of row i's two nearest: [drip §V-B] "they are the
-    top two nearest broker nodes of the bridge node"."""
+    """Return whether the DRIP broker at place s is one of row i's two nearest: [drip §V-B] "they
+    are the top two nearest broker nodes of the bridge node".
+    """
     first = nearest_but(state, i, -1)
     return s == first or s == nearest_but(state, i, first)
 
 
 @apart
 def note_route(state, i, broker, via, now):
-    """Keep a neighbour as the next hop to a DRIP broker's region, in place of the oldest route."""
+    """Keep a neighbour as the next hop to a DRIP broker's region, in place of the oldest route.
+
+    [drip §V-B] A bridge node reports its status to its local broker; we let each node on the way
+    learn the route.
+    """
     oldest = 0
     for r in range(ROUTES):
         if state.routes[i, r].to == broker:
@@ -127,7 +136,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
 def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out):
     """Emit a record on a DRIP route, but not to `excluded`; without a next hop it is deferred.
 
-    The caller fills in the rest.
+    [drip §V-B] There may be no bridge node at the time. The caller fills in the rest.
     """
     if kind in (EVENT, SUBSCRIPTION):
         hop = next_hop_across(state, rules, neighbourhood, i, target, excluded, now)
@@ -148,7 +157,7 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
 
 @inlined
 def send(state, rules, neighbourhood, i, kind, target, now, out):
-    """Send a record that starts here on a DRIP route; see `send_or_defer`."""
+    """Send a record that starts here on a DRIP route, see `send_or_defer`."""
     return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NONE, now, out)
 
 

@@ -18,7 +18,7 @@ CONTACTS = 32  # other brokers that a broker keeps track of; bits of `known_by`
 # Scalars of a node; times in seconds.
 NODE = np.dtype(
     [
-        ("capability", "<f8"),  # ξ, or a random number where brokers are drawn
+        ("capability", "<f8"),  # [drip §IV-A] ξ, or a random number where brokers are drawn
         ("best_capability", "<f8"),
         ("registered_at", "<f8"),
         ("transfer_at", "<f8"),  # when it may transfer events again
@@ -27,7 +27,7 @@ NODE = np.dtype(
         ("beacon_sequence", "<i4"),  # of its last beacon
         ("electing_for", "<i4"),  # the lost broker whose successor is being elected, -1
         ("best_candidate", "<i4"),  # of that election
-        ("local_broker", "<i4"),  # -1: none
+        ("local_broker", "<i4"),  # [drip §IV-A] of the node's region; -1: none
         ("version", "<i4"),  # of its last registration
         ("arrivals", "<i4"),  # events so far, each the order of its arrival
         ("changes", "<i4"),  # of its register so far
@@ -43,13 +43,13 @@ NODE = np.dtype(
 CANDIDATE = np.dtype([("capability", "<f8"), ("node_id", "<i4"), ("pad", "<i4")])
 NEAREST = np.dtype(
     [
-        ("delay", "<f8"),  # microseconds
+        ("delay", "<f8"),  # [drip §IV-B] microseconds
         ("heard_at", "<f8"),  # when its last beacon came
         ("border_at", "<f8"),  # when the border neighbour was last heard in its region
         ("node_id", "<i4"),  # the broker; -1: free
         ("sequence", "<i4"),
         ("via", "<i4"),  # neighbour that sent the beacon
-        ("border_neighbour", "<i4"),  # a neighbour in that broker's region, -1
+        ("border_neighbour", "<i4"),  # [drip §V-B] a neighbour in that broker's region, -1
         ("digest", "<i4", (DIGEST_WORDS,)),
         ("more_digest", "<f8", (MORE_DIGEST_WORDS,)),
     ]
@@ -74,8 +74,8 @@ EVENT_SLOT = np.dtype(
         ("known_by", "<u4"),  # a bit for each contact that this node exchanged it with
     ]
 )
-# A broker's register of subscriptions, hashed by key. Places are never freed, so that a record
-# that arrives late is recognised as old.
+# A broker's register of subscriptions [drip §V-A], hashed by key. Places are never freed, so that a
+# record that arrives late is recognised as old.
 REGISTRATION = np.dtype(
     [
         ("subscriber", "<i4"),  # node id; -1: free
@@ -86,7 +86,7 @@ REGISTRATION = np.dtype(
         ("low", "<i4"),
         ("high", "<i4"),
         ("known_by", "<u4"),  # a bit for each contact that knows this version
-        ("nearest", "<i4", (MOST_NEAREST,)),  # brokers nearest to the subscriber
+        ("nearest", "<i4", (MOST_NEAREST,)),  # [drip §V-B] brokers nearest to the subscriber
     ]
 )
 CONTACT = np.dtype(
@@ -111,12 +111,13 @@ class DripState(NamedTuple):
     random_state: npt.NDArray[np.uint64]  # [n]
     node: npt.NDArray[np.void]  # [n] NODE
     candidates: npt.NDArray[np.void]  # [n, K] CANDIDATE: the most capable ones, in order
-    nearest: npt.NDArray[np.void]  # [n, L] NEAREST brokers, in no order
+    nearest: npt.NDArray[np.void]  # [n, L] NEAREST brokers, in no order [drip §IV-B]
     routes: npt.NDArray[np.void]  # [n, ROUTES] ROUTE to another region, as bridge nodes reported
     intervals: npt.NDArray[np.void]  # [n, own] INTERVAL: own subscriptions [drip §V-A]
     known: EventWindows  # the newest events of each publisher that came here
     events: npt.NDArray[np.void]  # [n, slots] EVENT_SLOT
-    relays: npt.NDArray[np.int32]  # [n, slots, M] brokers that the event's source chose, if known
+    # [n, slots, M] brokers that the event's source chose, if known [drip §V-B]
+    relays: npt.NDArray[np.int32]
     register: npt.NDArray[np.void]  # [n, places] REGISTRATION
     contacts: npt.NDArray[np.void]  # [n, CONTACTS] CONTACT: other brokers
 

@@ -35,7 +35,7 @@ def no_periods(node_ids: npt.NDArray[np.int32], seed: int) -> Periods:
 
 @inlined
 def begins_period(periods, i):
-    """Count a tick of row i; return whether it begins a period."""
+    """Count a tick of row i's failure detector; return whether it begins a period."""
     periods.ticks[i] -= 1
     begins = periods.ticks[i] <= 0
     if begins:

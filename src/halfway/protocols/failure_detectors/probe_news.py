@@ -15,7 +15,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPECT,
     UPDATES,
 )
-from halfway.protocols.failure_detectors.probe_state import learn, most_sent
+from halfway.protocols.failure_detectors.probe_state import MemberNews, learn, most_sent
 
 _STATUS_BITS = 2
 
@@ -99,14 +99,15 @@ def read_news(state, rules, neighbourhood, i, message, now, out):
 
     We watch the sender although its hello may be late, because it may die before the next period.
     """
-    learn(state, rules, neighbourhood, i, message.source, 0, ALIVE, NONE, now, out)
+    alive = MemberNews(message.source, 0, ALIVE, NONE)
+    learn(state, rules, neighbourhood, i, alive, now, out)
     for k in range(UPDATES):
         member, word = message.args[MEMBERS + k], np.int64(message.args[STATUS + k])
         status = word & ((1 << _STATUS_BITS) - 1)
         if member != NONE and status <= DEAD:
             by = np.int32(message.reals[BY + k])
-            incarnation = word >> _STATUS_BITS
-            learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, out)
+            news = MemberNews(member, word >> _STATUS_BITS, status, by)
+            learn(state, rules, neighbourhood, i, news, now, out)
     place = find_member(state.members, state.entry, i, message.source)
     if place != NO_PLACE:
         state.entry[i, place].is_watched = 1

@@ -3,7 +3,7 @@ changes them.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,15 @@ OWN = np.dtype(
 RELAYED = 16  # of the newest relayed acknowledgements, a node knows the requesters
 
 
+class MemberNews(NamedTuple):
+    """News of a member in a probe's record, or of a probe that it did not acknowledge."""
+
+    member: np.integer[Any] | int  # node id
+    incarnation: np.integer[Any] | int
+    status: np.integer[Any] | int  # ALIVE, SUSPECT or DEAD
+    by: np.integer[Any] | int  # id of the member that suspects it, or NONE
+
+
 class Probes(NamedTuple):
     """The member list and the probe of each node of SWIM or Lifeguard."""
 
@@ -121,7 +130,9 @@ def suspicion_time(state, rules, i, confirmations):
 
 @inlined
 def change_health(own, rules, by):
-    """Add to row i's local health score [Lifeguard §IV.A], within 0 and its limit."""
+    """Add to a node's local health score in the member list [Lifeguard §IV.A], within 0 and its
+    limit.
+    """
     own.health = min(max(own.health + by, 0), rules.health_limit)
 
 
@@ -194,13 +205,14 @@ def _learn_of_itself(state, rules, i, incarnation, status):
 
 
 @apart
-def learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, out):
-    """Update row i's member list by a member's status and incarnation; an older one has no effect.
+def learn(state, rules, neighbourhood, i, news, now, out):
+    """Update row i's member list by `MemberNews`; older news has no effect.
 
-    by: the member that suspects it, or NONE. A later incarnation overrides an earlier one; in one
+    A later incarnation overrides an earlier one; in one
     incarnation, DEAD overrides SUSPECT, and SUSPECT overrides ALIVE [SWIM §4.2]. We let a later
     incarnation override DEAD as well, because members come back after a crash or a partition.
     """
+    member, incarnation, status = news.member, news.incarnation, news.status
     if member == state.node_id[i]:
         _learn_of_itself(state, rules, i, incarnation, status)
         return
@@ -214,7 +226,7 @@ def learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, 
     if known.is_new == 0:
         same = incarnation == known.incarnation
         if same and status == known.status == SUSPECT:
-            _confirm(state, rules, i, known, by, now, out)
+            _confirm(state, rules, i, known, news.by, now, out)
         if incarnation < known.incarnation or (same and status <= known.status):
             return
     known.is_new = 0
@@ -224,7 +236,7 @@ def learn(state, rules, neighbourhood, i, member, incarnation, status, by, now, 
     if status == SUSPECT:
         known.suspected_at = now
         known.confirmations = 0
-        known.by[0] = by
+        known.by[0] = news.by
         _start_suspicion(state, rules, i, known, now, out)
     elif status == ALIVE and place_of(neighbourhood, i, member) < 0:
         known.is_watched = 0  # it is alive elsewhere, where others probe it

@@ -35,6 +35,7 @@ from halfway.protocols.failure_detectors.probe_messages import (
 from halfway.protocols.failure_detectors.probe_news import read_news, write_news
 from halfway.protocols.failure_detectors.probe_state import (
     RELAYED,
+    MemberNews,
     Probes,
     change_health,
     learn,
@@ -73,10 +74,10 @@ def send_probe(state, rules, i, kind, towards, target, sequence, out):
 
 @inlined
 def _note_neighbours(state, rules, neighbourhood, i, now, out):
-    """Enter every neighbour of row i into its member list, and watch it."""
+    """Enter every neighbour of row i into its member list, to probe it."""
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
-        learn(state, rules, neighbourhood, i, member, 0, ALIVE, NONE, now, out)
+        learn(state, rules, neighbourhood, i, MemberNews(member, 0, ALIVE, NONE), now, out)
         place = find_member(state.members, state.entry, i, member)
         if place != NO_PLACE:
             state.entry[i, place].is_watched = 1
@@ -135,7 +136,8 @@ def _end_probe(state, rules, neighbourhood, i, now, out):
     change_health(own, rules, 1 + own.nacks)
     status = SUSPECT if rules.suspicion_factor > 0.0 else DEAD
     incarnation, by = np.int64(known.incarnation), state.node_id[i]
-    learn(state, rules, neighbourhood, i, known.node_id, incarnation, status, by, now, out)
+    news = MemberNews(known.node_id, incarnation, status, by)
+    learn(state, rules, neighbourhood, i, news, now, out)
 
 
 @apart
@@ -239,15 +241,15 @@ def _nack(state, neighbourhood, i, message, out):
 
 @inlined
 def _end_suspicion(state, rules, neighbourhood, i, message, now, out):
-    """Count a suspected member as dead at row i, as it did not refute in time [SWIM §4.2]."""
+    """End a suspicion that row i's member did not refute in time: it counts as dead [SWIM §4.2]."""
     place = find_member(state.members, state.entry, i, message.target)
     if place == NO_PLACE:
         return
     known, incarnation = state.entry[i, place], message.args[INCARNATION]
     due = known.status == SUSPECT and known.incarnation == incarnation and now >= known.deadline
     if due:
-        by, member = state.node_id[i], message.target
-        learn(state, rules, neighbourhood, i, member, incarnation, DEAD, by, now, out)
+        news = MemberNews(message.target, incarnation, DEAD, state.node_id[i])
+        learn(state, rules, neighbourhood, i, news, now, out)
 
 
 @apart

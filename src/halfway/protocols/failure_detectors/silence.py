@@ -82,7 +82,7 @@ def silence_of(values: Mapping[str, Value]) -> Silence:
 
 
 def nothing_heard(n: int, limit: int, intervals: int = 0) -> HeardMembers:
-    """Return empty tables of heard members for n nodes.
+    """Return empty tables of n nodes for suspicion by silence: no member was heard.
 
     limit: members that a node has room for. intervals: times between counters to keep, for φ.
     """
@@ -121,7 +121,8 @@ def _note_interval(heard, i, place, passed_s):
 
 @inlined
 def _place_for(heard, i, member, now):
-    """Return a place for a newly heard member at row i, or NO_PLACE if the table is full.
+    """Return a place for a newly heard member in the table of counters at row i, or NO_PLACE if the
+    table is full.
 
     The suspected member that was silent for the longest time gives way to it.
     """

@@ -47,8 +47,9 @@ def direction_between(from_x, from_y, to_x, to_y):
 
 @inlined
 def point_position(key, topic, point):
-    """Return the position of a topic's rendezvous point in the unit
-    square of the cells [geo §2.3]."""
+    """Return the position of a topic's rendezvous point in the unit square of the cells [geo
+    §2.3].
+    """
     random_state = advanced(seeded(seeded(np.uint64(key), topic), point))
     x = uniform(mixed(random_state))
     return x, uniform(mixed(advanced(random_state)))
@@ -84,7 +85,9 @@ def greedy(mask, x, y, dx, dy):
 
 @inlined
 def octant(across, up):
-    """Return the last of eight directions that a vector has passed, turning counterclockwise."""
+    """Return the last of eight directions between square cells that a vector has passed, turning
+    counterclockwise.
+    """
     if up >= 0 and across > 0:
         return 0 if up < across else 1
     if up > 0:

@@ -109,7 +109,7 @@ def most_emissions(state: CellState, rules: Rules) -> int:
 
 
 def limits(state: CellState, rules: Rules) -> dict[str, int]:
-    """Return the limits that ranges in GeoRendezvous's records refer to."""
+    """Return the limits that ranges in the records of GeoRendezvous's handler refer to."""
     return {"topics": state.advertised.shape[1], "points": rules.points}
 
 

@@ -53,7 +53,7 @@ def start_timer(state, i, kind, after, out):
 
 @apart
 def locate(state, rules, neighbourhood, i):
-    """Update a cell member's position and cell."""
+    """Update the position and the cell of a node with cell membership."""
     state.position[i, 0], state.position[i, 1] = neighbourhood.x[i], neighbourhood.y[i]
     x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     state.cell[i, 0], state.cell[i, 1] = x, y
@@ -62,14 +62,14 @@ def locate(state, rules, neighbourhood, i):
 
 @apart
 def has_moved(state, rules, neighbourhood, i):
-    """Return whether a cell member is in another cell than before."""
+    """Return whether a node is in another cell than that of its membership."""
     x, y = tables.cell_at(rules, neighbourhood.x[i], neighbourhood.y[i])
     return x != state.cell[i, 0] or y != state.cell[i, 1]
 
 
 @apart
 def start(state, rules, neighbourhood, i, out):
-    """Start a newcomer in its cell: drop all soft state, ask for the cell's members, and listen."""
+    """Begin a newcomer's membership: drop all soft state, ask the cell for its members, listen."""
     state.incarnation[i] += 1
     locate(state, rules, neighbourhood, i)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -191,7 +191,7 @@ def on_label(state, rules, i, message, out):
 
 @apart
 def announce_soon(state, i, out):
-    """Announce the newest label of the component after a short delay."""
+    """Announce the newest label of the component on the timer of a cell member that is present."""
     state.announcing[i] = 0
     if state.present[i] == 1:
         bridges.announce_label(state, i, out)
@@ -199,7 +199,7 @@ def announce_soon(state, i, out):
 
 @apart
 def on_bridges(state, rules, i, message, out):
-    """Handle a node's list of bridges: enter it as a member of the empty cells, and greet
+    """Handle a BRIDGES record: enter the node as a member of the empty cells in it, and greet
     listeners.
     """
     now, source = message.at, message.source

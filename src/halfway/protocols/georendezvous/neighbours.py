@@ -30,8 +30,8 @@ def silence_s(rules):
 
 @apart
 def direction_of(state, i, x, y):
-    """Return the direction from row i's cell to another: one of eight, OWN, or -1 if they do not
-    touch.
+    """Return the direction from row i's cell to a neighbour's cell: one of eight, OWN, or -1 if
+    they do not touch.
     """
     if x == state.cell[i, 0] and y == state.cell[i, 1]:
         return OWN
@@ -61,7 +61,7 @@ def is_member(membership):
 
 @apart
 def first_bridge(state, i):
-    """Return the first used place of a node's table of bridges, or NO_PLACE."""
+    """Return the first used place of a node's table of bridges to neighbour cells, or NO_PLACE."""
     for b in range(state.bridges.status.shape[1]):
         if state.bridges.status[i, b] != FREE:
             return np.int64(b)
@@ -70,7 +70,9 @@ def first_bridge(state, i):
 
 @apart
 def is_close(state, i, x, y):
-    """Return whether a cell is, or touches, a cell of this node: its own, or one of its bridges."""
+    """Return whether a neighbour's cell is, or touches, a cell of this node: its own, or one of its
+    bridges.
+    """
     if max(abs(x - state.own_cell[i, 0]), abs(y - state.own_cell[i, 1])) <= 1:
         return True
     bridges = state.bridges
@@ -259,8 +261,8 @@ def near_direction(state, i, node_id):
 
 @apart
 def direction_towards(state, i, dx, dy):
-    """Return the direction of the populated adjacent cell closest to d, even if the own cell is
-    closer; NO_PLACE if no such cell exists.
+    """Return the direction of the adjacent cell with neighbours that is closest to d, even if the
+    own cell is closer; NO_PLACE if there is none.
     """
     best = NO_PLACE
     best_x, best_y = state.cell[i, 0], state.cell[i, 1]

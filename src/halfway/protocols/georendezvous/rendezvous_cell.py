@@ -90,8 +90,9 @@ def emit_entry(state, i, e, notified, towards, now, out):
 
 @apart
 def subscribes(state, i, e, topic, point, publisher, now):
-    """Return whether an entry of the rendezvous cell subscribes to a
-    publisher at a point, unpruned."""
+    """Return whether an entry of the rendezvous cell subscribes to a publisher at a point,
+    unpruned.
+    """
     if not is_entry(state, i, e, messages.INTEREST, topic, point, now):
         return False
     subscriber = state.store.subscriber[i, e]

@@ -25,13 +25,17 @@ ALL = 0  # of `rules.replicas`
 
 @apart
 def weight(rules, node_id, topic, point):
-    """Return the weight of a node for a key; the cell members of greatest weight store replicas."""
+    """Return the weight of a node for a key: the cell members of greatest weight replicate
+    the key.
+    """
     return seeded(seeded(seeded(rules.key, topic), point), np.int64(node_id))
 
 
 @apart
 def heavier(state, rules, i, node_id, topic, point):
-    """Return how many cell members outweigh a node for a key, row i among the candidates."""
+    """Return how many cell members outweigh a node in the replication of a key, row i among the
+    candidates.
+    """
     own = weight(rules, node_id, topic, point)
     count = np.int64(state.present[i] == 1 and weight(rules, state.node_id[i], topic, point) > own)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -84,7 +88,9 @@ def drop_others(state, rules, i):
 
 @inlined
 def write_times(state, i, e, now, o):
-    """Write the remaining lifetime of a stored entry into a record, and its version or its age."""
+    """Write the remaining lifetime of a replicated entry into a record, and its version or
+    its age.
+    """
     store = state.store
     o.reals[messages.LIFETIME] = store.until[i, e] - now
     if store.kind[i, e] == messages.ADVERT:
@@ -95,8 +101,8 @@ def write_times(state, i, e, now, o):
 
 @apart
 def is_closer(rules, topic, point, ax, ay, bx, by):
-    """Return whether a new member of cell a makes that cell, not b, the home of a
-    rendezvous point.
+    """Return whether a new member of cell a makes that cell, not b, the home of a rendezvous
+    point.
     """
     column, row = tables.cell_at(rules, *tables.point_of(rules, topic, point))
     return closer(ax, ay, bx, by, column, row)

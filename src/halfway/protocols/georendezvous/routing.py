@@ -251,8 +251,8 @@ def hand_off(state, rules, i, o, out):
 
 @apart
 def reroute(state, rules, i, place, out):
-    """Reroute a message whose hop failed after all retries: forget the receiver, and try
-    another.
+    """Route a message again whose hop in Cell Hash Routing failed after all retries: forget the
+    receiver, and try another.
     """
     gone = state.hops.record[i, place].next
     neighbours.forget_neighbour(state, i, gone)

@@ -20,7 +20,7 @@ def point_of(rules, topic, point):
 
 @apart
 def cell_at(rules, x, y):
-    """Return the GeoRendezvous cell of a position, column and row."""
+    """Return the GeoRendezvous cell of a position in a node's tables, column and row."""
     return cell_of(x, rules.low_x, rules.side), cell_of(y, rules.low_y, rules.side)
 
 
@@ -74,7 +74,7 @@ def put_entry(state, i, kind, topic, point, publisher, subscriber, x, y, until, 
 
 @inlined
 def is_home(state, i, topic, point, now):
-    """Return whether a node knows that the cell in which it acts is the home of a point."""
+    """Return whether a node's tables know that the cell in which it acts is the home of a point."""
     home = state.home_cell
     here = home[i, topic, point, 0] == state.cell[i, 0]
     here = here and home[i, topic, point, 1] == state.cell[i, 1]
@@ -121,8 +121,9 @@ def distance_to(state, rules, i, topic, point):
 
 @apart
 def is_tried(state, rules, i, topic, point):
-    """Return whether a rendezvous point is among the `tried` closest to
-    a node's position [geo §2.4]."""
+    """Return whether a rendezvous point is among the `tried` closest to a node's position [geo
+    §2.4].
+    """
     own = distance_to(state, rules, i, topic, point)
     ahead = 0
     for other in range(rules.points):

@@ -34,7 +34,7 @@ from halfway.protocols.application import (
     emit_event,
     notify_application,
 )
-from halfway.protocols.event_window import record_if_new
+from halfway.protocols.event_window import EventId, copy_event_id, event_id, record_if_new
 from halfway.protocols.rumor_routing import messages
 from halfway.protocols.rumor_routing.state import (
     RumorState,
@@ -175,14 +175,14 @@ def on_query(state, neighbourhood, i, message, out):
     left = message.args[messages.STEPS_LEFT] - 1
     if state.distance[i, message.topic] == 0:
         topic, me = message.topic, state.node_id[i]
-        event, epoch = state.latest[i, topic], state.latest_epoch[i, topic]
-        send_answer(state, i, message, subscriber, number, event, me, epoch, out)
+        latest = EventId(state.latest[i, topic], me, state.latest_epoch[i, topic])
+        send_answer(state, i, message, subscriber, number, latest, out)
     elif left >= 0 and not has_no_neighbour(neighbourhood, i):
         send_query(state, neighbourhood, i, message, subscriber, number, left, out)
 
 
 @inlined
-def send_answer(state, i, message, subscriber, number, event, publisher, epoch, out):
+def send_answer(state, i, message, subscriber, number, event, out):
     """Send a rumor routing answer one hop back on the trail of its query; events follow the same
     way.
     """
@@ -193,7 +193,7 @@ def send_answer(state, i, message, subscriber, number, event, publisher, epoch, 
     add_branch(state, i, message.topic, back)
     o = emit(out, messages.ANSWER, 0.0, back)
     o.topic = message.topic
-    o.event, o.publisher, o.epoch = event, publisher, epoch
+    copy_event_id(event, o)
     o.target = subscriber
     o.args[messages.NUMBER] = number
 
@@ -202,10 +202,8 @@ def send_answer(state, i, message, subscriber, number, event, publisher, epoch, 
 def on_answer(state, i, message, out):
     """Forward a rumor routing answer; at the subscriber it ends, and delivers its event."""
     if message.target != state.node_id[i]:
-        send_answer(
-            state, i, message, message.target, message.args[messages.NUMBER], message.event,
-            message.publisher, message.epoch, out,
-        )  # fmt: skip
+        number = message.args[messages.NUMBER]
+        send_answer(state, i, message, message.target, number, event_id(message), out)
         return
     state.querying[i, message.topic] = 0
     if state.attached[i, message.topic] == 0:

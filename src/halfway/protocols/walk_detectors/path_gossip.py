@@ -213,8 +213,9 @@ def begin_rounds(state, i, rounds):
 
 @apart
 def find_break(state, rules, i, towards, since, now):
-    """Begin to bridge a path at row i if the next node on it has been silent for too long; began:
-    when the path began.
+    """Begin to bridge a path at row i if the next node on it has sent no gossip for too long.
+
+    since: when the path began.
     """
     place = find_member(state.heard.members, state.heard.entry, i, towards)
     if place == NO_PLACE or state.contact[i, place].node_id != towards:
@@ -240,7 +241,9 @@ def gossip_on_paths(state, rules, i, epoch, counts_own, now, out):
 
 @apart
 def contact_of(state, i, member):
-    """Return the place of a member in row i's contacts, or NO_PLACE if it is unknown."""
+    """Return the place of a member in row i's contacts for gossip on paths, or NO_PLACE if it is
+    unknown.
+    """
     place = find_member(state.heard.members, state.heard.entry, i, member)
     if place != NO_PLACE:
         contact = state.contact[i, place]

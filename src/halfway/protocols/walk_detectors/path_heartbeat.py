@@ -77,6 +77,14 @@ class PathHeartbeatState(NamedTuple):
 State = PathHeartbeatState
 
 
+class Beat(NamedTuple):
+    """A heartbeat of a member: a count of its periods in one of its incarnations."""
+
+    member: np.int32  # node id
+    epoch: np.uint32
+    counter: np.int32
+
+
 def state(
     node_ids: npt.NDArray[np.int32], members: int, seed: int, intervals: int = 0, *,
     degree: int, places: int = 8,
@@ -111,7 +119,7 @@ def limits(state: PathHeartbeatState, rules: Rules) -> Mapping[str, int]:
 
 
 @apart
-def send_beat(walks, rules, i, member, epoch, counter, source, now, out):
+def send_beat(walks, rules, i, beat, source, now, out):
     """Send a heartbeat from row i to each next node on the paths once, except back to its
     sender.
     """
@@ -119,9 +127,9 @@ def send_beat(walks, rules, i, member, epoch, counter, source, now, out):
     for k in range(trails.paths.shape[2]):
         if leads_on(trails, rules, i, GROUP, k, source, now):
             o = emit(out, BEAT, 0.0, trails.paths[i, GROUP, k].back)
-            o.publisher = member
-            o.epoch = epoch
-            o.event = counter
+            o.publisher = beat.member
+            o.epoch = beat.epoch
+            o.event = beat.counter
             track_hop(trails, rules, i, o, out)
 
 
@@ -131,11 +139,11 @@ def receive_beat(state, rules, i, message, out):
     trails, member = state.walks.trails, message.publisher
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
         return
-    epoch, counter, now = message.epoch, message.event, message.at
+    beat, now = Beat(member, message.epoch, message.event), message.at
     if member != state.periods.node_id[i] and silence.note_counter(
-        state.heard, i, member, epoch, counter, now, out
+        state.heard, i, member, beat.epoch, beat.counter, now, out
     ):
-        send_beat(state.walks, rules.walks, i, member, epoch, counter, message.source, now, out)
+        send_beat(state.walks, rules.walks, i, beat, message.source, now, out)
 
 
 @apart
@@ -144,8 +152,8 @@ def tick(state, rules, neighbourhood, i, message, out):
     now, own_id = message.at, state.periods.node_id[i]
     group.join(state.walks, rules.walks, neighbourhood, i, message, out)
     if begins_period(state.periods, i):
-        epoch, counter = message.incarnation, state.periods.counter[i]
-        send_beat(state.walks, rules.walks, i, own_id, epoch, counter, NONE, now, out)
+        beat = Beat(own_id, message.incarnation, state.periods.counter[i])
+        send_beat(state.walks, rules.walks, i, beat, NONE, now, out)
     silence.suspect_silent(state.heard, rules.silence, i, now, out)
     emit_tick(TICK, state.periods, rules.period_s, i, out)
 

@@ -43,7 +43,7 @@ def leave(state, rules, i, out):
 
 @apart
 def stop_walk(state, rules, i, out):
-    """Stop the walk of a fragment's root, if it has one, and notify the application."""
+    """End the walk of an overlay fragment's root, if it has one, and notify the application."""
     members = state.members
     if members.search[i] != 0:
         members.search[i] = 0

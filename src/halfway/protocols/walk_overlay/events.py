@@ -35,8 +35,9 @@ def clear_filters(state, i, p):
 
 @apart
 def filter_word(state, i, p, word):
-    """Return one word of the event filter for the overlay neighbour at
-    p: all that is not behind p."""
+    """Return one word of the event filter for the overlay neighbour at p: all that is not
+    behind p.
+    """
     union = state.own_filter[i, word]
     for q in range(state.links.shape[1]):
         if q != p and state.links.node_id[i, q] != NONE:
@@ -97,7 +98,7 @@ def change_subscription(state, rules, i, s, add, out):
 
 @apart
 def has_subscriptions(state, i):
-    """Return whether an overlay application has a subscription."""
+    """Return whether an application at the walk overlay has a subscription to events."""
     count = 0
     for s in state.subscriptions[i]:
         count += s != NONE
@@ -172,8 +173,8 @@ def buffer_event(state, rules, i, message, published):
 
 @apart
 def is_unattached(state, i):
-    """Return whether subscribers may still be missing here: events wait
-    for them, as there is no overlay.
+    """Return whether subscribers may still be missing here: events wait for them, as there is no
+    overlay.
 
     A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
     """

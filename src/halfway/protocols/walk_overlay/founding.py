@@ -57,7 +57,9 @@ def found(state, rules, i, now, out):
 
 @apart
 def start_probe(state, rules, i, now, out):
-    """Send a new probe of this root's overlay, and start the timer of the next one."""
+    """Send a new probe of the overlay that this root founded, and start the timer of the next
+    one.
+    """
     members = state.members
     members.probes[i] += 1
     hear_probe(state, i, members.rank[i], members.node_id[i], members.probes[i], now)
@@ -71,7 +73,9 @@ def start_probe(state, rules, i, now, out):
 
 @apart
 def probe_again(state, rules, i, message, out):
-    """Send the next probe of an overlay, if this node is its root still and does not walk."""
+    """Send the next probe of an overlay founded here, if this node is its root still and does not
+    walk.
+    """
     members = state.members
     is_root = members.root[i] != NONE and members.parent[i] == members.node_id[i]
     is_latest = message.args[messages.PROBE_NUMBER] == members.probes[i]
@@ -81,7 +85,7 @@ def probe_again(state, rules, i, message, out):
 
 @apart
 def hear_probe(state, i, rank, root, number, now):
-    """Keep what this node knows of the overlay probe that it heard last."""
+    """Keep the facts of the probe of a founded overlay that this node heard last."""
     members = state.members
     members.probe_rank[i] = rank
     members.probe_root[i] = root
@@ -93,9 +97,9 @@ def hear_probe(state, i, rank, root, number, now):
 def send_probe(state, rules, i, out):
     """Send the probe by which separately founded overlays find each other: the one heard last.
 
-    It goes to all neighbours after a random wait, as others do.
-
-    Broadcasts are not acknowledged. Where other hops are, a probe is sent several times instead.
+    A node broadcasts the probe after a random wait, because all nodes around do the same.
+    Broadcasts are not acknowledged. Where other hops are, a node sends a probe several times
+    instead.
     """
     members = state.members
     word = seeded(members.random_state[i], _PROBES + members.probe_number[i])
@@ -109,8 +113,8 @@ def send_probe(state, rules, i, out):
 
 @apart
 def is_new_probe(state, rules, i, message):
-    """Return whether an overlay probe is newer than the one heard last,
-    or of an id that wins over it.
+    """Return whether the probe of a founded overlay is newer than the one heard last, or of an id
+    that wins over it.
 
     A probe that was heard long ago does not count: its overlay may be gone.
     """
@@ -128,7 +132,9 @@ def is_new_probe(state, rules, i, message):
 
 @apart
 def receive_probe(state, rules, i, message, out):
-    """Receive the PROBE of an overlay: pass a new one on. A root follows it back, or answers."""
+    """Receive the PROBE of a founded overlay: pass a new one on. A root follows it back,
+    or answers.
+    """
     members = state.members
     if not is_new_probe(state, rules, i, message):
         return

@@ -65,8 +65,9 @@ def deny_link(to, reason, out):
 
 @apart
 def open_link(state, i, node_id):
-    """Return the place of a fragment's link to a new overlay neighbour,
-    not ready; NO_PLACE: no free place."""
+    """Return the place of a fragment's link to a new overlay neighbour, not ready; NO_PLACE: no
+    free place.
+    """
     p = link_of(state, i, node_id)
     if p < 0:
         p = link_of(state, i, NONE)

@@ -87,7 +87,7 @@ OPTIONS: dict[str, Option] = {
 
 
 class Rules(NamedTuple):
-    """What all nodes of the walk overlay share.
+    """The parameters that all nodes of the walk overlay share.
 
     [dwo Alg. 1] launches walks in an order that no node knows. The paper knows neither loss nor
     faults. So the fields from `join_delay_s` on are ours, off by default.
@@ -263,8 +263,10 @@ def on_ack(state, rules, i, message, out):
 
 @apart
 def act(state, rules, neighbourhood, i, message, out):
-    """Return the body of the walk overlay's `handle`, compiled once:
-    inlined it would take minutes."""
+    """Handle one message of the walk overlay, in code that is compiled once.
+
+    Inlined into `handle`, this code would compile for minutes.
+    """
     kind = message.kind
     if kind <= messages.LEAVE:
         on_command(state, rules, i, message, out)

@@ -13,8 +13,8 @@ from halfway.protocols.walk_overlay.state import link_of
 
 @apart
 def row_of(state, i, node_id):
-    """Return the place of a neighbour in the table of holders of
-    overlay events, else a place for it.
+    """Return the place of a neighbour in the table of holders of overlay events, else a place for
+    it.
 
     A neighbour without a link leaves the table first. NO_PLACE if all others have links.
     """
@@ -60,8 +60,9 @@ def note_holder(state, i, node_id, incarnation, event):
 
 @apart
 def held_events(state, i, node_id, incarnation):
-    """Return the buffered overlay events, a bit each, that a neighbour
-    has in its present incarnation."""
+    """Return the buffered overlay events, a bit each, that a neighbour has in its present
+    incarnation.
+    """
     for h in range(state.holders.shape[1]):
         holder = state.holders[i, h]
         if holder.node_id == node_id and holder.incarnation == incarnation:

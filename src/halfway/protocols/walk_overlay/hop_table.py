@@ -18,8 +18,9 @@ _LEFT = 3  # records that can wait leave one place in so many to other records
 
 @apart
 def place_for(hops, i, kind, to, chunk):
-    """Return the hop-table place of the overlay hop that a record
-    replaces, else a free one; NO_PLACE: full."""
+    """Return the hop-table place of the overlay hop that a record replaces, else a free one;
+    NO_PLACE: full.
+    """
     free = NO_PLACE
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
@@ -48,8 +49,9 @@ def send_reliably(state, rules, i, record, out):
 
 @apart
 def has_room(state, rules, i, kind, to, chunk):
-    """Return whether a record that can wait, such as an overlay chunk,
-    may take a hop-table place now."""
+    """Return whether a record that can wait, such as an overlay chunk, may take a hop-table place
+    now.
+    """
     if rules.retries == 0:
         return True
     hops, free = state.hops, 0

@@ -61,8 +61,9 @@ def launch_heads(state, rules, i, after, attempt, branches, flags, out):
 
 @apart
 def relaunch_delay(state, rules, i):
-    """Return seconds until a root relaunches after an overlay walk that
-    met no other; walks never stop."""
+    """Return seconds until a root relaunches after an overlay walk that met no other; walks never
+    stop.
+    """
     members = state.members
     tried = members.attempt[i] + 1
     if members.search[i] == SEARCHING and tried < rules.launches:

@@ -17,8 +17,9 @@ SILENT = -3.0  # no bid was received
 
 @inlined
 def cost(alpha, beta, near, far):
-    """[dwo (2)] Return a next hop's cost: α |N(v) ∩ N(DRW)| + β |N(v) ∩
-    N²(DRW)|; (3) is α = 1, β = 0."""
+    """[dwo (2)] Return a next hop's cost: α |N(v) ∩ N(DRW)| + β |N(v) ∩ N²(DRW)|; (3) is α = 1, β =
+    0.
+    """
     return alpha * np.float64(near) + beta * np.float64(far)
 
 
@@ -44,8 +45,9 @@ def place_among(bids, bid, rank):
 
 @inlined
 def least_cost(bids, degree):
-    """Return the smallest cost among the bids for a walk's next hop;
-    negative if there is no cost."""
+    """Return the smallest cost among the bids for a walk's next hop; negative if there is no
+    cost.
+    """
     least = SILENT
     for p in range(degree):
         if bids[p] >= 0.0 and (least < 0.0 or bids[p] < least):

@@ -1,4 +1,4 @@
-"""Repair of the walk overlay: leaving, lost neighbours, keep-alives, and restarts.
+"""Roles and repair of the walk overlay: initiators that join or leave, lost neighbours, restarts.
 
 We let a root's successor take its place, and every fragment that lost its way to the root look for
 the rest by a new walk, because the paper leaves failures open. The successor's fragment is
@@ -27,7 +27,7 @@ _WAIT = 2**31  # the random stream of an initiator's wait; walks have the stream
 
 @apart
 def take_role(state, rules, i, role, now, out):
-    """Make this node an initiator: it joins the overlay after a random wait, if not in it by then.
+    """Give this node a role: a new initiator joins the overlay after a random wait, if not in it.
 
     The waits keep the walks of many initiators apart [dwo Alg. 1, lines 7-12] without a list.
     """
@@ -63,7 +63,7 @@ def end_role(state, rules, i, role, out):
 
 @apart
 def begin(state, rules, i, now, out):
-    """Start a new initiator's walk unless a walk has made the node part of the overlay meanwhile.
+    """Begin an initiator's role: it walks, unless it has become part of the overlay meanwhile.
 
     The node founds an overlay of its own if it hears of none for the founding time.
     """
@@ -83,7 +83,7 @@ def begin(state, rules, i, now, out):
 
 @apart
 def meet_on_the_spot(state, rules, i, out):
-    """[dwo Alg. 2, line 4] Let an initiator in the overlay meet its walk without a step.
+    """[dwo Alg. 2, line 4] Let an initiator that is in the overlay already meet its walk at once.
 
     The root of a fragment without an overlay counts this meeting like any other.
     """
@@ -165,7 +165,9 @@ def detach(state, rules, i, out):
 
 @apart
 def receive_cut(state, rules, i, message, out):
-    """Receive a CUT of an overlay link; a cycle cut off the way to the root detaches no node."""
+    """Receive a CUT of a link of the walk overlay; a cycle cut off the way to the root detaches no
+    node.
+    """
     p = link_of(state, i, message.source)
     closes_cycle = message.args[messages.REASON] == messages.CYCLE
     if closes_cycle and message.source != state.members.parent[i]:
@@ -200,7 +202,7 @@ def receive_successor(state, i, message):
 
 @apart
 def start_link_check(state, rules, i, now, out):
-    """Start the timer of the next overlay link check, unless one runs or it would be too late."""
+    """Start the timer of the next overlay link check, unless one runs or the time is up."""
     members = state.members
     due = now + rules.link_check_interval_s
     if members.check_pending[i] == 0 and due < np.inf and due <= rules.until_s:

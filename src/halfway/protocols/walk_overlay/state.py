@@ -108,7 +108,7 @@ _ACCEPTED = 4  # accepted hops that a node remembers for each hop that it can tr
 
 
 class OverlayState(NamedTuple):
-    """What a node of the walk overlay remembers."""
+    """The state of a node of the walk overlay: fragment, links, trails, filters, and events."""
 
     members: npt.NDArray[np.void]  # [n] MEMBER
     links: npt.NDArray[np.void]  # [n, links] OVERLAY_LINK
@@ -178,8 +178,9 @@ def state(
 
 @inlined
 def link_of(state, i, node_id):
-    """Return the place of an overlay link in a node's state; of NONE a
-    free place. NO_PLACE: none."""
+    """Return the place of an overlay link in a node's state; of NONE a free place. NO_PLACE:
+    none.
+    """
     for p in range(state.links.shape[1]):
         if state.links.node_id[i, p] == node_id:
             return np.int64(p)

@@ -81,7 +81,7 @@ def catalogue(
 def _values(
     events: Sequence[tuple[int, Sequence[float]]], attributes: int
 ) -> npt.NDArray[np.float64]:
-    """Return [events, attributes]: the values of events, checked."""
+    """Return the checked values of the catalogue's events: [events, attributes]."""
     value = np.zeros((len(events), attributes))
     for e, (_, values) in enumerate(events):
         if len(values) != attributes or not np.isfinite(values).all():
@@ -112,8 +112,9 @@ def _items(subscription: Subscription, key: int) -> list[int]:
 
 
 def covering(low: float, high: float) -> list[tuple[int, int]]:
-    """Return at most PIECES cells (level, number) that cover a
-    subscription's [low, high) in [0, 1)."""
+    """Return at most PIECES cells (level, number) that cover a subscription's [low, high) in [0,
+    1).
+    """
     level = LEVELS
     while True:
         first, last = (int(cell_of(end, level)) for end in (low, np.nextafter(high, -1.0)))
@@ -124,8 +125,9 @@ def covering(low: float, high: float) -> list[tuple[int, int]]:
 
 
 def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
-    """Return a subscription's cells first…last of a level, two halves
-    replaced by their parent cell."""
+    """Return a subscription's cells first…last of a level, two halves replaced by their parent
+    cell.
+    """
     cells = []
     while first <= last:
         if first & 1 or level == 0:
@@ -142,8 +144,9 @@ def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
 
 @inlined
 def cell_of(value, level):
-    """Return the cell of an attribute's value at a level; outside [0,
-    1): one of the outermost cells."""
+    """Return the cell of an attribute's value at a level; outside [0, 1): one of the outermost
+    cells.
+    """
     cells = np.int64(1) << np.int64(level)
     clipped = min(max(value, 0.0), 1.0)
     return min(np.int64(clipped * np.float64(cells)), cells - np.int64(1))
@@ -151,8 +154,9 @@ def cell_of(value, level):
 
 @inlined
 def item_of(key, topic, attribute, level, cell):
-    """Return the word that represents a cell of an attribute of a topic
-    in every subscription filter."""
+    """Return the word that represents a cell of an attribute of a topic in every subscription
+    filter.
+    """
     return seeded(seeded(seeded(key, topic), attribute * 64 + level), cell)
 
 
@@ -170,8 +174,9 @@ def matches(catalogue, s, topic, event):
 
 @inlined
 def admits(words, catalogue, topic, event, key, bits, hashes):
-    """Return whether a subscription filter admits an event: false
-    positives, but no false negatives."""
+    """Return whether a subscription filter admits an event: false positives, but no false
+    negatives.
+    """
     if may_hold(words, item_of(key, topic, WHOLE_TOPIC, 0, 0), bits, hashes):
         return True
     for a in range(catalogue.value.shape[1]):

@@ -57,8 +57,9 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """Return the trail place of an overlay walk whose head is here, no
-    longer asking; NO_PLACE: it stopped."""
+    """Return the trail place of an overlay walk whose head is here, no longer asking; NO_PLACE: it
+    stopped.
+    """
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     if s < 0:
@@ -103,7 +104,7 @@ def ask_for_bids(state, rules, neighbourhood, i, message, out):
 
 @apart
 def send_bid(state, rules, i, message, out):
-    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: part of it, of a fragment, or a cost."""
+    """Bid for an overlay walk [dwo Alg. 2, lines 18-26]: the cost of a step, or PASSED, or MET."""
     trails = state.trails
     price = next_hop.PASSED
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
@@ -136,7 +137,9 @@ def receive_bid(state, i, message):
 
 @apart
 def best_bid(state, rules, i, branch, word):
-    """Return the place that a branch chooses, or NO_PLACE, and how many neighbours did not bid."""
+    """Return the bid that an overlay walk's branch chooses, by its place, or NO_PLACE; and how many
+    neighbours did not bid.
+    """
     degree = np.int64(0)
     while degree < state.bidders.shape[2] and state.bidders[i, branch, degree] != NONE:
         degree += 1
@@ -230,15 +233,16 @@ def step_failed(state, i, step, out):
 
 @inlined
 def may_return(rules):
-    """Return whether an overlay walk may return to where it went back
-    from: pure, or two branches."""
+    """Return whether an overlay walk may return to where it went back from: pure, or two
+    branches.
+    """
     return rules.pure or rules.branches > 1
 
 
 @apart
 def is_duplicate_head(state, rules, i, s, message):
-    """Return whether a STEP is of an overlay walk's second head, by a
-    failed hop; the first goes on.
+    """Return whether a STEP is of an overlay walk's second head, by a failed hop; the first goes
+    on.
 
     A step whose acknowledgements were all lost is made again, onto another node. A head that
     returns then comes from a node where the walk is no longer, or later, or with fewer steps.

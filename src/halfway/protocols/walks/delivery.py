@@ -49,8 +49,8 @@ def forward(trails, rules, i, topic, event, source, hops, now, out):
 
 @inlined
 def leads_on(trails, rules, i, topic, k, source, now):
-    """Return whether row i sends events to the next node of the path at place k: once to each node,
-    and never back to the sender.
+    """Return whether row i delivers events to the next node of the path at place k: once to each
+    node, and never back to the sender.
     """
     path = trails.paths[i, topic, k]
     if path.side != SUBSCRIBES or path.back in (trails.node_id[i], source):
@@ -60,7 +60,7 @@ def leads_on(trails, rules, i, topic, k, source, now):
 
 @inlined
 def emit_data(trails, rules, i, topic, event, towards, hops, out):
-    """Emit an event of the walks to a neighbour."""
+    """Emit an event of the walks to a neighbour, which delivers or forwards it."""
     o = emit(out, DATA, 0.0, towards)
     o.topic = topic
     copy_event_id(event, o)
@@ -104,7 +104,9 @@ def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age
 
 @apart
 def next_to(trails, rules, i, topic, subscriber, now):
-    """Return the next node on the path from row i to a subscriber, or NONE if row i has no path."""
+    """Return the next node on the path of a topic's events from row i to a subscriber, or NONE if
+    row i has no path.
+    """
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         if path.member == subscriber and path.side == SUBSCRIBES and is_open(rules, path, now):

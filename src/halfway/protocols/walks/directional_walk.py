@@ -11,9 +11,9 @@ from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import fraction, mixed, pick
 from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.launch import make_step, step_input
 from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
+from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, OPTIONS, Rules = messages.KINDS, messages.OPTIONS, messages.Rules
 limits = rendezvous.limits
@@ -102,8 +102,9 @@ def least(weights, degree):
 
 @inlined
 def nth(weights, minimum, rank):
-    """Return the position of the `rank`-th neighbour (from 0) of least
-    weight for a directional walk."""
+    """Return the position of the `rank`-th neighbour (from 0) of least weight for a directional
+    walk.
+    """
     p = 0
     while weights[p] != minimum or rank > 0:
         if weights[p] == minimum:

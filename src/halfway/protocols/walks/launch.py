@@ -1,4 +1,4 @@
-"""The launch of a walk, its trail on the nodes, and its steps.
+"""The launch of a walk, and the trail that it leaves on the nodes.
 
 A later launch of a walk has a higher generation, and its trail replaces the earlier one.
 """
@@ -11,121 +11,23 @@ from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NO_PLACE, NONE
 from halfway.core.outbox import emit
-from halfway.core.prng import advanced, high_half, joined, low_half, mixed, pick, seeded
-from halfway.protocols.reliable_hop import release
+from halfway.core.prng import advanced, high_half, low_half, mixed, pick, seeded
 from halfway.protocols.walks import messages
 from halfway.protocols.walks.state import (
     DIED,
     FREE,
     HEARD,
     PASSED,
-    REDRAWN,
     Walker,
     claim_trail,
     has_expired,
     is_later,
     track_hop,
-    trail_of,
     walker_of,
     write_member,
     write_walker,
 )
 from halfway.protocols.walks.trees import root_of
-
-# A search ends earlier than its most steps when it has visited all nodes of a small network.
-STEPS_PER_NODE = 30
-
-
-@kernel
-def send_step(trails, rules, i, step, random, steps, after, towards, came_from, redraws, out):
-    """Send a step of a launched walk, with its random state, to a neighbour, after a delay.
-
-    step: the record of its step before, or of its launch, for what does not change.
-    """
-    # The random state travels with the walk: its path then depends on its own seed alone, not on
-    # which other walks passed a node before it.
-    o = emit(out, messages.STEP, after, towards)
-    write_member(o, walker_of(step))
-    o.args[messages.RANDOM_LOW] = low_half(random)
-    o.args[messages.RANDOM_HIGH] = high_half(random)
-    o.args[messages.STEPS] = steps
-    o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
-    o.args[messages.SEARCHES] = step.args[messages.SEARCHES]
-    searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
-    if searches or rules.reading == messages.GO_ON:
-        o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
-    place = track_hop(trails, rules, i, o, out)
-    if place != NO_PLACE:
-        trails.came_from[i, place] = came_from
-        trails.redraws[i, place] = redraws
-
-
-@apart
-def fresh_nodes(trails, rules, i, step):
-    """Return how many nodes a search walk has visited for the first time, up to its STEP."""
-    at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
-    fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
-    return step.args[messages.FRESH] + np.int32(fresh)
-
-
-@inlined
-def is_over(trails, rules, i, step):
-    """Return whether a walk ends at its STEP: after the most steps, or when a search finds too few
-    new nodes.
-
-    A walk that goes on after meetings ends like a search.
-    """
-    steps = step.args[messages.STEPS]
-    if step.args[messages.SEARCHES] == 0 and rules.reading != messages.GO_ON:
-        return steps >= rules.most_steps
-    few = STEPS_PER_NODE * fresh_nodes(trails, rules, i, step)
-    return steps >= min(rules.search_steps, few)
-
-
-@inlined
-def random_of(step):
-    """Return the random state that a launched walk's step carries."""
-    return joined(step.args[messages.RANDOM_LOW], step.args[messages.RANDOM_HIGH])
-
-
-@inlined
-def step_input(trails, i, message, place):
-    """Return the input of a launched walk's step: mark, random state,
-    previous node, excluded neighbour.
-
-    place: of the hop that failed and is drawn again; NONE after the arrival of the walk.
-    """
-    if place < 0:
-        return mark_of(message), advanced(random_of(message)), message.source, NONE
-    failed = trails.hops.record[i, place]
-    return mark_of(failed), advanced(random_of(failed)), trails.came_from[i, place], failed.next
-
-
-@inlined
-def mark_of(step):
-    """Return the key of a directional walk's raised weights: topic, member and side in one
-    number.
-    """
-    side = 2 * np.int64(step.topic) + step.args[messages.SIDE]
-    return low_half(seeded(np.uint64(step.publisher), side))
-
-
-@inlined
-def make_step(trails, rules, i, message, place, random, towards, out):
-    """Send a launched walk's chosen step after its delay, or at once if it replaces a
-    failed step.
-    """
-    if place < 0:
-        after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
-        source = message.source
-        send_step(trails, rules, i, message, random, steps + 1, after, towards, source, 0, out)
-    else:
-        failed = trails.hops.record[i, place]
-        steps = failed.args[messages.STEPS]
-        came_from, redraws = trails.came_from[i, place], trails.redraws[i, place] + 1
-        release(trails.hops, i, place)
-        trails.counts[i, REDRAWN] += 1
-        send_step(trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, out)
 
 
 @inlined
@@ -175,6 +77,15 @@ def hear_trail(trails, rules, i, message):
     if not mine or not is_later(known, walker):
         write_walker(known, HEARD, walker, message.source, now)
         known.met = 0
+
+
+@apart
+def forget_heard(trails, i, topic, neighbour):
+    """Forget the trails that a neighbour advertised for launched walks, since it is gone."""
+    for k in range(trails.trails.shape[2]):
+        known = trails.trails[i, topic, k]
+        if known.status == HEARD and known.back == neighbour:
+            known.status = FREE
 
 
 @apart

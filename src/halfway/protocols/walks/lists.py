@@ -60,8 +60,8 @@ def report_known(trails, rules, i, topic, now, out):
 
 @apart
 def share_members(trails, rules, i, topic, at, now, out):
-    """Introduce the initiators of the trails on row i to each other: that of the trail at a place,
-    and all others. Return whether there is another trail.
+    """Introduce the topic members whose trails cross row i to each other: that of the trail at a
+    place, and all others. Return whether there is another trail.
     """
     known, met = trails.trails[i, topic, at], False
     for k in range(trails.trails.shape[2]):

@@ -3,37 +3,38 @@
 Shared by both walk systems: everything but a walk's choice of its next node.
 """
 
+from typing import NamedTuple
+
 from halfway.core.compiled import apart, inlined, kernel
 from halfway.core.message import APP
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import emit
 from halfway.protocols import reliable_hop
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import (
-    is_current,
-    is_over,
-    leave_trail,
-    meetable,
-    random_of,
-    send_step,
-)
+from halfway.protocols.walks.launch import is_current, leave_trail, meetable
 from halfway.protocols.walks.lists import share_members
 from halfway.protocols.walks.state import (
     DIED,
-    FREE,
     HEARD,
     LOST,
     PASSED,
-    is_later,
-    is_same,
     track_hop,
     trail_of,
     walker_at,
     walker_of,
     write_member,
 )
+from halfway.protocols.walks.steps import is_outrun, is_over, random_of, send_step
 from halfway.protocols.walks.sweep import sweep_on, visit
 from halfway.protocols.walks.trees import is_in_tree, keep_branch
+
+
+class Met(NamedTuple):
+    """The member whose walk or tree a walk met, as the news of the meeting names it."""
+
+    member: int  # node id
+    side: int
+    hops: int  # from the meeting to the node that has the news
 
 
 @kernel
@@ -78,7 +79,7 @@ def step_arrived(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def sweep_arrived(trails, rules, neighbourhood, i, message, out):
-    """Receive a sweep's STEP: the sweep ends at a tree with another root; otherwise it
+    """Receive a sweep's STEP: the sweep ends where it meets a tree with another root; otherwise it
     continues.
     """
     walker, now, topic = walker_of(message), message.at, message.topic
@@ -97,56 +98,6 @@ def sweep_arrived(trails, rules, neighbourhood, i, message, out):
     sweep_on(trails, rules, neighbourhood, i, message, at, out)
 
 
-@inlined
-def is_outrun(trails, rules, i, message):
-    """Return whether a walk's STEP is void: a later launch has passed here, or a fork of this
-    launch that has made as many steps.
-    """
-    # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
-    # where it reaches the other's trail with fewer steps behind it.
-    walker = walker_of(message)
-    at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
-    if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
-        return False
-    known = trails.trails[i, walker.topic, at]
-    if is_same(known, walker):
-        return message.args[messages.STEPS] <= known.steps
-    return is_later(known, walker)
-
-
-@kernel
-def can_redraw(trails, rules, neighbourhood, i, place, now):
-    """Return whether a walk's failed STEP can take another neighbour; if not, release the hop."""
-    failed = trails.hops.record[i, place]
-    if failed.kind == messages.STEP:
-        walker = walker_of(failed)
-        forget_heard(trails, i, walker.topic, failed.next)
-        at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
-        degree = neighbourhood.last[i] - neighbourhood.first[i]
-        over = at != NO_PLACE and (
-            is_later(trails.trails[i, walker.topic, at], walker)
-            or trails.trails[i, walker.topic, at].met == 1
-        )
-        if not over and degree > 0 and trails.redraws[i, place] < degree:
-            return True
-        trails.counts[i, DIED] += not over
-    else:
-        # A path has no alternative to a next node that is gone: the record is lost, and the next
-        # launches of the members make another path.
-        trails.counts[i, LOST] += 1
-    reliable_hop.release(trails.hops, i, place)
-    return False
-
-
-@apart
-def forget_heard(trails, i, topic, neighbour):
-    """Forget the trails of walks that a neighbour advertised, since it is gone."""
-    for k in range(trails.trails.shape[2]):
-        known = trails.trails[i, topic, k]
-        if known.status == HEARD and known.back == neighbour:
-            known.status = FREE
-
-
 @apart
 def meet_here(trails, rules, i, topic, at, root, searches, now, out):
     """Let a walk meet another trail on row i, or a tree with another root; its own trail is at a
@@ -159,41 +110,42 @@ def meet_here(trails, rules, i, topic, at, root, searches, now, out):
         k = meetable(trails, rules, i, topic, known.member, PASSED, now)
         if k != NO_PLACE:
             met = trails.trails[i, topic, k]
-            send_match(trails, rules, i, topic, at, met.member, met.side, 0, now, out)
-            send_match(trails, rules, i, topic, k, known.member, known.side, 0, now, out)
+            there, here = Met(met.member, met.side, 0), Met(known.member, known.side, 0)
+            send_match(trails, rules, i, topic, at, there, now, out)
+            send_match(trails, rules, i, topic, k, here, now, out)
             return True
     if tree.root in (root, known.member) or not is_in_tree(trails, rules, i, topic, now):
         return False
-    send_match(trails, rules, i, topic, at, tree.root, 0, 0, now, out)
+    send_match(trails, rules, i, topic, at, Met(tree.root, 0, 0), now, out)
     return True
 
 
 @apart
-def send_match(trails, rules, i, topic, at, other, side, hops, now, out):
+def send_match(trails, rules, i, topic, at, met, now, out):
     """Send the news of a meeting to the initiator of the walk whose trail on row i is at a place.
 
     [drw §3] "sends back messages to the publisher and the subscriber to notify about the matching".
-    The nodes on the way make branches to each other. other, side: the member that the walk met.
+    The nodes on the way make branches to each other. met: a `Met`.
     """
     known = trails.trails[i, topic, at]
     known.met = 1
     walker, back = walker_at(topic, known), known.back
     if back == trails.node_id[i]:
-        note_meeting(trails, rules, i, walker, other, side, hops, now, out)
+        note_meeting(trails, rules, i, walker, met, now, out)
         return
     o = emit(out, messages.MATCH, 0.0, back)
-    write_meeting(o, walker, other, side, hops)
+    write_meeting(o, walker, met)
     track_hop(trails, rules, i, o, out)
     keep_branch(trails, rules, i, topic, back, now, out)
 
 
 @inlined
-def write_meeting(o, walker, other, side, hops):
+def write_meeting(o, walker, met):
     """Write the meeting of a walk with the walk of another member into a record."""
     write_member(o, walker)
-    o.target = other
-    o.args[messages.OTHER_SIDE] = side
-    o.args[messages.STEPS] = hops
+    o.target = met.member
+    o.args[messages.OTHER_SIDE] = met.side
+    o.args[messages.STEPS] = met.hops
 
 
 @apart
@@ -206,11 +158,11 @@ def receive_match(trails, rules, i, message, out):
         trails.counts[i, LOST] += 1
         return
     hops, side = message.args[messages.STEPS] + 1, message.args[messages.OTHER_SIDE]
-    send_match(trails, rules, i, topic, at, message.target, side, hops, now, out)
+    send_match(trails, rules, i, topic, at, Met(message.target, side, hops), now, out)
 
 
 @apart
-def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
+def note_meeting(trails, rules, i, walker, met, now, out):
     """Note at the initiator, row i, that its walk has met another; report each launch once."""
     role = trails.roles[i, 2 * walker.topic + walker.side]
     if not is_current(trails, i, walker):
@@ -228,4 +180,4 @@ def note_meeting(trails, rules, i, walker, other, side, hops, now, out):
         o.args[messages.SIDE] = walker.side
     if role.reported == 0:
         role.reported = 1
-        write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, other, side, hops)
+        write_meeting(emit(out, messages.MATCHED, 0.0, APP), walker, met)

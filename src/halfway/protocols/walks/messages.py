@@ -182,7 +182,7 @@ OPTIONS = {
     "ack_timeout_s": ACK_TIMEOUT_OPTION,
     "ack_backoff": ACK_BACKOFF_OPTION,
     "relaunch_s": seconds(
-        10.0, "after which a node launches a walk without a meeting again. 0 means never"
+        10.0, "after which a node launches a walk again that had no meeting. 0 means never"
     ),
     "launches": count(10, "largest number of launches in a row without a meeting", 1, 1000),
     "refresh_s": seconds(

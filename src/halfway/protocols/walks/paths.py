@@ -43,7 +43,7 @@ def send_path(trails, rules, i, topic, place, towards, now, out):
 
 @inlined
 def send_end(trails, rules, i, walker, towards, out):
-    """Send a neighbour the end of all paths to a member."""
+    """Send a neighbour the end of all paths to a member of a topic."""
     o = emit(out, messages.END, 0.0, towards)
     write_member(o, walker)
     track_hop(trails, rules, i, o, out)
@@ -77,7 +77,7 @@ def pass_on(trails, rules, i, topic, place, source, now, out):
 
 @apart
 def send_subscribers(trails, rules, i, topic, towards, now, out):
-    """Send the paths to all subscribers to the next node towards a publisher."""
+    """Send the paths to all subscribers of a topic to the next node towards a publisher."""
     for k in range(trails.paths.shape[2]):
         path = trails.paths[i, topic, k]
         if path.side == SUBSCRIBES and path.back != towards and is_open(rules, path, now):

@@ -11,9 +11,9 @@ from halfway.core.missing import NONE
 from halfway.core.neighbourhood import place_of
 from halfway.core.prng import mixed, pick
 from halfway.protocols.walks import messages, rendezvous
-from halfway.protocols.walks.launch import make_step, step_input
 from halfway.protocols.walks.rendezvous import receive
 from halfway.protocols.walks.state import Trails, trails_of
+from halfway.protocols.walks.steps import make_step, step_input
 
 KINDS, Rules = messages.KINDS, messages.Rules
 # [drw §4.1] walks of this kind take 6 to 10 times as many steps until they meet.

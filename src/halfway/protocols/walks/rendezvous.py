@@ -10,7 +10,7 @@ from halfway.protocols.walks import messages
 from halfway.protocols.walks.delivery import publish, receive_catch_up, receive_data
 from halfway.protocols.walks.launch import hear_trail, plan_resume
 from halfway.protocols.walks.lists import receive_list
-from halfway.protocols.walks.meeting import can_redraw, receive_match, step_arrived, sweep_arrived
+from halfway.protocols.walks.meeting import receive_match, step_arrived, sweep_arrived
 from halfway.protocols.walks.messages import PUBLISHES, SUBSCRIBES
 from halfway.protocols.walks.paths import end_path, receive_path, receive_root
 from halfway.protocols.walks.roles import (
@@ -21,6 +21,7 @@ from halfway.protocols.walks.roles import (
     search,
 )
 from halfway.protocols.walks.state import Trails, walker_of
+from halfway.protocols.walks.steps import can_redraw
 from halfway.protocols.walks.sweep import hear_swept, is_sweep, is_sweep_hop, sweep_failed
 
 
@@ -77,7 +78,7 @@ def receive(trails, rules, neighbourhood, i, message, out):
 
 @apart
 def receive_other(trails, rules, neighbourhood, i, message, out):
-    """Receive a message of either walk system about events or paths, or of any other kind."""
+    """Receive a message of either walk system about events, paths or meetings, or another kind."""
     kind = message.kind
     if kind == messages.DATA:
         receive_data(trails, rules, i, message, out)

@@ -181,14 +181,15 @@ def is_later(one, other):
 
 @inlined
 def is_same(one, other):
-    """Return whether two walkers of one member have the same launch."""
+    """Return whether the trails or paths of one member come from the same launch of its walk."""
     return one.incarnation == other.incarnation and one.generation == other.generation
 
 
 @apart
 def trail_of(trails, rules, i, topic, side, member, now):
-    """Return the place of a member's trail on row i, heard or passed, or NO_PLACE. News follows a
-    trail for twice as long as walks meet it, so that it arrives.
+    """Return the place of a member's trail on row i, heard or passed, or NO_PLACE.
+
+    News follows a trail for twice as long as walks meet the trail, so that the news arrives.
     """
     for k in range(trails.trails.shape[2]):
         known = trails.trails[i, topic, k]
@@ -206,7 +207,7 @@ def has_expired(rules, since, now):
 
 @inlined
 def is_open(rules, path, now):
-    """Return whether a path or branch is in use."""
+    """Return whether a path or branch of a walk system is in use."""
     return path.status == OPEN and not has_expired(rules, path.since, now)
 
 
@@ -226,7 +227,7 @@ def is_first_next(trails, rules, i, topic, place, now):
 
 @inlined
 def write_walker(known, status, walker, back, now):
-    """Write a launch into a place of a trail or path table."""
+    """Write a walker into a place of a walk system's table of trails or paths."""
     known.status = status
     known.side = walker.side
     known.member = walker.member
@@ -238,8 +239,10 @@ def write_walker(known, status, walker, back, now):
 
 @apart
 def claim_trail(trails, rules, i, topic, side, member, now):
-    """Return a place for a member's trail on row i: its earlier one, a free one, or the oldest,
-    first among trails only heard. NO_PLACE if only own trails are left.
+    """Return a place for a member's trail on row i: its earlier one, a free one, or the oldest.
+
+    Expired trails give way first, then trails that were only heard. NO_PLACE if only trails of the
+    row's own walks are left.
     """
     found, rank, age = NO_PLACE, 0, -1.0
     for k in range(trails.trails.shape[2]):
@@ -283,13 +286,13 @@ def claim_path(trails, rules, i, topic, side, member, now):
 
 @inlined
 def walker_of(message):
-    """Return the walker that a record of the walks names."""
+    """Return the walker that a record of the walks names: a member of a topic, with its side."""
     return Walker(message.topic, message.args[2], message.publisher, message.epoch, message.args[4])
 
 
 @inlined
 def write_member(o, walker):
-    """Write a walker into a record of the walks."""
+    """Write a walker into a record of the walks: a member of a topic, with its side."""
     o.topic = walker.topic
     o.publisher = walker.member
     o.epoch = walker.incarnation
@@ -299,5 +302,5 @@ def write_member(o, walker):
 
 @inlined
 def walker_at(topic, known):
-    """Return the walker at a place of a trail or path table."""
+    """Return the walker at a place of a walk system's table of trails or paths."""
     return Walker(topic, known.side, known.member, known.incarnation, known.generation)

@@ -17,7 +17,7 @@ from halfway.core.outbox import emit
 from halfway.core.prng import low_half, seeded
 from halfway.protocols.reliable_hop import release
 from halfway.protocols.walks import messages
-from halfway.protocols.walks.launch import first_random, random_of, send_first, send_step
+from halfway.protocols.walks.launch import first_random, send_first
 from halfway.protocols.walks.state import (
     CUT_SHORT,
     DIED,
@@ -27,6 +27,7 @@ from halfway.protocols.walks.state import (
     walker_of,
     write_member,
 )
+from halfway.protocols.walks.steps import random_of, send_step
 
 
 @inlined
@@ -153,7 +154,7 @@ def sweep_on(trails, rules, neighbourhood, i, message, at, out):
 def sweep_failed(trails, rules, neighbourhood, i, place, now, out):
     """Repeat a sweep's failed STEP once, then skip the neighbour that does not answer.
 
-    A sweep whose way back fails ends.
+    The sweep ends if the way back fails.
     """
     failed = trails.hops.record[i, place]
     walker, tries, towards = walker_of(failed), trails.redraws[i, place], failed.next

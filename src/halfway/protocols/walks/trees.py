@@ -38,7 +38,7 @@ def is_root(trails, rules, i, topic, now):
 
 @inlined
 def root_of(trails, rules, i, topic, now):
-    """Return the root of row i's tree of a topic; outside a tree, the own id."""
+    """Return the root of row i's tree of a topic's walks; outside a tree, the row's own id."""
     inside = is_in_tree(trails, rules, i, topic, now)
     return trails.trees[i, topic].root if inside else trails.node_id[i]
 

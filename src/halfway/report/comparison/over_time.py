@@ -109,7 +109,8 @@ def _strip(
 
 
 def _spans(results: Results, seconds: float) -> list[tuple[str, float, float]]:
-    """Return the crashes, link cuts and partitions that the scenario declares: what, begin, end.
+    """Return the crashes, link cuts and partitions that metrics over time show, as declared: what,
+    begin, end.
 
     Other faults have no mark.
     """

@@ -174,7 +174,9 @@ def _difference(results: Results, cell: ResultCell, metric: Metric) -> str:
 
 
 def _delivers(results: Results, cell: ResultCell) -> bool:
-    """Return whether costs can be compared: system and baseline both deliver what is needed."""
+    """Return whether a comparison's table can compare costs: system and baseline both deliver what
+    is needed.
+    """
     base = cell_of(results, cell.point, results.baseline, cell.metric)
     failing = {
         one.system

@@ -56,7 +56,9 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
 
 
 def _print_decision(out: Console, decision: Decision) -> None:
-    """Print what to choose, and why each other system is not chosen."""
+    """Print on the terminal which system a comparison's decision chooses, and why not the
+    others.
+    """
     out.print(_sentence(decision))
     for one in decision.systems:
         style = _STYLES.get(one.verdict, "")
@@ -70,7 +72,9 @@ def _sentence(decision: Decision) -> Text:
 
 
 def _print_decisions(out: Console, results: Results) -> None:
-    """Print what to choose at each point of a sweep: a row a point, a column a verdict."""
+    """Print on the terminal a comparison's decision at each point of a sweep: a row a point, a
+    column a verdict.
+    """
     metrics, first = {metric.name: metric for metric in results.metrics}, results.decisions[0]
     needs = [need_text(need, metrics[need.metric]) for need in first.needs]
     stated = "" if first.stated else " (no need was stated)"
@@ -113,7 +117,7 @@ def _print_legend(out: Console, results: Results) -> None:
 
 
 def _print_group(out: Console, results: Results, title: str, names: Sequence[str]) -> None:
-    """Print the tables of one group of metrics: a row a system."""
+    """Print on the terminal the tables of one group of a comparison's metrics: a row a system."""
     columns: list[Column] = [
         (metric.heading, [_shown(out, results, 0, system, metric) for system in results.systems])
         for metric in shown_metrics(results, names)
@@ -126,7 +130,9 @@ def _print_group(out: Console, results: Results, title: str, names: Sequence[str
 
 
 def _print_sweep(out: Console, results: Results) -> None:
-    """Print a table for each metric of a sweep: a row a point, a column a system."""
+    """Print on the terminal a table for each metric of a sweep: a row a point, a column a
+    system.
+    """
     fields = varied(results)
     keys: list[Column] = [
         (field.replace(".", ".\n"), [Text(wording.scalar(one[field])) for one in results.points])
@@ -204,7 +210,9 @@ def _fits(out: Console, table: Table) -> bool:
 
 
 def _print_list(out: Console, title: str, keys: Sequence[Column], column: Column) -> None:
-    """Print one column of a table as a list, each value below its key."""
+    """Print on the terminal one column of a comparison's table as a list, each value below
+    its key.
+    """
     heading, cells = column
     out.print(Text(f"{title}: {heading}", style="italic"))
     for row, cell in enumerate(cells):

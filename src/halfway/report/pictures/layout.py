@@ -49,7 +49,9 @@ def by_hops(network: Network) -> Doubles:
 
 
 def _distances(network: Network, pivots: int) -> Doubles:
-    """Return [n, pivots]: hops from pivots that are far apart; large across components."""
+    """Return [n, pivots]: hops from pivots that are far apart, for the layout; large across
+    components.
+    """
     n = network.n
     rows = (np.ones(len(network.who)), network.who, network.start.astype(np.int64))
     graph = csr_array(rows, shape=(n, n))

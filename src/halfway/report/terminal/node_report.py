@@ -19,7 +19,9 @@ _SUFFIXES = (".csv", ".jsonl")
 
 
 def checked_nodes_file(path: Path) -> None:
-    """Raise Problem for a file of nodes with another suffix; called before the run."""
+    """Raise Problem for a file of nodes of a simulated run with another suffix; called before the
+    run.
+    """
     if path.suffix.lower() not in _SUFFIXES:
         raise Problem(f"--nodes {path}: expected a file that ends in {' or '.join(_SUFFIXES)}",
                       remedy="for example --nodes nodes.csv")  # fmt: skip

@@ -58,7 +58,7 @@ def _members(outcome: Outcome) -> Table:
 
 
 def _traffic(outcome: Outcome) -> list[tuple[str, str, str]]:
-    """Return the rows of a run's events and transmissions: name, value, meaning."""
+    """Return the rows of a simulated run's events and transmissions: name, value, meaning."""
     sent, received = sum(outcome.sent.values()), sum(outcome.received.values())
     if outcome.detection is not None:
         return [

@@ -70,7 +70,7 @@ def _print_failures(out: Console, failures: Sequence[Failure]) -> None:
 
 
 def _first(failure: Failure) -> str:
-    """Return the first run of a result folder's failure: title, system, replicate and seed."""
+    """Return the first run of a failure in the results: title, system, replicate and seed."""
     if failure.seed:
         names = [failure.title, failure.system]
         run = f"replicate {failure.replicate}, seed {failure.seed}"

@@ -88,7 +88,9 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
-    """Return (name, colour) of the series in a panel; empty if there is only one."""
+    """Return (name, colour) of the series in a reproduced figure's panel; empty if there is only
+    one.
+    """
     if plot.colour is None:
         return []
     values = _values(selected(plot, summaries), plot.colour)

@@ -139,7 +139,10 @@ class Environment:
         return merged(changes, self._discovery.advance(changes, end))
 
     def _with_deaths(self, faults: FaultEvents) -> FaultEvents:
-        """Return the faults of the environment's window, without faults of nodes that are dead."""
+        """Return the faults of the environment's window, and deaths that begin it.
+
+        Faults of dead nodes are left out.
+        """
         if not self._dead.any():
             return faults
         kept = part(faults, (faults.kind > NODE_UP) | ~self._dead[faults.a])

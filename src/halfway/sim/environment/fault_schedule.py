@@ -20,7 +20,7 @@ _MAX_TURNS = 200_000  # expected changes by churn within a span
 class FaultSchedule:
     """The fault schedule of a run; only the current span of time is in memory.
 
-    A span is a whole number of `window_s`, in which churn makes about 200,000 changes.
+    A span is a whole number of windows of `window_s`. Churn makes about 200,000 changes in a span.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class FaultSchedule:
         # All pairs that are ever cut: they are few, and known in advance.
         self.cuts = schedule(cutting, where, seed, seconds)
         self._absent = None if presence is None else _absences(presence)
-        self._causes: dict[int, int] = {}
+        self._causes: dict[int, int] = {}  # row -> faults and absences that keep it down
         self._lost: set[int] = set()  # rows that are down and have lost their memory
         self.end = 0.0
         self._drawn, self._next = part(self.cuts, slice(0, 0)), 0
@@ -52,8 +52,8 @@ class FaultSchedule:
         self._drawn, self._next = self._nested(drawn, begin), 0
 
     def take(self, end: float) -> FaultEvents:
-        """Take the next faults from the schedule, those before a time and within the
-        current span.
+        """Take the next faults from the schedule, those before a time and within the current
+        span.
         """
         last = int(np.searchsorted(self._drawn.t, end, side="left"))
         taken = part(self._drawn, slice(self._next, last))

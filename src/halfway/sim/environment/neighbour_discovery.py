@@ -90,8 +90,9 @@ def _link(links, a, b, near):
 
 @kernel
 def _follow(links, up, cut, world, begin, learnt):
-    """Follow changes in neighbour discovery; return the count of reports, where to continue, and
-    why.
+    """Follow changes in neighbour discovery, and append to `learnt` what both ends learn.
+
+    Return the number of entries, the change where to continue, and why it stopped there.
     """
     count = 0
     for k in range(begin, world.t.shape[0]):

@@ -6,11 +6,13 @@ partition separates is up: its suspicion is a mistake.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from halfway.core.compiled import kernel
+from halfway.core.compiler.lent import lent
 from halfway.core.kinds import Kinds
 from halfway.sim.engine.changes import Changes
 from halfway.sim.engine.node_ids import NodeIds
@@ -28,6 +30,32 @@ UNKNOWN, TRUSTS, SUSPECTS = 0, 1, 2  # what a monitor says of a member
 _ALL_S, _KNOWN_S, _RIGHT_S, _MISTAKEN_S, _MISTAKES, _MONITORS, _DETECTED = range(7)
 
 
+class _Pairs(NamedTuple):
+    """All pairs of a monitor and a member of a run, with their sums."""
+
+    up: npt.NDArray[np.bool_]  # [n]
+    down_at: npt.NDArray[np.float64]  # [n] seconds: when the node went down last
+    says: npt.NDArray[np.uint8]  # [n, n] of the monitor in the row: UNKNOWN, TRUSTS or SUSPECTS
+    since: npt.NDArray[np.float64]  # [n, n] seconds: up to then the sums have the pair's time
+    suspected_at: npt.NDArray[np.float64]  # [n, n] seconds: when the last suspicion began
+    mistaken: npt.NDArray[np.bool_]  # [n, n] the suspicion is a mistake
+    counts: npt.NDArray[np.bool_]  # [n, n] the monitor counts for the crash of the member
+    sums: npt.NDArray[np.float64]  # [7]
+    detected_s: npt.NDArray[np.float64]  # [crashes, 2] to the first, and to the last suspicion
+
+
+def _pairs(n: int, crashes: int) -> _Pairs:
+    """Return the pairs of monitor and member for the accounts of detection: n nodes, all up, that
+    know no member.
+    """
+    since, suspected_at = np.zeros((2, n, n))
+    mistaken, counts = np.zeros((2, n, n), np.bool_)
+    return _Pairs(
+        np.ones(n, np.bool_), np.zeros(n), np.zeros((n, n), np.uint8), since, suspected_at,
+        mistaken, counts, np.zeros(7), np.full((max(crashes, 1), 2), np.nan),
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Detection:
     """The quality of a failure detector in one run; a quantity without a value is nan.
@@ -38,7 +66,7 @@ class Detection:
     crashes: int
     first_s: float  # mean time from a crash to the first lasting suspicion
     all_s: float  # mean time to the last one, of the crashes that all monitors detect
-    detected_share: float  # of crashes times monitors: suspected until the member is back
+    detected_share: float  # of the crashes at the monitors: suspected until the member is back
     mistakes: int  # suspicions of members that are up
     mistakes_per_hour: float  # of one monitor about one member
     mistake_s: float  # mean duration of a mistake
@@ -68,7 +96,7 @@ class DetectionAccounting:
         self._enter(t, row, np.full(len(row), -1), code)
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter monitors' reports (MESSAGE) that suspect a member, or trust it again."""
+        """Enter reports (MESSAGE) of failure detectors that suspect a member, or trust it again."""
         suspects, kind = reports["kind"] == self._suspected, reports["kind"]
         code = np.where(suspects, _SUSPECTED, _TRUSTED)
         members = self._ids.rows(reports["target"])
@@ -89,10 +117,9 @@ class DetectionAccounting:
         order = np.lexsort((code > _UP_EMPTY, t))  # at one time, changes come before reports
         rows, others, codes = (some[order].astype(np.int64) for some in (row, other, code))
         crashes = int((codes == _DOWN).sum())
-        sums, each = np.zeros(7), np.full((max(crashes, 1), 2), np.nan)
-        counted = _replay(
-            len(self._ids.of), t[order], rows, others, codes, self._start_s, at, sums, each
-        )
+        pairs = _pairs(len(self._ids.of), crashes)
+        counted = _replay(lent(pairs), t[order], rows, others, codes, self._start_s, at)
+        sums, each = pairs.sums, pairs.detected_s
         known_s = sums[_KNOWN_S]
         return Detection(
             crashes=int(counted),
@@ -127,81 +154,83 @@ def _ratio(amount: float, of: float) -> float:
 
 
 @kernel
-def _count_time(m, x, up, says, since, mistaken, start, now, sums):
-    """Add the time since the last change to the sums of monitor m and member x."""
-    begin = max(since[m, x], start)
-    if m != x and up[m] and up[x] and now > begin:
-        passed = now - begin
+def _count_time(pairs, m, x, start, now):
+    """Add the time since the last change to the detection sums of monitor m and member x."""
+    begin = max(pairs.since[m, x], start)
+    if m != x and pairs.up[m] and pairs.up[x] and now > begin:
+        passed, sums = now - begin, pairs.sums
         sums[_ALL_S] += passed
-        if says[m, x] != UNKNOWN:
+        if pairs.says[m, x] != UNKNOWN:
             sums[_KNOWN_S] += passed
-        if says[m, x] == TRUSTS:
+        if pairs.says[m, x] == TRUSTS:
             sums[_RIGHT_S] += passed
-        if mistaken[m, x]:
+        if pairs.mistaken[m, x]:
             sums[_MISTAKEN_S] += passed
-    since[m, x] = now
+    pairs.since[m, x] = now
 
 
 @kernel
-def _end_crash(x, at, says, counts, begun, suspected_at, sums, each, place):
-    """Enter which monitors detected a crash, when the member returns or the run ends."""
+def _end_crash(pairs, x, place):
+    """Enter which failure detectors detected a crash, when the member returns or the run ends.
+
+    Return whether the crash counts: a monitor was up, knew the member, and stayed up.
+    """
     first, last, missed, monitors = np.inf, 0.0, False, 0
-    for m in range(says.shape[0]):
-        if not counts[m, x]:
+    for m in range(pairs.says.shape[0]):
+        if not pairs.counts[m, x]:
             continue
-        counts[m, x] = False
+        pairs.counts[m, x] = False
         monitors += 1
-        if says[m, x] == SUSPECTS:
-            sums[_DETECTED] += 1
-            first = min(first, suspected_at[m, x] - begun[x])
-            last = max(last, suspected_at[m, x] - begun[x])
+        if pairs.says[m, x] == SUSPECTS:
+            pairs.sums[_DETECTED] += 1
+            first = min(first, pairs.suspected_at[m, x] - pairs.down_at[x])
+            last = max(last, pairs.suspected_at[m, x] - pairs.down_at[x])
         else:
             missed = True
-    sums[_MONITORS] += monitors
+    pairs.sums[_MONITORS] += monitors
     if monitors > 0 and first < np.inf:
-        each[place, 0] = first
+        pairs.detected_s[place, 0] = first
         if not missed:
-            each[place, 1] = last
+            pairs.detected_s[place, 1] = last
     return monitors > 0
 
 
 @kernel
-def _replay(n, t, row, other, code, start, end, sums, each):
+def _replay(pairs, t, row, other, code, start, end):
     """Replay the log of suspicions and crashes into sums and detection times; return how many
     crashes count.
     """
-    up, says = np.ones(n, np.bool_), np.zeros((n, n), np.uint8)
-    since, suspected_at, begun = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
-    mistaken, counts = np.zeros((n, n), np.bool_), np.zeros((n, n), np.bool_)
-    place = 0
+    n, place = pairs.up.shape[0], 0
+    up, says, mistaken, sums = pairs.up, pairs.says, pairs.mistaken, pairs.sums
     for k in range(t.shape[0]):
         m, x, now = row[k], other[k], t[k]
         if code[k] >= _SUSPECTED:
-            _count_time(m, x, up, says, since, mistaken, start, now, sums)
+            _count_time(pairs, m, x, start, now)
             begins = code[k] == _SUSPECTED and says[m, x] != SUSPECTS
             mistaken[m, x] = up[x] and (begins or (mistaken[m, x] and code[k] == _SUSPECTED))
             sums[_MISTAKES] += begins and up[x] and now >= start
             if begins:
-                suspected_at[m, x] = now
+                pairs.suspected_at[m, x] = now
             says[m, x] = SUSPECTS if code[k] == _SUSPECTED else TRUSTS
             continue
         for y in range(n):
-            _count_time(m, y, up, says, since, mistaken, start, now, sums)
-            _count_time(y, m, up, says, since, mistaken, start, now, sums)
+            _count_time(pairs, m, y, start, now)
+            _count_time(pairs, y, m, start, now)
         up[m] = code[k] != _DOWN
         if code[k] == _DOWN:
-            begun[m] = now
+            pairs.down_at[m] = now
             for y in range(n):
-                mistaken[y, m] = mistaken[m, y] = counts[m, y] = False
-                counts[y, m] = y != m and up[y] and says[y, m] != UNKNOWN and now >= start
-                suspected_at[y, m] = now  # of those that suspect it already
+                mistaken[y, m] = mistaken[m, y] = pairs.counts[m, y] = False
+                knows = y != m and up[y] and says[y, m] != UNKNOWN
+                pairs.counts[y, m] = knows and now >= start
+                pairs.suspected_at[y, m] = now  # of those that suspect it already
             continue
-        place += _end_crash(m, now, says, counts, begun, suspected_at, sums, each, place)
+        place += _end_crash(pairs, m, place)
         if code[k] == _UP_EMPTY:
             says[m] = UNKNOWN
     for m in range(n):
         for y in range(n):
-            _count_time(m, y, up, says, since, mistaken, start, end, sums)
+            _count_time(pairs, m, y, start, end)
         if not up[m]:
-            place += _end_crash(m, end, says, counts, begun, suspected_at, sums, each, place)
+            place += _end_crash(pairs, m, place)
     return place

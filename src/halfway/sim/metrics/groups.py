@@ -117,8 +117,8 @@ class GroupAccounting:
         self, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter announcements that group members heard: events (-1: unknown), rows, times
-        and hops.
+        """Enter announcements that group members heard: events (-1: unknown), rows, times and
+        hops.
         """
         heard = zip(*(some.tolist() for some in (event, row, at, hops)), strict=True)
         for one, viewer, t, distance in heard:
@@ -134,8 +134,8 @@ class GroupAccounting:
         self._settle_many()
 
     def report(self, reports: npt.NDArray[np.void], rows: npt.NDArray[np.int64]) -> None:
-        """Enter members' reports (MESSAGE) that the system lists a group member, or no
-        longer does.
+        """Enter members' reports (MESSAGE) that the system lists a group member, or no longer
+        does.
         """
         if self._view is None:
             return

@@ -40,8 +40,8 @@ class Histogram:
         return self.sum / self.count if self.count else float("nan")
 
     def quantile(self, share: float) -> float:
-        """Return a quantile of the histogram within 0.8 %: the least value at or above
-        `share` of all values.
+        """Return a quantile of the histogram within 0.8 %: the least value at or above `share` of
+        all values.
 
         It is the mean of its bin, so whole numbers up to 128 are exact.
         """

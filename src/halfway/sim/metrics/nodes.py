@@ -1,4 +1,4 @@
-"""The table of a run's nodes: load, bytes, energy and notifications of each node by its name."""
+"""The node table of a run: load, bytes, energy and notifications of each node, by its name."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ COLUMNS = ("node", "x", "y", "sent", "received", "bytes_sent", "bytes_received",
 
 
 class NodeTable(NamedTuple):
-    """The table of a run's nodes, one row each: messages, bytes, joules, seconds, notifications."""
+    """The node table of a run, one row each: messages, bytes, joules, seconds, notifications."""
 
     name: Sequence[str]
     position: Reals | None  # [n, 2]; None where unknown, or where nodes move

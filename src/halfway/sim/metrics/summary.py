@@ -25,7 +25,7 @@ from halfway.sim.radio.energy import Airtime, Batteries, Energy
 
 
 class RadioUse(NamedTuple):
-    """How the nodes of a run used their radios so far."""
+    """The use of the radios by the nodes of a run so far."""
 
     up_s: npt.NDArray[np.float64]  # [n] seconds that each node was up
     airtime: Airtime

@@ -102,7 +102,7 @@ def end(engine, radio, reach, i, slot, now, whole):
 
 @inlined
 def went_down(engine, radio, reach, i, now):
-    """Break off a crashed node's CSMA transmission, and lose its queue."""
+    """Break off a crashed node's CSMA transmission, and empty its queue."""
     station = radio.station
     account(radio, i, now, True)
     slot = station[i].on_air

@@ -64,13 +64,13 @@ class Batteries:
         self._dead_at = np.full(n, np.inf)
 
     def used_up(self, energy_j: npt.NDArray[np.float64], at: float) -> npt.NDArray[np.int64]:
-        """Return the nodes whose battery became empty since the last call, at `at` (s)."""
+        """Return the nodes whose energy is used up since the last call, at `at` (s)."""
         dead = np.flatnonzero((energy_j >= self.capacity_j) & (self._dead_at == np.inf))
         self._dead_at[dead] = at
         return dead
 
     def lifetime(self, energy_j: npt.NDArray[np.float64], at: float) -> Lifetime:
-        """Return the lifetime of the nodes' batteries up to a time (s)."""
+        """Return the lifetime of a run's nodes by their energy, up to a time (s)."""
         self.used_up(energy_j, at)
         first = float(self._dead_at.min())
         alive = int((self._dead_at == np.inf).sum())

@@ -87,8 +87,9 @@ class RequestLoop:
 
     @property
     def reaction_s(self) -> float:
-        """The reaction time of applications in the request loop: their events are known so far
-        ahead.
+        """The reaction time of applications in the request loop, in seconds.
+
+        The loop knows their events that long before these are published.
         """
         return self._rules.reaction_s
 

@@ -89,14 +89,16 @@ def binned(position, grid):
 
 @inlined
 def _columns_around(x, radius, grid):
-    """Return the columns that a disk around x may reach: the first, and the end."""
+    """Return the columns of the cell grid that a disk around x may reach: the first, and the
+    end.
+    """
     a = _bin(x - radius, grid.low_x, grid.per_x, grid.columns)
     return a, _bin(x + radius, grid.low_x, grid.per_x, grid.columns) + 1
 
 
 @inlined
 def _rows_around(y, radius, grid):
-    """Return the rows that a disk around y may reach: the first, and the end."""
+    """Return the rows of the cell grid that a disk around y may reach: the first, and the end."""
     row = _bin(y - radius, grid.low_y, grid.per_y, grid.rows)
     return row, _bin(y + radius, grid.low_y, grid.per_y, grid.rows) + 1
 

@@ -118,7 +118,9 @@ def _cell_of(graph, i):
 
 @inlined
 def _slot(cache, clock, key, hashed):
-    """Return the slot of a key in a cache, or the one to replace, and whether it has the key."""
+    """Return the slot of a cell's key in a lazy graph's cache, or the one to replace, and whether
+    it has the key.
+    """
     clock[0] += 1
     begin = (np.int64(hashed) & (cache.key.shape[0] // _WAYS - 1)) * _WAYS
     oldest = begin

@@ -53,7 +53,9 @@ def largest_component(network: Network) -> Network:
 
 
 def subnetwork(network: Network, rows: npt.NDArray[np.integer]) -> Network:
-    """Return a network's subgraph of rows (ascending), with their labels and positions."""
+    """Return the network of some rows (ascending), such as a component, with their labels and
+    positions.
+    """
     kept = np.zeros(network.n, np.bool_)
     kept[rows] = True
     new_row = np.cumsum(kept, dtype=np.int32) - np.int32(1)

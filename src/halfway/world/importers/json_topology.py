@@ -224,7 +224,7 @@ def _vis_lines(items: Items, lines: list[Any]) -> JsonTopology:
 
 
 def _vis_link(item: str, link: Mapping[str, Any], metric: Any) -> JsonLink:
-    """Return a link of batadv-vis: its metric is 255 / TQ."""
+    """Return a link of a batadv-vis topology: its metric is 255 / TQ."""
     try:
         quality = {"metric": metric, "tq": round(min(1.0 / float(metric), 1.0), 4)}
     except (TypeError, ValueError, ZeroDivisionError):

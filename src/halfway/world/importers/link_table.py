@@ -67,7 +67,7 @@ class LinkColumns(NamedTuple):
     only: Mapping[str, str] | None = None
 
     def measured(self) -> LinkQuality:
-        """Return the quality columns as a list, with their limits."""
+        """Return the columns of link quality in a table file as a list, with their limits."""
         columns = column_names(self.quality)
         return LinkQuality(columns, self.threshold, self.under, self.both_ways)
 

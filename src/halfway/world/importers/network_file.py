@@ -135,7 +135,9 @@ def _with_positions(listed: LinkList, path: Path, columns: tuple[str, ...]) -> L
 def _placed(
     listed: LinkList, placed: tuple[Mapping[str, tuple[float, float]], bool], path: Path
 ) -> LinkList:
-    """Return the list of links with positions in metres; nodes without links are added."""
+    """Return the links of a network file with positions in metres; nodes without links are
+    added.
+    """
     where, geographic = placed
     labels = list(dict.fromkeys([*listed.labels, *where]))
     unknown = (math.nan, math.nan)

@@ -45,7 +45,7 @@ class Presence(NamedTuple):
 
 
 def always(n: int) -> Presence:
-    """Return the presence of n moving nodes that always exist."""
+    """Return the presence of n nodes in motion data that are there at all times."""
     return Presence(np.arange(n + 1), np.full(n, -np.inf), np.full(n, np.inf))
 
 
@@ -85,7 +85,8 @@ def check_legs(legs: Legs) -> None:
 def positions(
     legs: Legs, t: float, cursor: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.float64]:
-    """Return the moving nodes' positions [n, 2] at t seconds; at a jump, its destination.
+    """Return the positions [n, 2] by the legs of motion data at t seconds; at a jump, its
+    destination.
 
     `cursor` [n], initially a copy of `legs.first[:-1]`, stores the leg of each node. With it, a
     query at ascending times costs only the legs since the last query.

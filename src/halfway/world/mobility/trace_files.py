@@ -106,7 +106,9 @@ def _usual_columns(table: TextTable) -> list[list[str]]:
 
 
 def _track_columns(table: TextTable) -> list[int]:
-    """Return the columns of a trace: node, time, x and y. Raises Problem with all missing ones."""
+    """Return the columns of a mobility trace: node, time, x and y. Raises Problem with all missing
+    ones.
+    """
     lower = [column.lower() for column in table.columns]
     chosen = _usual_columns(table)
     if all(chosen):

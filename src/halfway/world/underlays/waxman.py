@@ -75,8 +75,8 @@ def waxman(parameters: Waxman, seed: int) -> Underlay:
 
 
 def uniform_bandwidths(links: int, seed: int, least_mbps: float, most_mbps: float) -> Doubles:
-    """Return [links]: Waxman bandwidths in bits a second, uniform from least to most (in Mb/s) [uas
-    Table 2 and its text].
+    """Return [links]: the bandwidths of a Waxman network in bits a second, uniform from least to
+    most (in Mb/s) [uas Table 2 and its text].
     """
     speed_mbps = np.empty(links)
     word = np.uint64(seeded(np.uint64(seed), _SPEEDS))

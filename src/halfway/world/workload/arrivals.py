@@ -7,7 +7,7 @@ from halfway.world.outages import exponential_time
 
 @kernel
 def gap_before(seed, stream, event, mean):
-    """Draw the exponential time before an event, from the event's own random stream.
+    """Return the exponential gap before an arrival, from the event's own random stream.
 
     seed: unsigned 64-bit; stream: the id of a random stream; mean: in seconds, as the result.
     """

@@ -99,7 +99,9 @@ class Listed:
         return self._ordered[self._taken][0] if self._taken < len(self._ordered) else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the listed events before `until` (seconds), at most `most`; each only once."""
+        """Return the listed publications of topics before `until` (seconds), at most `most`; each
+        only once.
+        """
         first = self._taken
         while self._taken - first < most and self.next_at() < until:
             self._taken += 1
@@ -198,7 +200,9 @@ class Drawn:
         return self._due if self._taken < self.events else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the drawn events before `until` (seconds), at most `most`; each only once."""
+        """Return the drawn publications of topics before `until` (seconds), at most `most`; each
+        only once.
+        """
         t: list[float] = []
         first = self._taken
         while len(t) < most and self.next_at() < until:

@@ -117,7 +117,9 @@ class Groups:
         return self._due[0][0] if self._due else np.inf
 
     def take(self, until: float, most: int) -> Publications:
-        """Return the announcements before `until` (seconds), at most `most`; each only once."""
+        """Return the announcements of groups before `until` (seconds), at most `most`; each only
+        once.
+        """
         taken: list[tuple[float, int, int]] = []
         while len(taken) < most and self.next_at() < until:
             at, number, what = heapq.heappop(self._due)
@@ -137,7 +139,7 @@ class Groups:
         )
 
     def _content(self, number: int, what: int) -> tuple[int, int]:
-        """Return the topic of a member's event, and its bytes of payload."""
+        """Return the topic and the bytes of payload of a member's announcement to its group."""
         del what
         return self.stays[number].group, ANNOUNCEMENT_BYTES
 

@@ -88,7 +88,9 @@ class NumberIntervals:
 
 
 def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """Return detectors' capabilities 1, 1/2, … 1/n, shuffled [n]: a power law without rounding."""
+    """Return DRIP detectors' capabilities 1, 1/2, … 1/n, shuffled [n]: a power law without
+    rounding.
+    """
     lot = np.empty(n, np.uint64)
     _lots(np.uint64(seed), lot)
     capability = np.empty(n)

@@ -103,7 +103,7 @@ class ReplicatedResources(Groups):
         return None if what < OTHER_EVENTS else self.events[what - OTHER_EVENTS]
 
     def _content(self, number: int, what: int) -> tuple[int, int]:
-        """Return the topic of a member's event, and its bytes of payload."""
+        """Return the topic and the bytes of payload of a member's event: request or resource."""
         if what < OTHER_EVENTS:
             return super()._content(number, what)
         event = self.events[what - OTHER_EVENTS]

@@ -43,7 +43,7 @@ class PacketFields:
 
     @property
     def left(self) -> int:
-        """The number of bytes that are not read yet."""
+        """The number of bytes in the fields of an MQTT packet that are not read yet."""
         return self._end - self._at
 
     def _take(self, count: int) -> int:
@@ -54,7 +54,7 @@ class PacketFields:
         return start
 
     def byte(self) -> int:
-        """Read one byte."""
+        """Read one byte from the fields of an MQTT packet."""
         return self._bytes[self._take(1)]
 
     def uint16(self) -> int:
@@ -80,7 +80,7 @@ class PacketFields:
         raise malformed("a variable byte integer has more than four bytes")
 
     def raw(self, length: int) -> bytes:
-        """Read a number of bytes."""
+        """Read a number of bytes from the fields of an MQTT packet."""
         start = self._take(length)
         return self._bytes[start : start + length]
 
@@ -94,23 +94,25 @@ class PacketFields:
         return _text_in(content) if len(content) <= _SHORT else _text_in.__wrapped__(content)
 
     def part(self, length: int) -> "PacketFields":
-        """Return a reader of the next bytes, and skip them here."""
+        """Return a reader of the next bytes in the fields of an MQTT packet, and skip them here."""
         start = self._take(length)
         return PacketFields(self._bytes, start, start + length)
 
     def rest(self) -> bytes:
-        """Read all bytes that are left."""
+        """Read all bytes that are left in the fields of an MQTT packet."""
         return self.raw(self.left)
 
     def finish(self) -> None:
-        """Require that every byte was read."""
+        """Require that every byte in the fields of an MQTT packet was read."""
         if self.left:
             raise malformed(f"{self.left} bytes behind the last field")
 
 
 @lru_cache(maxsize=1024)
 def _text_in(content: bytes) -> str:
-    """Return the text in some bytes: clients send the same topics again and again."""
+    """Return the text in some bytes of an MQTT packet's field: clients send the same topics again
+    and again.
+    """
     try:
         text = content.decode()
     except UnicodeDecodeError:

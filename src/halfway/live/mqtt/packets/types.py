@@ -61,7 +61,7 @@ class PublishPacket(msgspec.Struct, frozen=True):
 
 
 class AnswerPacket(msgspec.Struct, frozen=True):
-    """What the steps of an exchange of QoS 1 and 2 have in common."""
+    """The common fields of the packets in an exchange of QoS 1 or 2."""
 
     packet_id: int
     reason: Reason = Reason.SUCCESS

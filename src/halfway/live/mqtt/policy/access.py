@@ -36,13 +36,13 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     deny: tuple[str, ...] = ()
 
     def may_publish(self, topic: str) -> bool:
-        """Return whether the client may publish to a topic."""
+        """Return whether the access of an MQTT user permits to publish to a topic."""
         allowed = self.publish is None or any(matches(one, topic) for one in self.publish)
         return allowed and (not self.deny or self.may_receive(topic))
 
     def may_subscribe(self, topic_filter: str) -> bool:
-        """Return whether the client may subscribe: an own filter covers it, and no denied
-        one does.
+        """Return whether the access of an MQTT user permits to subscribe: an own filter covers it,
+        and no denied one does.
         """
         allowed = self.subscribe is None or any(covers(one, topic_filter) for one in self.subscribe)
         return allowed and not any(covers(one, topic_filter) for one in self.deny)
@@ -62,10 +62,10 @@ class User(Permissions, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Access(Protocol):
-    """What decides on a client that connects."""
+    """The policy that admits or refuses an MQTT client that connects."""
 
     def admit(self, username: str | None, password: bytes | None) -> Permissions | None:
-        """Return the permissions of a client; None refuses it.
+        """Return the access of an MQTT client, its permissions; None refuses it.
 
         May take some ten milliseconds where there is a user name; the door then calls it in a
         thread.
@@ -77,7 +77,7 @@ class Anyone:
     """The access of a door that only this machine reaches: every client, and all topics."""
 
     def admit(self, _username: str | None, _password: bytes | None) -> Permissions | None:
-        """Return the permission for all topics."""
+        """Return the permission of MQTT users for all topics."""
         return ALL_TOPICS
 
 
@@ -118,7 +118,7 @@ def _verified(stored: str, password: bytes) -> bool:
 
 
 def read_users(path: Path) -> Users:
-    """Read a file of users. Raises Problem with the field that is wrong."""
+    """Read a file of MQTT users and their access. Raises Problem with the field that is wrong."""
     try:
         content = tomllib.loads(path.read_text("utf-8-sig"))
         users = msgspec.convert(content, Users)

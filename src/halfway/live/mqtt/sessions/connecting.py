@@ -99,7 +99,7 @@ def _begin(
 
 
 def _granted(table: Table, packet: ConnectPacket, session: ClientSession) -> Properties:
-    """Return the properties that the server of 5.0 states in CONNACK; 3.1.1 has none."""
+    """Return the properties that a server of MQTT 5.0 states in CONNACK; 3.1.1 has none."""
     limits, asked = table.limits, packet.properties.session_expiry_s
     shortened = asked is not None and asked > session.expiry_s
     too_long = packet.keep_alive_s > limits.keep_alive_s
@@ -127,7 +127,7 @@ def disconnect(table: Table, connection: Connection, packet: DisconnectPacket, n
 
 
 def timed_out(table: Table, connection: Connection, what: str, now: float) -> None:
-    """Close a connection after too long a silence; else set the timer again."""
+    """Disconnect an MQTT client after too long a silence; else set the timer again."""
     if what == "connect":
         table.detach(connection, now)
         return

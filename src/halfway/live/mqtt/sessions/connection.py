@@ -55,7 +55,9 @@ class Connection:
 
     @property
     def is_reading(self) -> bool:
-        """Whether the socket should be read, as the mesh still takes the client's messages."""
+        """Whether the socket of an MQTT connection should be read, as the mesh still takes the
+        client's messages.
+        """
         is_waiting = self.is_admitting or self.is_closing
         return self.pending < self._limits.pending and not is_waiting
 
@@ -69,7 +71,7 @@ class Connection:
         self._aliases_maximum = min(self._limits.topic_aliases, properties.topic_alias_maximum or 0)
 
     def send(self, packet: Packet) -> None:
-        """Append a packet to the output."""
+        """Append a packet to the output of an MQTT connection."""
         self._output += self.stream.send(packet)
 
     def disconnect(self, reason: Reason, detail: str = "") -> None:

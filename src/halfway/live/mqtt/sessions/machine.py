@@ -78,14 +78,16 @@ class Machine:
         return connection
 
     def receive(self, connection: Connection, data: bytes, now: float) -> None:
-        """Take bytes from a connection; empty bytes resume it after the mesh was full."""
+        """Take bytes from a connection into the MQTT machine; empty bytes resume it after the mesh
+        was full.
+        """
         if data:
             connection.heard_at = now
             connection.events += connection.stream.receive(data)
         self._go_on(connection, now)
 
     def _go_on(self, connection: Connection, now: float) -> None:
-        """Handle received packets while the mesh and the admission keep up."""
+        """Handle received packets in the MQTT machine while the mesh and the admission keep up."""
         events = connection.events
         done = 0
         while done < len(events) and connection.is_reading:
@@ -136,7 +138,9 @@ class Machine:
                 raise protocol_error(f"{type(packet).__name__} from a connected client")
 
     def admissions(self) -> Iterator[tuple[Connection, ConnectPacket]]:
-        """Take the clients that wait for `admit`; their connections pause meanwhile."""
+        """Take the clients of the MQTT machine that wait for `admit`; their connections pause
+        meanwhile.
+        """
         while self._admissions:
             yield self._admissions.pop(0)
 
@@ -147,7 +151,7 @@ class Machine:
         permissions: Permissions | None,
         now: float,
     ) -> None:
-        """Connect a client with its permissions; None refuses it."""
+        """Connect a client to the MQTT machine with its permissions; None refuses it."""
         connection.is_admitting = False
         if not connection.is_closing:
             spare_id = f"halfway-{secrets.token_hex(8)}"
@@ -155,7 +159,9 @@ class Machine:
         self._go_on(connection, now)
 
     def publications(self, now: float) -> Iterator[tuple[Publication, Connection | None]]:
-        """Take the publications for the mesh, in order; report each by `published`."""
+        """Take the publications of the MQTT machine for the mesh, in order; report each by
+        `published`.
+        """
         table = self._table
         table.announce(now)
         while table.outbox:
@@ -164,7 +170,9 @@ class Machine:
     def published(
         self, one: Publication, connection: Connection | None, refusal: str | None, now: float
     ) -> None:
-        """Note that the mesh has taken a client's publication, or why it refused it."""
+        """Note in the MQTT machine that the mesh has taken a client's publication, or why it
+        refused it.
+        """
         publishing.published(self._table, one, connection, refusal, now)
         # Half of the limit, so that not every answer of the mesh makes a batch of one packet.
         half = self._limits.pending // 2
@@ -172,7 +180,7 @@ class Machine:
             self._go_on(connection, now)
 
     def deliver(self, event: Event, now: float) -> None:
-        """Take an event from the mesh."""
+        """Take an event from the mesh into the MQTT machine."""
         self._table.deliver(event, now)
 
     def changed(self) -> Iterator[Connection]:

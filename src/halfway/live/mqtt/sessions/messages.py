@@ -37,7 +37,7 @@ class Message(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The bytes that count against the limit of a queue."""
+        """The bytes of an MQTT message that count against the limit of a queue."""
         return len(self.topic) + len(self.payload) + 64
 
 

@@ -94,14 +94,18 @@ class Outgoing:
             self._append(delivery)
 
     def add_retained(self, delivery: ClientDelivery) -> None:
-        """Append a retained message; retained messages leave before all others."""
+        """Append a retained message to an MQTT client's outgoing ones; retained messages leave
+        before all others.
+        """
         if len(self._retained) < self._limits.retained_messages:
             self._retained.append(delivery)
         else:
             self._drops[DoorDrop.QUEUE_FULL] += 1
 
     def resume(self) -> None:
-        """Begin on a new connection: unacknowledged messages are sent again, in order."""
+        """Begin an MQTT client's outgoing messages on a new connection: unacknowledged ones are
+        sent again, in order.
+        """
         self._again = deque(self._exchanges)
         self._unanswered.clear()
 
@@ -177,7 +181,7 @@ class Outgoing:
         return _publish(delivery, packet_id, now)
 
     def _free_id(self) -> int:
-        """Return the next packet id that no exchange uses."""
+        """Return the next packet id that no exchange of outgoing messages uses."""
         packet_id = self._last_id % _LAST_ID + 1
         while packet_id in self._exchanges:
             packet_id = packet_id % _LAST_ID + 1

@@ -29,7 +29,7 @@ _REASONS = {
 def publish(
     table: Table, connection: Connection, session: ClientSession, packet: PublishPacket
 ) -> None:
-    """Take a client's message for the mesh. Raises Violation if the client may not send it.
+    """Take an MQTT client's PUBLISH for the mesh. Raises Violation if the client may not send it.
 
     The answer follows once the mesh has taken the message. A message of QoS 2 that comes again is
     not published again.
@@ -119,7 +119,7 @@ def answer(table: Table, connection: Connection, session: ClientSession, now: fl
 
 
 def _forget(table: Table, session: ClientSession, packet_id: int) -> Publication | None:
-    """Forget a client's QoS 2 message; return it, or None if it is unknown."""
+    """Forget an MQTT client's PUBLISH of QoS 2; return it, or None if it is unknown."""
     if table.memory is not None:
         table.memory.release(session.client_id, packet_id)
     return session.receiving.pop(packet_id, None)
@@ -128,7 +128,7 @@ def _forget(table: Table, session: ClientSession, packet_id: int) -> Publication
 def released(
     table: Table, connection: Connection, session: ClientSession, packet: PubrelPacket
 ) -> None:
-    """End the exchange of a QoS 2 message from a client, at PUBREL."""
+    """End the exchange of a PUBLISH of QoS 2 from an MQTT client, at PUBREL."""
     known = _forget(table, session, packet.packet_id)
     connection.send(
         PubcompPacket(
@@ -142,7 +142,9 @@ def acknowledged(
     session: ClientSession,
     packet: PubackPacket | PubrecPacket | PubcompPacket,
 ) -> None:
-    """Continue the exchange of a QoS 1 or 2 message to a client, at its acknowledgement."""
+    """Continue the exchange of a PUBLISH of QoS 1 or 2 to an MQTT client, at its
+    acknowledgement.
+    """
     packet_id = packet.packet_id
     if isinstance(packet, PubrecPacket) and not packet.reason.failed:
         known = session.outgoing.received(packet_id)

@@ -21,7 +21,7 @@ class Grant(NamedTuple):
 
 
 def grant_of(request: TopicRequest, subscription_ids: tuple[int, ...]) -> Grant:
-    """Return the subscription for a filter of a SUBSCRIBE."""
+    """Return the subscription in an MQTT session for a filter of a SUBSCRIBE."""
     share = shared(request.filter)
     return Grant(request, share[1] if share else request.filter, share, subscription_ids)
 

@@ -41,7 +41,7 @@ class Shares:
 
     @property
     def topic(self) -> str:
-        """The topic of this door's announcements."""
+        """The topic on which an MQTT door announces its shared subscriptions."""
         return f"{RESERVED}shares/{self._node_id}"
 
     def join(self, share: Share, session: ClientSession) -> None:
@@ -63,7 +63,8 @@ class Shares:
         self._is_changed = bool(self._members)
 
     def announcement(self, *, is_repeated: bool = False) -> bytes | None:
-        """Return the payload of the announcement that is due, or None if nothing has changed.
+        """Return the payload of the announcement of shared subscriptions that is due, or None if
+        nothing has changed.
 
         is_repeated: announce without a change, so that the announcement does not expire.
         """
@@ -81,7 +82,9 @@ class Shares:
         return payload
 
     def learn(self, event: Event, now: float) -> None:
-        """Take an announcement of another door; one that is not readable counts as empty."""
+        """Take another door's announcement of shared subscriptions; one that is not readable counts
+        as empty.
+        """
         if event.local or event.publisher == self._node_id:
             return
         shares: dict[Share, bool] = {}

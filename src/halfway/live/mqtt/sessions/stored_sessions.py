@@ -96,7 +96,9 @@ class StoredSessions:
             self._write(ENDED, client_id)
 
     def queued(self, client_id: str, one: ClientDelivery) -> int:
-        """Note a message that waits for a client; return its number, 0 if it is not saved."""
+        """Store a message that waits for a client in its MQTT session; return its number, 0 if it
+        is not saved.
+        """
         if client_id not in self.sessions:
             return 0
         self._number += 1
@@ -111,37 +113,39 @@ class StoredSessions:
         return self._number
 
     def sent(self, number: int, packet_id: int) -> None:
-        """Note the packet id with which a message left."""
+        """Store in an MQTT session the packet id with which a message left."""
         if number in self.messages:
             self.messages[number].packet_id = packet_id
             self._write(SENT, (number, packet_id))
 
     def received(self, number: int) -> None:
-        """Note the PUBREC of a message."""
+        """Store in an MQTT session the PUBREC of a message."""
         if number in self.messages:
             self.messages[number].is_received = True
             self._write(RECEIVED, number)
 
     def finished(self, number: int) -> None:
-        """Note that a message is done: acknowledged, expired or dropped."""
+        """Store in an MQTT session that a message is done: acknowledged, expired or dropped."""
         if self.messages.pop(number, None) is not None:
             self._write(FINISHED, number)
 
     def take(self, client_id: str, packet_id: int) -> None:
-        """Note a message of QoS 2 from a client, until `release`."""
+        """Store in an MQTT session a message of QoS 2 from a client, until `release`."""
         if client_id in self.sessions:
             self.taken.setdefault(client_id, {})[packet_id] = None
             self._write(TAKEN, (client_id, packet_id))
 
     def release(self, client_id: str, packet_id: int) -> None:
-        """Note the PUBREL of a message of QoS 2 from a client."""
+        """Store in an MQTT session the PUBREL of a message of QoS 2 from a client."""
         if self.taken.get(client_id, {}).pop(packet_id, 0) is None:
             self._write(RELEASED, (client_id, packet_id))
 
     # The journal
 
     def restore(self, kind: int, data: bytes) -> bool:
-        """Take back a record. Return False for a record of another part."""
+        """Take back a record of a stored MQTT session. Return False for a record of another
+        part.
+        """
         if not SESSION <= kind <= RELEASED:
             return False
         with suppress(msgspec.MsgspecError, ValueError):  # another version wrote it
@@ -164,7 +168,7 @@ class StoredSessions:
         return session.expiry_s - (self._wall() - gone)
 
     def expires_at(self, message: SavedMessage) -> float:
-        """Return when a message expires, by the clock of the door."""
+        """Return when a message of a stored MQTT session expires, by the clock of the door."""
         return self._clock() + message.expires - self._wall()
 
     def restored_sessions(self) -> Iterator[tuple[SavedSession, list[SavedMessage], list[int]]]:

@@ -34,7 +34,9 @@ def subscribe(
     packet: SubscribePacket,
     now: float,
 ) -> None:
-    """Grant or refuse each filter, answer, and send the retained messages that match."""
+    """Answer a SUBSCRIBE of an MQTT client: grant or refuse each filter, and send the retained
+    messages that match.
+    """
     reasons, fresh = [], []
     for request in packet.requests:
         grant = grant_of(request, packet.properties.subscription_ids)
@@ -73,7 +75,9 @@ def _is_valid(grant: Grant) -> bool:
 def unsubscribe(
     table: Table, connection: Connection, session: ClientSession, packet: UnsubscribePacket
 ) -> None:
-    """End subscriptions, and answer; messages that are in exchange are still delivered."""
+    """Answer an UNSUBSCRIBE of an MQTT client: end subscriptions; messages that are in exchange are
+    still delivered.
+    """
     reasons = tuple(
         Reason.SUCCESS
         if table.subscriptions.revoke(session, one)

@@ -43,7 +43,9 @@ class Table:
         self.subscriptions = DoorSubscriptions(mesh, limits, self.drops, on_event)
 
     def begin(self, client_id: str, username: str | None) -> ClientSession | None:
-        """Return a new session of a client, or None if there are too many sessions."""
+        """Return a new MQTT session of a client in the table, or None if there are too many
+        sessions.
+        """
         if len(self.sessions) >= self.limits.sessions:
             return None
         session = ClientSession(client_id, username, self.limits, self.drops, self.memory)
@@ -162,7 +164,7 @@ class Table:
             self.end(session, now)
 
     def deliver(self, event: Event, now: float) -> None:
-        """Pass an event from the mesh to the sessions that receive it."""
+        """Pass an event from the mesh to the MQTT sessions that receive it."""
         self._note(self.subscriptions.deliver(event, now))
 
     def _note(self, sessions: Iterable[ClientSession]) -> None:
@@ -171,7 +173,10 @@ class Table:
                 self.changed[self.online[session.client_id]] = None
 
     def announce(self, now: float, *, is_repeated: bool = False) -> None:
-        """Announce the shares of this door to the others, if they have changed or is_repeated."""
+        """Announce the shares in the table of MQTT sessions to other doors, if they have changed.
+
+        is_repeated: announce them in any case.
+        """
         shares = self.subscriptions.shares
         payload = shares.announcement(is_repeated=is_repeated)
         if payload is None:

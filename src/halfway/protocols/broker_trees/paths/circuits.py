@@ -204,7 +204,7 @@ def forward(circuits, i, own, message, out):
 
 @apart
 def send_copy(message, towards, out):
-    """Emit a copy of a record to a neighbour, or to EVERYONE; return the copy."""
+    """Emit a copy of a record on the next hop of a circuit, or to EVERYONE; return the copy."""
     o = emit(out, message.kind, 0.0, towards)
     o.target, o.topic = message.target, message.topic
     copy_event_id(message, o)

@@ -58,8 +58,8 @@ def balanced(rule, turn, direct_wait_s, second_wait_s, direct_travel_s, second_t
 
 @inlined
 def fallback(stage, alternate_first):
-    """Return which relative a broker asks in a stage of its search for a parent, from 0 to
-    FALLBACKS - 1.
+    """Return the relative of the underlay-aware tree that a broker asks in a stage of its search
+    for a parent, from 0 to FALLBACKS - 1.
 
     [uas §4.1] "the child node has to join its grand parent or the alternate". We add the old parent
     by a new path, because the root's children have no grandparent, and then others.

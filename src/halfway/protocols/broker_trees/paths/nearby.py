@@ -71,7 +71,9 @@ def nth_nearest(nearby, i, n):
 
 @apart
 def nearest_but(nearby, i, broker):
-    """Return the broker nearest to row i; NONE if that is `broker`, or no broker is known."""
+    """Return the announced broker nearest to row i; NONE if that is `broker`, or no broker is
+    known.
+    """
     s = nth_nearest(nearby, i, 0)
     if s < 0 or nearby.broker[i, s] == broker:
         return np.int32(NONE)

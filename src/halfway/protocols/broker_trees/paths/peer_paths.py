@@ -145,7 +145,9 @@ def second_path(sender, peer):
 
 @apart
 def active_path(sender, to):
-    """Return the circuit now in use to another broker or a client's node, or NO_PLACE."""
+    """Return the path now in use to a peer of a broker, which is another broker or a client's node,
+    or NO_PLACE.
+    """
     s = place_in_row(sender.paths.peer, sender.broker, to)
     if s >= 0 and sender.paths.detour[sender.broker, s] == 1:
         second = second_path(sender, to)
@@ -156,8 +158,8 @@ def active_path(sender, to):
 
 @apart
 def whole_microseconds(seconds):
-    """Return a round trip in whole microseconds, so that rounding by a clock's offset changes
-    nothing.
+    """Return the round trip of a path to a peer in whole microseconds, so that rounding by a
+    clock's offset changes nothing.
     """
     return math.floor(seconds * 1e6 + 0.5) * 1e-6
 
@@ -195,7 +197,9 @@ def event_path(sender, to):
 
 @apart
 def send(sender, kind, to, out):
-    """Emit a record for another broker, or a client's node, along the active circuit."""
+    """Emit a record to a peer of a broker, another broker or a client's node, along the path in
+    use.
+    """
     return send_along(sender.circuits, sender.row, active_path(sender, to), kind, sender.own, out)
 
 
@@ -207,6 +211,6 @@ def send_event(sender, to, out):
 
 @apart
 def reply(sender, message, kind, out):
-    """Emit a record for the first sender of a record, back along the circuit that it came on."""
+    """Emit a record to the peer that sent a record first, back along the path that it came on."""
     i, back = sender.row, way_back(sender.circuits, sender.row, message)
     return send_along(sender.circuits, i, back, kind, sender.own, out)

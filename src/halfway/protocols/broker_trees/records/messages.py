@@ -170,8 +170,8 @@ def parts_of(attributes):
 
 @apart
 def interval(filters, f, attribute, attributes):
-    """Return the interval of an application's filter on one attribute; NaN, NaN if
-    unconstrained.
+    """Return the interval of a filter in a message of SIENA's broker tree on one attribute; NaN,
+    NaN if unconstrained.
     """
     for c in range(filters.first[f], filters.first[f + 1]):
         if filters.attribute[c] == attribute:
@@ -183,7 +183,9 @@ def interval(filters, f, attribute, attributes):
 
 @apart
 def digest(filters, f, attributes):
-    """Return a filter's digest, which is its name on the network (0 or more)."""
+    """Return the digest of a filter of the broker tree, which is its name in messages (0 or
+    more).
+    """
     word = np.uint64(0)
     for a in range(attributes):
         low, high = interval(filters, f, a, attributes)
@@ -205,7 +207,8 @@ def write_part(filters, f, name, part, attributes, o):
 
 @apart
 def is_command(catalogue, message):
-    """Return whether a record is a command with a number of the catalogue; commands are on no path.
+    """Return whether a message of the broker tree is a command with a number of the catalogue;
+    commands are on no path.
 
     The range of the number does not say so, because on the network a digest takes its field.
     """

@@ -52,7 +52,9 @@ def add_child(children, i, node_id):
 
 @apart
 def reset_silence(children, i, slot):
-    """Reset the count of silent ticks of a broker's child on both paths."""
+    """Reset the count of silent ticks of a broker's child in the table of children, on both
+    paths.
+    """
     children.child_silence[i, slot, 0] = children.child_silence[i, slot, 1] = 0
 
 

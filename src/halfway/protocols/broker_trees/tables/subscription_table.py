@@ -115,13 +115,13 @@ def covers(table, i, s, t):
 
 @apart
 def send_filter(table, sender, s, up, out):
-    """Send the filter of a table entry to the broker's parent."""
+    """Send the filter of a subscription table entry to the broker's parent."""
     send_filter_as(table, sender, SUBSCRIBE_UP, s, up, out)
 
 
 @apart
 def send_filter_as(table, sender, kind, s, to, out):
-    """Send the filter of a table entry in records of a kind, three attributes in each."""
+    """Send the filter of a subscription table entry in records of a kind, three attributes each."""
     i, attributes = sender.broker, table.low.shape[2]
     for first in range(0, attributes, EACH):
         o = send(sender, kind, to, out)
@@ -151,8 +151,9 @@ def is_covered_upstream(table, i, slot):
 
 @apart
 def subscribe_upstream(table, sender, slot, up, out):
-    """Forward a new table entry to the parent unless it is covered there; withdraw entries that it
-    covers.
+    """Forward a new subscription table entry to the parent, unless it is covered there.
+
+    Withdraw the entries that it covers.
     """
     i = sender.broker
     if is_covered_upstream(table, i, slot):
@@ -238,7 +239,7 @@ def is_maximal(table, i, slot):
 
 @apart
 def forward_uncovered(table, sender, up, out):
-    """Forward to the parent each maximal table entry that is not covered there."""
+    """Forward to the parent each maximal subscription table entry that is not covered there."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         waits = table.filter[i, s] != FREE and table.forwarded[i, s] == 0
@@ -279,7 +280,7 @@ def remove(table, sender, f, via, client, up, out):
 
 @apart
 def is_repeated(table, i, slot, catalogue, message):
-    """Return whether an earlier table slot sends the event to the same child or client."""
+    """Return whether an earlier slot of the subscription table sends the event to the same node."""
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
         same = table.via[i, s] == via and table.client[i, s] == client

@@ -1,0 +1,161 @@
+"""The steps of a walk: what a STEP carries, when it is void, and where a failed one goes instead.
+
+The random state travels with the walk. Each walk system chooses the next node by its own rule. The
+meeting of walks decides whether a walk goes on.
+"""
+
+import numpy as np
+
+from halfway.core.compiled import apart, inlined, kernel
+from halfway.core.missing import NO_PLACE, NONE
+from halfway.core.outbox import emit
+from halfway.core.prng import advanced, high_half, joined, low_half, seeded
+from halfway.protocols.reliable_hop import release
+from halfway.protocols.walks import messages
+from halfway.protocols.walks.launch import forget_heard
+from halfway.protocols.walks.state import (
+    DIED,
+    LOST,
+    PASSED,
+    REDRAWN,
+    is_later,
+    is_same,
+    track_hop,
+    trail_of,
+    walker_of,
+    write_member,
+)
+
+# A search ends earlier than its most steps when it has visited all nodes of a small network.
+STEPS_PER_NODE = 30
+
+
+@kernel
+def send_step(trails, rules, i, step, random, steps, after, towards, came_from, redraws, out):
+    """Send a walk's STEP, with its random state, to a neighbour, after a delay.
+
+    step: the record of its step before, or of its launch, for what does not change.
+    """
+    # The random state travels with the walk: its path then depends on its own seed alone, not on
+    # which other walks passed a node before it.
+    o = emit(out, messages.STEP, after, towards)
+    write_member(o, walker_of(step))
+    o.args[messages.RANDOM_LOW] = low_half(random)
+    o.args[messages.RANDOM_HIGH] = high_half(random)
+    o.args[messages.STEPS] = steps
+    o.args[messages.ROOT_ID] = step.args[messages.ROOT_ID]
+    o.args[messages.SEARCHES] = step.args[messages.SEARCHES]
+    searches = step.args[messages.SEARCHES] == 1 and rules.sweep_steps == 0
+    if searches or rules.reading == messages.GO_ON:
+        o.args[messages.FRESH] = fresh_nodes(trails, rules, i, step)
+    place = track_hop(trails, rules, i, o, out)
+    if place != NO_PLACE:
+        trails.came_from[i, place] = came_from
+        trails.redraws[i, place] = redraws
+
+
+@apart
+def fresh_nodes(trails, rules, i, step):
+    """Return how many nodes a search has visited for the first time, up to this STEP."""
+    at = trail_of(trails, rules, i, step.topic, step.args[messages.SIDE], step.publisher, step.at)
+    fresh = at != NO_PLACE and trails.trails[i, step.topic, at].since == step.at
+    return step.args[messages.FRESH] + np.int32(fresh)
+
+
+@inlined
+def is_over(trails, rules, i, step):
+    """Return whether a walk ends at its STEP: after the most steps, or when a search finds too few
+    new nodes.
+
+    A walk that goes on after meetings ends like a search.
+    """
+    steps = step.args[messages.STEPS]
+    if step.args[messages.SEARCHES] == 0 and rules.reading != messages.GO_ON:
+        return steps >= rules.most_steps
+    few = STEPS_PER_NODE * fresh_nodes(trails, rules, i, step)
+    return steps >= min(rules.search_steps, few)
+
+
+@inlined
+def is_outrun(trails, rules, i, message):
+    """Return whether a walk's STEP is void: a later launch has passed here, or a fork of this
+    launch that has made as many steps.
+    """
+    # A step whose acknowledgements were all lost is made twice, and the walk forks. A fork ends
+    # where it reaches the other's trail with fewer steps behind it.
+    walker = walker_of(message)
+    at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, message.at)
+    if at == NO_PLACE or trails.trails[i, walker.topic, at].status != PASSED:
+        return False
+    known = trails.trails[i, walker.topic, at]
+    if is_same(known, walker):
+        return message.args[messages.STEPS] <= known.steps
+    return is_later(known, walker)
+
+
+@inlined
+def random_of(step):
+    """Return the random state that a walk's STEP carries."""
+    return joined(step.args[messages.RANDOM_LOW], step.args[messages.RANDOM_HIGH])
+
+
+@inlined
+def step_input(trails, i, message, place):
+    """Return the input of a walk's STEP: mark, random state, previous node, excluded neighbour.
+
+    place: of the hop that failed and is drawn again; NONE after the arrival of the walk.
+    """
+    if place < 0:
+        return mark_of(message), advanced(random_of(message)), message.source, NONE
+    failed = trails.hops.record[i, place]
+    return mark_of(failed), advanced(random_of(failed)), trails.came_from[i, place], failed.next
+
+
+@inlined
+def mark_of(step):
+    """Return the mark of a STEP's walk: topic, member and side in one number.
+
+    The raised weights of a directional walk are kept under its mark.
+    """
+    side = 2 * np.int64(step.topic) + step.args[messages.SIDE]
+    return low_half(seeded(np.uint64(step.publisher), side))
+
+
+@inlined
+def make_step(trails, rules, i, message, place, random, towards, out):
+    """Send the STEP that a walk chose after its delay, or at once if it replaces a failed STEP."""
+    if place < 0:
+        after, steps = rules.step_delay_s[message.args[messages.SIDE]], message.args[messages.STEPS]
+        source = message.source
+        send_step(trails, rules, i, message, random, steps + 1, after, towards, source, 0, out)
+    else:
+        failed = trails.hops.record[i, place]
+        steps = failed.args[messages.STEPS]
+        came_from, redraws = trails.came_from[i, place], trails.redraws[i, place] + 1
+        release(trails.hops, i, place)
+        trails.counts[i, REDRAWN] += 1
+        send_step(trails, rules, i, failed, random, steps, 0.0, towards, came_from, redraws, out)
+
+
+@kernel
+def can_redraw(trails, rules, neighbourhood, i, place, now):
+    """Return whether a walk's failed STEP can take another neighbour; if not, release the hop."""
+    failed = trails.hops.record[i, place]
+    if failed.kind == messages.STEP:
+        walker = walker_of(failed)
+        forget_heard(trails, i, walker.topic, failed.next)
+        at = trail_of(trails, rules, i, walker.topic, walker.side, walker.member, now)
+        degree = neighbourhood.last[i] - neighbourhood.first[i]
+        over = at != NO_PLACE and (
+            is_later(trails.trails[i, walker.topic, at], walker)
+            or trails.trails[i, walker.topic, at].met == 1
+        )
+        if not over and degree > 0 and trails.redraws[i, place] < degree:
+            return True
+        trails.counts[i, DIED] += not over
+    else:
+        # A path has no alternative to a next node that is gone: the record is lost, and the next
+        # launches of the members make another path.
+        trails.counts[i, LOST] += 1
+    release(trails.hops, i, place)
+    return False
