@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools.network_sweep import table
+from tools.network_sweep import SYSTEMS, table
 
 
 def test_the_table_has_a_row_for_each_network_and_a_note_for_each_reason(tmp_path: Path) -> None:
@@ -19,3 +19,8 @@ def test_the_table_has_a_row_for_each_network_and_a_note_for_each_reason(tmp_pat
     assert len(found) == 5
     assert found[4].startswith("* freifunk/hub, `georendezvous`: ")
     assert list(table(tmp_path, ["walk-overlay"], "leipzig/", 60.0))[2:] == [""]
+
+
+def test_the_sweep_has_every_system_that_spreads_events() -> None:
+    assert {"flooding", "walk-overlay", "georendezvous", "underlay-siena"} < set(SYSTEMS)
+    assert not {"heartbeat", "swim", "path-gossip"} & set(SYSTEMS)

@@ -1,6 +1,6 @@
 """The queues of the bulk driver and the messages: the same latency, and the same load per link."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -9,13 +9,21 @@ import pytest
 from halfway.bulk.broker_trees.join import join
 from halfway.bulk.broker_trees.load import Passage, passage
 from halfway.bulk.broker_trees.overlay import NO_BROKER, Overlay
-from halfway.bulk.broker_trees.queues import queued_paths, stress
+from halfway.bulk.broker_trees.queues import DOWN, ROUTES, UP, queued_paths, stress
 from halfway.core.message import START
 from halfway.core.neighbourhood import place_of
-from halfway.protocols.broker_trees import underlay_siena
+from halfway.protocols.broker_trees import siena, underlay_siena
 from halfway.protocols.broker_trees.client_state import ClientRoom
-from halfway.protocols.broker_trees.paths.decisions import BALANCES
-from halfway.protocols.broker_trees.records.messages import DELIVERED, NOTIFY, PUBLISH, SUBSCRIBE
+from halfway.protocols.broker_trees.paths.circuits import SORTS
+from halfway.protocols.broker_trees.paths.decisions import BALANCES, SECOND
+from halfway.protocols.broker_trees.records.messages import (
+    DELIVERED,
+    NOTIFY,
+    ORIGIN,
+    PUBLISH,
+    ROUTE,
+    SUBSCRIBE,
+)
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
@@ -59,6 +67,15 @@ class Measured(NamedTuple):
     latency_s: float  # mean over notifications
     notifications: int
     load: list[int]  # messages by link of the underlay
+    uses: list[int]  # messages by route of the overlay, numbered as in `QueuedPaths`
+
+
+class Tree(NamedTuple):
+    """The handler's state and rules of one broker tree, with the most records that it emits."""
+
+    state: Any
+    rules: Any
+    most: int
 
 
 def underlay(shape: str, seed: int, speed: float = 1.0) -> Underlay:
@@ -103,39 +120,60 @@ def without_loops(rows: list[int]) -> list[int]:
     return kept
 
 
-def in_bulk(overlay: Overlay, drawn: Content, balance: str, window_s: float) -> Measured:
-    """The measurement by the bulk driver."""
+def in_bulk(
+    overlay: Overlay, drawn: Content, balance: str, window_s: float, *, aware: bool = True
+) -> Measured:
+    """The measurement by the bulk driver; not aware: of unmodified SIENA."""
     bits = 8.0 * RECORD_BYTES
-    paths = queued_paths(overlay, aware=True, queueing="underlay", message_bits=bits)
+    paths = queued_paths(overlay, aware=aware, queueing="underlay", message_bits=bits)
     passed: Passage = passage(paths, drawn, balance, window_s)
-    on = stress(overlay, aware=True)
+    on = stress(overlay, aware=aware)
     load = np.bincount(on.wire, np.repeat(passed.uses, np.diff(on.first_wire)), on.wires)
-    return Measured(passed.latency_s, passed.notifications, load.astype(int).tolist())
+    return Measured(
+        passed.latency_s, passed.notifications, load.astype(int).tolist(), passed.uses.tolist()
+    )
+
+
+def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, aware: bool) -> Tree:
+    """The broker tree of an overlay, whose nodes know its paths from the start."""
+    rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
+    ups = [overlay[k].parent for k in range(BROKERS)]
+    parents = np.array([NO_BROKER if k == NO_BROKER else rows[k] for k in ups], np.int32)
+    node_ids, root, slots = np.arange(NODES, dtype=np.int32), int(rows[0]), 2 * len(drawn.home)
+    room = ClientRoom(np.zeros(0, np.int32), publishers=BROKERS)
+    catalogue, given = Catalogue(drawn.filters, drawn.values), routes_of(overlay)
+    state: Any
+    rules: Any
+    if aware:
+        state = underlay_siena.state(
+            node_ids, rows, root, slots, BROKERS, room=512, clients=room,
+            attributes=drawn.values.shape[1],
+        )  # fmt: skip
+        rules = underlay_siena.Rules(
+            catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf, until_s=timing.until_s,
+            refresh_s=1e6, join_delay_s=1e6, balance=BALANCES.index(balance),
+        )  # fmt: skip
+        most = underlay_siena.most_emissions(state, rules)
+    else:
+        given = given._replace(second={})
+        state = siena.state(
+            node_ids, rows, root, slots, room=512, clients=room, attributes=drawn.values.shape[1]
+        )
+        rules = siena.Rules(catalogue, refresh_s=1e6, join_delay_s=1e6, until_s=timing.until_s)
+        most = siena.most_emissions(state, rules)
+    plant_tree(state, rows, parents)
+    plant_paths(state, given)
+    return Tree(state, rules, most)
 
 
 def by_messages(
-    overlay: Overlay, drawn: Content, balance: str, window_s: float, timing: Timing = QUIET
-) -> Measured:
+    overlay: Overlay, drawn: Content, balance: str, window_s: float, timing: Timing = QUIET,
+    *, aware: bool = True,
+) -> Measured:  # fmt: skip
     """The measurement message by message, over links with the same delays and bandwidths."""
     lies = overlay.underlay
-    network, rows = lies.network, np.array([overlay[k].row for k in range(BROKERS)], np.int32)
-
-    def ids(numbers: list[int]) -> np.ndarray:
-        return np.array([NO_BROKER if k == NO_BROKER else rows[k] for k in numbers], np.int32)
-
-    made = underlay_siena.state(
-        np.arange(NODES, dtype=np.int32), rows, int(rows[0]), 2 * len(drawn.home), BROKERS,
-        room=512, clients=ClientRoom(np.zeros(0, np.int32), publishers=BROKERS),
-        attributes=drawn.values.shape[1],
-    )  # fmt: skip
-    plant_tree(made, rows, ids([overlay[k].parent for k in range(BROKERS)]))
-    plant_paths(made, routes_of(overlay))
-    catalogue = Catalogue(drawn.filters, drawn.values)
-    rules = underlay_siena.Rules(
-        catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf, until_s=timing.until_s,
-        refresh_s=1e6, join_delay_s=1e6, balance=BALANCES.index(balance),
-    )  # fmt: skip
-    most = underlay_siena.most_emissions(made, rules)
+    rows = np.array([overlay[k].row for k in range(BROKERS)], np.int32)
+    made = tree(overlay, drawn, balance, timing, aware=aware)
     engine = new_engine(NODES, 1 << 14, 1 << 14, 1 << 17, records=RecordTraits(sizes=RECORD_BYTES))
     for row in range(BROKERS):
         engines.post(engine, 0.0, row, int(START), -1, 0, -1)
@@ -153,22 +191,36 @@ def by_messages(
         engines.post(engine, at, row, int(PUBLISH), event, 0, number)
         numbers[publisher] += 1
         published_at[row, number] = at
-    neighbourhood = network.neighbourhood()
-    radio = wired(network, lies.delay_s, lies.bandwidth_bps)
-    why = engines.run(made, rules, neighbourhood, engine, radio, neighbourhood, True,
-                      no_changes(), np.inf, engines.UNLIMITED, most)  # fmt: skip
+    neighbourhood = lies.network.neighbourhood()
+    radio = wired(lies.network, lies.delay_s, lies.bandwidth_bps)
+    why = engines.run(made.state, made.rules, neighbourhood, engine, radio, neighbourhood, True,
+                      no_changes(), np.inf, engines.UNLIMITED, made.most)  # fmt: skip
     assert why == engines.IDLE
     reports = engine.applications.record[: int(engine.applications.tally[0])]
     reports = reports[reports["kind"] == DELIVERED]
-    some = slice(0, int(engine.journal.tally[0]))
-    records, receivers = engine.journal.record[some], engine.journal.row[some]
-    hops = records["kind"] == NOTIFY
-    load = [0] * network.links
-    for source, row in zip(records["source"][hops], receivers[hops], strict=True):
-        load[int(lies.link[place_of(neighbourhood, int(source), int(row))])] += 1
     ids_of = zip(reports["publisher"].tolist(), reports["event"].tolist(), strict=True)
     waited = reports["at"] - np.array([published_at[each] for each in ids_of])
-    return Measured(float(waited.mean()), len(reports), load)
+    load, uses = carried(overlay, engine.journal)
+    return Measured(float(waited.mean()), len(reports), load, uses)
+
+
+def carried(overlay: Overlay, journal: Any) -> tuple[list[int], list[int]]:
+    """The messages with events by link of the underlay, and by route of the overlay."""
+    lies, neighbourhood = overlay.underlay, overlay.underlay.network.neighbourhood()
+    some = slice(0, int(journal.tally[0]))
+    records, receivers = journal.record[some], journal.row[some]
+    hops = records["kind"] == NOTIFY
+    load, uses = [0] * lies.network.links, [0] * (ROUTES * BROKERS)
+    number = {overlay[k].row: k for k in range(BROKERS)}
+    for record, row in zip(records[hops], receivers[hops].tolist(), strict=True):
+        load[int(lies.link[place_of(neighbourhood, int(record["source"]), row)])] += 1
+        if row != int(record["target"]):
+            continue  # the message is still on its way
+        sender, receiver = number[int(record["args"][ORIGIN])], number[row]
+        up = overlay[sender].parent == receiver
+        route = ROUTES * (sender if up else receiver) + (UP if up else DOWN)
+        uses[route + 2 * (int(record["args"][ROUTE]) % SORTS == SECOND)] += 1
+    return load, uses
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, "waxman", "unit disk"])

@@ -4,8 +4,13 @@ Cells fill and empty, clients subscribe and publish. The oracle knows only which
 when. While a component of populated cells neither splits nor merges, every event must reach every
 subscriber in the publisher's component. After a split or merge, one renewal may pass: entries of
 the other part are not soft state of this component.
+
+    python -m tests.protocols.georendezvous.histories 0 10000
+
+runs the histories of these seeds and prints each one that fails.
 """
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,3 +171,9 @@ def _due(
             continue  # torn while the event is under way
         due |= {(event, row) for row in range(CLIENTS // 2, CLIENTS) if cell[row] in parts[0]}
     return due
+
+
+if __name__ == "__main__":
+    for one in range(int(sys.argv[1]), int(sys.argv[2])):
+        if not_delivered := drawn(one).missed():
+            sys.stdout.write(f"{one}: missed {sorted(not_delivered)}\n")

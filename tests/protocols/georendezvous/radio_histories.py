@@ -3,8 +3,13 @@
 Nodes crash with or without their memory, leave, and come back. The oracle is flat: it knows only
 which nodes hear each other and which are up. After `HEALED_S`, every event must reach every
 subscriber that the radio links connect with the publisher, whether their cells touch or not.
+
+    python -m tests.protocols.georendezvous.radio_histories 0 10000
+
+runs the histories of these seeds and prints each one that fails.
 """
 
+import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,3 +124,9 @@ def linked(network: Network, up: frozenset[int], row: int) -> set[int]:
         waiting += near - found
         found |= near
     return found
+
+
+if __name__ == "__main__":
+    for one in range(int(sys.argv[1]), int(sys.argv[2])):
+        if found_wrong := radio_history(one).wrong():
+            sys.stdout.write(f"{one}: {found_wrong}\n")

@@ -17,6 +17,7 @@ from halfway.protocols.georendezvous.cells import closer
 from halfway.protocols.georendezvous.state import (
     BRIDGE_LISTENER,
     BRIDGE_MEMBER,
+    CELL_MEMBER,
     FREE,
     LISTENING,
     MEMBER,
@@ -25,6 +26,7 @@ from halfway.protocols.georendezvous.state import (
 
 _FARTHEST = 7  # cells, along each axis, of a bridge from its node
 _REVIEWS = 2  # in which a bridge is needed before its node is a member, or unneeded before it ends
+_AGREED = 2  # of `needed`: the node at the other end lists the bridge too
 _SLOT = 16  # positions along an axis in a packed bridge
 _LISTED = 6  # bridges in one record
 FOREVER = 1e300
@@ -170,10 +172,12 @@ def review(state, i):
             state.lost[i, tables.NO_ROOM] += 1
             continue
         for step in range(1, steps):
-            need(state, i, *between(own_x, own_y, x, y, step, steps))
+            need(state, i, s, *between(own_x, own_y, x, y, step, steps))
     for b in range(bridges.status.shape[1]):
-        if bridges.needed[i, b] == 1:
+        if bridges.needed[i, b] == _AGREED:
             bridges.reviews[i, b] = min(bridges.reviews[i, b] + 1, _REVIEWS)
+        elif bridges.needed[i, b] == 1 and bridges.status[i, b] == LISTENING:
+            bridges.reviews[i, b] = 1
         elif bridges.status[i, b] == MEMBER and bridges.reviews[i, b] > 0:
             bridges.reviews[i, b] -= 1
         elif bridges.status[i, b] != FREE:
@@ -181,12 +185,16 @@ def review(state, i):
 
 
 @apart
-def need(state, i, x, y):
-    """Mark the bridge into a cell as needed, and begin it unless the cell has a node."""
-    neighbours, bridges = state.neighbours, state.bridges
-    for s in range(neighbours.node_id.shape[1]):
-        here = neighbours.x[i, s] == x and neighbours.y[i, s] == y
-        if here and neighbours.until[i, s] > 0.0 and neighbours.is_member[i, s] <= 1:
+def need(state, i, far, x, y):
+    """Mark the bridge into a cell as needed, and begin it unless the cell has a node.
+
+    far: the place of the neighbour at the other end. If only this end hears a node in the cell,
+    that node and the other end would be two groups of one cell. So both ends must list the bridge.
+    """
+    table, bridges = state.neighbours, state.bridges
+    for s in range(table.node_id.shape[1]):
+        here = table.x[i, s] == x and table.y[i, s] == y
+        if here and table.until[i, s] > 0.0 and table.is_member[i, s] <= CELL_MEMBER:
             return
     b = place_of(state, i, x, y, LISTENING)
     if b == NO_PLACE:
@@ -202,7 +210,8 @@ def need(state, i, x, y):
             return
         bridges.status[i, b], bridges.reviews[i, b] = LISTENING, 0
         bridges.x[i, b], bridges.y[i, b] = x, y
-    bridges.needed[i, b] = 1
+    agreed = neighbours.has_bridge_at(state, i, table.node_id[i, far], x, y)
+    bridges.needed[i, b] = max(bridges.needed[i, b], np.uint8(_AGREED if agreed else 1))
 
 
 @inlined

@@ -36,7 +36,7 @@ BRIDGE = np.dtype(
         ("x", "<i4"),  # column of the empty cell
         ("y", "<i4"),
         ("status", "<u1"),  # FREE, LISTENING or MEMBER
-        ("needed", "<u1"),  # 1: by the last review
+        ("needed", "<u1"),  # 1: by the last review; 2: at the other end as well
         ("reviews", "<u1"),  # until it becomes a member, or no longer is one
     ],
     align=True,
