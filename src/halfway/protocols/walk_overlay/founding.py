@@ -1,4 +1,4 @@
-"""How walk overlays are founded without a list of initiators, and how those founded apart merge.
+"""How initiators join or found a walk overlay without a list of them, and how two overlays merge.
 
 A root that hears of no overlay for the founding time founds one. [dwo Alg. 1] leaves open how nodes
 agree on the first walks, so all of this is ours. Two overlays may be founded far from each other,
@@ -10,24 +10,127 @@ walks back along its way, and the fragments merge where this walk meets the othe
 import numpy as np
 
 from halfway.core.compiled import apart
-from halfway.core.message import EVERYONE
+from halfway.core.message import APP, EVERYONE
 from halfway.core.missing import NONE
 from halfway.core.outbox import emit
 from halfway.core.prng import seeded, uniform
+from halfway.protocols.reliable_hop import release_all
 from halfway.protocols.walk_overlay import messages
-from halfway.protocols.walk_overlay.ending import end_walk, stop_walk
+from halfway.protocols.walk_overlay.ending import end_walk, leave, stop_walk
 from halfway.protocols.walk_overlay.fragments import (
     is_of_other_fragment,
     name_successor,
+    send_attached,
     spread_id,
     start_founding,
     start_probe_timer,
     wins,
 )
-from halfway.protocols.walk_overlay.launch import launch_heads, start_relaunch
+from halfway.protocols.walk_overlay.launch import launch, launch_heads, start_relaunch
+from halfway.protocols.walk_overlay.repair import start_link_check
+from halfway.protocols.walk_overlay.state import ASKING, SEARCHING, link_count
 
+_WAIT = 2**31  # the random stream of an initiator's wait; walks have the streams below
 _COPIES = 2  # of a probe from each node, if hops are acknowledged
 _PROBES = np.int64(2**32)  # the random streams of the waits before probes; walks have streams below
+
+
+@apart
+def take_role(state, rules, i, role, now, out):
+    """Give this node a role: a new initiator joins the overlay after a random wait, if not in it.
+
+    The waits keep the walks of many initiators apart [dwo Alg. 1, lines 7-12] without a list.
+    """
+    members = state.members
+    if members.initiator[i] & role:
+        return
+    joins = members.initiator[i] == 0
+    members.initiator[i] |= role
+    if not joins:
+        return
+    if members.root[i] != NONE:
+        meet_on_the_spot(state, rules, i, out)
+    elif rules.join_delay_s > 0.0:
+        wait = rules.join_delay_s * uniform(seeded(members.random_state[i], _WAIT))
+        emit(out, messages.BEGIN, wait, members.node_id[i])
+    else:
+        begin(state, rules, i, now, out)
+
+
+@apart
+def end_role(state, rules, i, role, out):
+    """End a role of this node. An initiator no longer, it leaves the overlay unless it is a broker.
+
+    A node between two overlay neighbours forwards their events, and stays.
+    """
+    members = state.members
+    if members.initiator[i] & role == 0:
+        return
+    members.initiator[i] &= ~role
+    if members.initiator[i] == 0 and members.root[i] != NONE and link_count(state, i) < 2:
+        leave(state, rules, i, out)
+
+
+@apart
+def begin(state, rules, i, now, out):
+    """Begin an initiator's role: it walks, unless it has become part of the overlay meanwhile.
+
+    The node founds an overlay of its own if it hears of none for the founding time.
+    """
+    members = state.members
+    if members.initiator[i] == 0:
+        return
+    if members.root[i] != NONE:
+        meet_on_the_spot(state, rules, i, out)
+    elif rules.founding_time_s > 0.0:
+        initiate(state, rules, i, messages.JOINING, now, out)
+        members.founds[i] = 1
+        members.met_at[i] = np.inf
+        start_founding(state, i, rules.founding_time_s, out)
+    else:
+        initiate(state, rules, i, messages.ESTABLISHED, now, out)
+
+
+@apart
+def meet_on_the_spot(state, rules, i, out):
+    """[dwo Alg. 2, line 4] Let an initiator that is in the overlay already meet its walk at once.
+
+    The root of a fragment without an overlay counts this meeting like any other.
+    """
+    members = state.members
+    emit(out, messages.CONNECTED, 0.0, APP)
+    if rules.founding_time_s > 0.0 and members.parent[i] != members.node_id[i]:
+        send_attached(state, rules, i, members.parent[i], np.int32(0), out)
+
+
+@apart
+def initiate(state, rules, i, rank, now, out):
+    """[dwo Alg. 2] Make this node an overlay fragment of one node, and launch a walk."""
+    members = state.members
+    members.founds[i] = 0
+    members.rank[i] = rank
+    members.root[i] = members.node_id[i]
+    members.parent[i] = members.node_id[i]
+    members.search[i] = SEARCHING
+    start_link_check(state, rules, i, now, out)
+    launch(state, rules, i, 0.0, np.int32(0), now, out)
+
+
+@apart
+def restart(state, rules, i, now, out):
+    """Leave the overlay after a crash: notify the old neighbours. An initiator joins it again.
+
+    It founds no overlay, because it was part of one. Its walk goes on until it finds that.
+    """
+    members = state.members
+    release_all(state.hops, i)
+    for s in range(state.trails.shape[1]):
+        state.trails.marks[i, s] &= ~(ASKING | ASKING << 1)
+    members.check_pending[i] = 0
+    members.found_pending[i] = 0
+    leave(state, rules, i, out)
+    if members.initiator[i] != 0:
+        initiate(state, rules, i, messages.JOINING, now, out)
 
 
 @apart

@@ -150,19 +150,19 @@ def on_command(state, rules, i, message, out):
     """Handle a command from the application of a walk-overlay node."""
     kind = message.kind
     if kind == messages.JOIN:
-        repair.take_role(state, rules, i, PUBLISHES, message.at, out)
+        founding.take_role(state, rules, i, PUBLISHES, message.at, out)
     elif kind == messages.WITHDRAW:
-        repair.end_role(state, rules, i, PUBLISHES, out)
+        founding.end_role(state, rules, i, PUBLISHES, out)
     elif kind == messages.PUBLISH:
         events.publish(state, rules, i, message, out)
-        repair.take_role(state, rules, i, PUBLISHES, message.at, out)
+        founding.take_role(state, rules, i, PUBLISHES, message.at, out)
     elif kind == messages.SUBSCRIBE:
         events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], True, out)
-        repair.take_role(state, rules, i, SUBSCRIBES, message.at, out)
+        founding.take_role(state, rules, i, SUBSCRIBES, message.at, out)
     elif kind == messages.UNSUBSCRIBE:
         events.change_subscription(state, rules, i, message[messages.SUBSCRIPTION], False, out)
         if not events.has_subscriptions(state, i):
-            repair.end_role(state, rules, i, SUBSCRIBES, out)
+            founding.end_role(state, rules, i, SUBSCRIBES, out)
     elif kind == messages.LEAVE:
         state.members.initiator[i] = 0
         leave(state, rules, i, out)
@@ -197,7 +197,7 @@ def on_founding(state, rules, i, message, out):
     """Handle what makes a walk-overlay node an initiator, and its overlay one with all others."""
     kind = message.kind
     if kind == messages.BEGIN:
-        repair.begin(state, rules, i, message.at, out)
+        founding.begin(state, rules, i, message.at, out)
     elif kind == messages.FOUND:
         founding.found(state, rules, i, message.at, out)
     elif kind == messages.PROBE:
@@ -287,7 +287,7 @@ def act(state, rules, neighbourhood, i, message, out):
         if place != NO_PLACE:
             repair.hop_failed(state, rules, i, place, message.at, out)
     elif kind == messages.START:
-        repair.restart(state, rules, i, message.at, out)
+        founding.restart(state, rules, i, message.at, out)
 
 
 @handles(OverlayState)
