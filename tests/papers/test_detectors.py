@@ -1,10 +1,12 @@
-"""The measurement of paper 1, §2: what a run of a failure detector gives in each scenario."""
+"""The measurements of paper 1, §2: failure detectors, and lists of the members of a group."""
 
 import pytest
 
+from halfway.papers.directional_walks.claims_lists import MEMBERS, READ, list_points
 from halfway.papers.directional_walks.detector_points import DETECTORS, SCENARIOS
 from halfway.papers.directional_walks.detector_points import detection_points as points
 from halfway.papers.directional_walks.detectors import detection
+from halfway.papers.directional_walks.lists import lists
 from halfway.pipeline.plan.run import Run
 
 _FOUND = {"mistakes", "wrong", "listed", "messages"}
@@ -33,3 +35,17 @@ def test_each_detector_has_each_scenario_on_the_same_networks() -> None:
     for planned in (points("quick"), points("paper")):
         assert len(planned) == len(DETECTORS) * len(SCENARIOS)
         assert len({(p.parameters["n"], p.parameters["degree"]) for p in planned}) == 1
+
+
+def test_lists_are_complete_in_merge_and_in_go_on_and_not_where_walks_stop() -> None:
+    listed = {}
+    for point in list_points("quick"):
+        read, members = (point.parameters[name] for name in ("reading", "members"))
+        found = lists(Run(dict(point.parameters), 0, 5, 6, 7, {}))
+        assert found["messages"][0] > members
+        listed[read, point.parameters["refresh_s"], members] = found["listed"][0]
+    assert len(listed) == len(READ) * len(MEMBERS)
+    assert {listed["merge", 0.0, k] for k in MEMBERS} == {1.0}
+    assert {listed["go-on", 0.0, k] for k in MEMBERS} == {1.0}
+    assert listed["stop", 0.0, 2] == 1.0
+    assert listed["stop", 0.0, 16] < listed["stop", 10.0, 16] < 0.9

@@ -235,6 +235,7 @@ TWINS: dict[str, tuple[Rule, ...]] = {
 } | {f"walk-overlay/figure-8{panel}": (_exchanged(_overlays),) for panel in ("", "ab", "cd", "ef")}
 RULES: dict[str, Rule] = {
     "directional-walks/section-2": _detectors,
+    "directional-walks/section-2-lists": lambda _metric, _point: 1.0,
     "directional-walks/section-3": lambda _metric, _point: 1.0,
     "directional-walks/section-4": _walk_networks,
     "directional-walks/figure-5": _walk_steps,

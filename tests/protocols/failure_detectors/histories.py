@@ -1,11 +1,12 @@
 """Random histories with churn for failure detectors, and calm ones: many small networks in a run.
 
     python -m tests.protocols.failure_detectors.histories swim 0 100
-    python -m tests.protocols.failure_detectors.histories --calm swim 1010
+    python -m tests.protocols.failure_detectors.histories --calm heartbeat 1010 phi_threshold=8
 
 The first command runs a hundred histories with each of these seeds, and prints each one that
-fails. The second one runs networks without a fault, for so many seconds. No link joins two of the
-networks of a run. So each of them has a history of its own, and none costs the start of a run.
+fails. The second one runs networks without a fault, for so many seconds, with the options that
+follow. No link joins two of the networks of a run. So each of them has a history of its own, and
+none costs the start of a run.
 """
 
 import sys
@@ -124,7 +125,9 @@ def failures(system: str, seed: int, *, end_s: float = END_S) -> list[str]:
     return [f"{system}, seed {seed}: {line}" for line in wrong if line]
 
 
-def calm_suspicions(system: str, seconds: float, networks: int = 100, n: int = 10) -> int:
+def calm_suspicions(
+    system: str, seconds: float, networks: int = 100, n: int = 10, **options: float
+) -> int:
     """The suspicions of a detector on networks without a fault, of n members each.
 
     The member-periods are networks × n × seconds, as a period has a second.
@@ -136,7 +139,7 @@ def calm_suspicions(system: str, seconds: float, networks: int = 100, n: int = 1
     simulation = run(
         system, from_links(networks * n, sorted(set(links))), seconds,
         nodes=NodeSettings(clock=ClockErrors(offset_s=100.0, drift_ppm=100.0)),
-        options={"members": n},
+        options={"members": n, **options},
     )  # fmt: skip
     assert len(views(simulation)) == networks * n * (n - 1)
     return len(suspicions(simulation))
@@ -144,7 +147,9 @@ def calm_suspicions(system: str, seconds: float, networks: int = 100, n: int = 1
 
 if __name__ == "__main__":
     if sys.argv[1] == "--calm":
-        sys.stdout.write(f"{calm_suspicions(sys.argv[2], float(sys.argv[3]))} suspicions\n")
+        options = {name: float(text) for name, text in (one.split("=") for one in sys.argv[4:])}
+        number = calm_suspicions(sys.argv[2], float(sys.argv[3]), **options)
+        sys.stdout.write(f"{number} suspicions\n")
     else:
         for seed in range(int(sys.argv[2]), int(sys.argv[3])):
             sys.stdout.writelines(f"{line}\n" for line in failures(sys.argv[1], seed))

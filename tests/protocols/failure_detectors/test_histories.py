@@ -26,3 +26,9 @@ def test_ten_thousand_histories(system: str) -> None:
 @pytest.mark.parametrize("system", DETECTORS)
 def test_no_suspicion_in_a_million_member_periods_without_a_fault(system: str) -> None:
     assert calm_suspicions(system, 1000.0) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["heartbeat", "path-heartbeat"])
+def test_phi_suspects_no_member_whose_heartbeats_come_at_regular_times(system: str) -> None:
+    assert calm_suspicions(system, 1000.0, phi_threshold=8.0) == 0

@@ -2,10 +2,12 @@
 
 Members with both roles join and leave at random times on a static connected network. The oracle
 knows the stays only: after quiescence, the reading MERGE gives each member the list of all others,
-and a path to each of them that has no rings and ends there.
+and a path to each of them that has no rings and ends there. With churn, nodes crash for a while or
+for good, and links are cut for a while: then the others are those of its component that are up.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,8 +16,12 @@ from halfway.protocols.walks.state import OPEN, PASSED
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
 from halfway.sim.simulation import Simulation
+from halfway.world.faults import Crash, Fault, LinkCut
+from halfway.world.graphs.network import Network
 from halfway.world.workload.groups import Groups, Stay
+from tests.networks import from_links
 from tests.protocols.histories import CHANGES_S, PROMISES, REFRESH_S, STATIC, network_of
+from tests.protocols.worlds import component
 
 WALKS = PROMISES["directional-walk"]
 QUIET_S = CHANGES_S + WALKS.quiet_s
@@ -27,6 +33,7 @@ class Lists(NamedTuple):
     run: Simulation
     members: list[int]  # rows, at the end
     listed: dict[int, set[int]]  # row -> the rows that it lists
+    network: Network  # without the nodes that died
 
     @property
     def completeness(self) -> float:
@@ -35,7 +42,7 @@ class Lists(NamedTuple):
         return sum(len(self.listed[row]) for row in self.members) / pairs if pairs else 1.0
 
 
-def lists_of(seed: int, reading: int = MERGE) -> Lists:
+def lists_of(seed: int, reading: int = MERGE, *, churn: bool = False) -> Lists:
     """Run a history of a group. In the readings STOP and GO_ON, members only join, and walks are
     not renewed."""
     draw = np.random.default_rng(seed)
@@ -44,15 +51,53 @@ def lists_of(seed: int, reading: int = MERGE) -> Lists:
         begin, end = sorted(draw.uniform(0.0, CHANGES_S, 2).tolist())
         leaves = reading == MERGE and int(draw.integers(3)) == 0
         stays.append(Stay(row, 0, begin, end if leaves else np.inf))
+    faults = churn_of(draw, network, stays) if churn else []
+    dead = {one.node for one in faults if isinstance(one, Crash) and one.for_ is None}
     options = {**WALKS.options} | {"reading": reading, "retries": 0}
     options |= {} if reading == MERGE else {"refresh_s": 0.0}
     run = Simulation(
         ("directional-walk", "random-walk")[seed % 2], network, seed=seed, seconds=QUIET_S,
         workload=Groups(stays, 0.0, 3600.0), options=options, radio=IdealRadio(delay_s=0.001),
-        stretch=False, inspection=Inspection(journal=0),
+        stretch=False, inspection=Inspection(journal=0), faults=faults,
     )  # fmt: skip
     run.run()
-    return Lists(run, [stay.row for stay in stays if stay.until_s == np.inf], _listed(run, reading))
+    members = [stay.row for stay in stays if stay.until_s == np.inf and stay.row not in dead]
+    return Lists(run, members, _listed(run, reading), _without(network, dead))
+
+
+def churn_of(draw: np.random.Generator, network: Network, stays: Sequence[Stay]) -> list[Fault]:
+    """Crashes for a while, which keep a member's memory, cut links, and up to two deaths.
+
+    A command to a node that is down comes later. So a member that leaves is up when it joins and
+    when it leaves.
+    """
+    found: list[Fault] = []
+    rows = draw.permutation(network.n).tolist()
+    rows_of_members = {stay.row for stay in stays}
+    moments = {stay.row: stay[2:4] for stay in stays if stay.until_s < np.inf}
+    for row in rows[2 : 2 + int(draw.integers(4))]:
+        at, length = float(draw.uniform(1.0, CHANGES_S - 5.0)), float(draw.uniform(0.2, 5.0))
+        if any(at <= moment <= at + length for moment in moments.get(row, ())):
+            continue
+        memory: Literal["kept", "lost"] = "kept" if row in rows_of_members else "lost"
+        found.append(Crash(node=row, at=at, for_=length, memory=memory))
+    for _ in range(int(draw.integers(3))):
+        a = int(draw.integers(network.n))
+        b = int(draw.choice(network.neighbours(a)))
+        at, length = float(draw.uniform(1.0, CHANGES_S - 5.0)), float(draw.uniform(0.2, 5.0))
+        found.append(LinkCut(a=a, b=b, at=at, for_=length))
+    return found + [
+        Crash(node=row, at=float(draw.uniform(1.0, CHANGES_S)))
+        for row in rows[: int(draw.integers(3))]
+    ]
+
+
+def _without(network: Network, dead: set[int]) -> Network:
+    links = [
+        (a, int(b)) for a in range(network.n) for b in network.neighbours(a)
+        if a < b and not dead & {a, int(b)}
+    ]  # fmt: skip
+    return from_links(network.n, links)
 
 
 def _listed(run: Simulation, reading: int) -> dict[int, set[int]]:
@@ -104,10 +149,12 @@ def _way(lists: Lists, row: int, member: int, side: int) -> list[int]:
     return way
 
 
-def failure(seed: int) -> str:
+def failure(seed: int, *, churn: bool = False) -> str:
     """What the lists of a history in the reading MERGE have wrong; "" if nothing."""
-    lists = lists_of(seed)
-    members = set(lists.members)
-    lacks = {row: members - {row} ^ lists.listed[row] for row in lists.members}
+    lists = lists_of(seed, churn=churn)
+    lacks = {}
+    for row in lists.members:
+        others = component(lists.network, row) & set(lists.members) - {row}
+        lacks[row] = others ^ lists.listed[row]
     wrong = [f"{row}: {sorted(some)}" for row, some in lacks.items() if some]
     return f"seed {seed}: {wrong} {paths}" if (paths := wrong_paths(lists)) or wrong else ""

@@ -1,21 +1,41 @@
 """Lists of members on the walks: complete in MERGE over random histories, and incomplete in STOP.
 
     python -m tests.protocols.walks.test_lists 0 1000
+    python -m tests.protocols.walks.test_lists 0 1000 churn
+    python -m tests.protocols.walks.test_lists 0 1000 stop
 
-runs the histories of these seeds and prints each one that fails.
+The first command runs the histories of these seeds in MERGE and prints each one that fails. In the
+second one, nodes also crash, and links are cut. The third one prints how complete the lists are in
+a reading: `merge`, `stop` or `go-on`.
 """
 
 import sys
 
+import numpy as np
 import pytest
 
-from halfway.protocols.walks.messages import GO_ON, STOP
+from halfway.pipeline.reproduction.estimates import mean_interval
+from halfway.protocols.walks.messages import GO_ON, MERGE, STOP
 from tests.protocols.walks.group_histories import failure, lists_of, wrong_paths
 
 
-def run(first: int, last: int) -> list[str]:
+def run(first: int, last: int, *, churn: bool = False) -> list[str]:
     """The failures of the histories of these seeds."""
-    return [line for seed in range(first, last) if (line := failure(seed))]
+    return [line for seed in range(first, last) if (line := failure(seed, churn=churn))]
+
+
+def completeness(first: int, last: int, reading: int) -> str:
+    """The share of the other members that a member lists in a reading, over these seeds."""
+    shares, wrong = np.ones(last - first), 0
+    for seed in range(first, last):
+        lists = lists_of(seed, reading)
+        shares[seed - first] = lists.completeness
+        wrong += bool(wrong_paths(lists))
+    mean, low, high = mean_interval(shares, bounds=(0.0, 1.0))
+    return (
+        f"share {mean:.4f} ({low:.4f} to {high:.4f}), {(shares < 1.0).sum()} of {len(shares)} "
+        f"histories with incomplete lists, {wrong} with wrong paths"
+    )
 
 
 def test_in_merge_each_member_lists_all_others_with_a_path_to_each() -> None:
@@ -25,6 +45,15 @@ def test_in_merge_each_member_lists_all_others_with_a_path_to_each() -> None:
 @pytest.mark.slow
 def test_in_merge_a_thousand_histories_have_no_wrong_list() -> None:
     assert run(0, 1000) == []
+
+
+def test_in_merge_members_that_are_up_list_each_other_after_crashes_and_cuts() -> None:
+    assert run(0, 20, churn=True) == []
+
+
+@pytest.mark.slow
+def test_in_merge_two_thousand_histories_with_churn_have_no_wrong_list() -> None:
+    assert run(0, 2000, churn=True) == []
 
 
 def test_in_stop_lists_are_incomplete_and_paths_end_at_their_members() -> None:
@@ -40,4 +69,11 @@ def test_in_go_on_walks_find_more_members() -> None:
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in run(int(sys.argv[1]), int(sys.argv[2])))
+    seeds = int(sys.argv[1]), int(sys.argv[2])
+    if sys.argv[3:] == ["churn"]:
+        sys.stdout.writelines(f"{line}\n" for line in run(*seeds, churn=True))
+    elif len(sys.argv) > 3:
+        reading = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}[sys.argv[3]]
+        sys.stdout.write(f"{completeness(*seeds, reading)}\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in run(*seeds))

@@ -18,6 +18,19 @@ DETECTORS = (
     PRINTED, (PATHS, REFRESH_S), (PROBES, 0.0), (MERGED, REFRESH_S),
     (GOSSIP, 0.0), ("heartbeat", 0.0), ("swim", 0.0),
 )  # fmt: skip
+MONITORS = (
+    "every node is a member, and monitors all others; networks: n points uniform in the unit "
+    "square, redrawn until connected, mean degree 12 without borders; neighbours are given, and "
+    "lost ones known after 2.5 s; a second between heartbeats, walks, gossip and pings"
+)
+TIME_OUTS = (
+    "time-outs: the defaults of each system; 5 s for heartbeats, 8 s for path-gossip, 20 s for "
+    "walk-probe and gossip-counters; hops on paths are repeated three times"
+)
+HARSH = (
+    "scenarios: calm; deaths of a tenth of the nodes at once; loss of a tenth of the records; and "
+    "slow nodes, a tenth of all, which stand still for 4 s in each 20 s"
+)
 _COST_MS = {PATHS: 3000.0, MERGED: 1500.0, "heartbeat": 1500.0}
 
 

@@ -7,11 +7,12 @@ from halfway.papers.directional_walks import (
     claims,
     claims_detectors,
     claims_growth,
+    claims_lists,
     claims_loads,
+    detector_points,
     growth_points,
 )
 from halfway.papers.directional_walks.claims import HERE, SIZES, SIZES_BOXES, SIZES_LOAD, WALKS
-from halfway.papers.directional_walks.detector_points import detection_points
 from halfway.pipeline.plan.run import Point, Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Figure, Paper, Plot, Scale
 from halfway.pipeline.reproduction.published import published
@@ -63,19 +64,6 @@ BOTH_WAYS = "both ways: every node is in one pair, and each pair has a path ther
 OF_NODES = (
     "weights of the node: a raised weight stays at its node, for all walks of a permutation that "
     "cross the node later"
-)
-MONITORS = (
-    "every node is a member, and monitors all others; networks: n points uniform in the unit "
-    "square, redrawn until connected, mean degree 12 without borders; neighbours are given, and "
-    "lost ones known after 2.5 s; a second between heartbeats, walks, gossip and pings"
-)
-TIME_OUTS = (
-    "time-outs: the defaults of each system; 5 s for heartbeats, 8 s for path-gossip, 20 s for "
-    "walk-probe and gossip-counters; hops on paths are repeated three times"
-)
-HARSH = (
-    "scenarios: calm; deaths of a tenth of the nodes at once; loss of a tenth of the records; and "
-    "slow nodes, a tenth of all, which stand still for 4 s in each 20 s"
 )
 INTERVALS = (
     "95 % intervals: bootstrap over networks (pairs on one network are not independent), "
@@ -209,14 +197,23 @@ PAPER = Paper(
     figures=(
         Figure(
             "section-2", "Failure detection over the walks, and by gossip (no published values)",
-            detection_points, {"quick": 5, "paper": 30}, claims_detectors.judge_detectors,
-            (MONITORS, TIME_OUTS, HARSH, INTERVALS),
+            detector_points.detection_points, {"quick": 5, "paper": 30},
+            claims_detectors.judge_detectors,
+            (
+                detector_points.MONITORS, detector_points.TIME_OUTS, detector_points.HARSH,
+                INTERVALS,
+            ),
             (
                 Plot(
                     "bars", "messages", "scenario", "system", "scenario",
                     "messages of a member in a second", "refresh_s", statistic="mean",
                 ),
             ),
+        ),
+        Figure(
+            "section-2-lists", "Lists of the members of a group (no published values)",
+            claims_lists.list_points, {"quick": 5, "paper": 30}, claims_lists.judge_lists,
+            (claims_lists.GROUPS, claims_lists.THREE_READINGS, INTERVALS),
         ),
         Figure(
             "section-3", "A lone walk visits all nodes",

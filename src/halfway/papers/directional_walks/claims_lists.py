@@ -1,0 +1,67 @@
+"""Judge of paper 1, §2: the list of all members of a group, in three readings of "it then stops".
+
+The paper prints no numbers for §2. The networks, the sizes of groups and the times are ours.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from halfway.papers.directional_walks.detector_points import DEGREE, REFRESH_S, SIZES
+from halfway.pipeline.plan.run import Point, Scalar
+from halfway.pipeline.reproduction.figures import Scale, Summaries
+from halfway.pipeline.reproduction.judge import judge_range
+from halfway.pipeline.reproduction.verdict import Verdict
+
+LISTS = "halfway.papers.directional_walks.lists:lists"
+MEMBERS = (2, 4, 8, 16)
+# A reading, and the seconds between two launches of a walk; 0: launched once, as printed.
+READ = (("merge", 0.0), ("stop", 0.0), ("stop", REFRESH_S), ("go-on", 0.0))
+GROUPS = (
+    "a group on a static network; its members have both roles, and join within 10 s; networks: "
+    "uniform points, redrawn until connected, mean degree 12 without borders; no losses"
+)
+THREE_READINGS = (
+    '"It then stops the dissemination": merge: a walk stops, and the nodes of its path pass on the '
+    "members that they learn; stop: a walk stops at the first other trail; go-on: a walk goes on"
+)
+_row = partial(Verdict, "directional-walks", "section-2-lists")
+_LIST = "each node gets the list of all the members of the group"
+
+
+def list_points(scale: Scale) -> list[Point]:
+    """Return the points of paper 1's lists of members: each reading with each size of a group."""
+    return [
+        _point(SIZES[scale], reading, refresh_s, members)
+        for reading, refresh_s in READ
+        for members in MEMBERS
+    ]
+
+
+def _point(n: int, reading: str, refresh_s: float, members: int) -> Point:
+    parameters: dict[str, Scalar] = {
+        "n": n, "degree": DEGREE, "reading": reading, "refresh_s": refresh_s, "members": members,
+    }  # fmt: skip
+    cost_ms = 5.0 * members**2 if reading == "go-on" else 20.0
+    return Point(LISTS, parameters, ("n", "degree"), cost_ms)
+
+
+def judge_lists(found: Summaries) -> Iterator[Verdict]:
+    """Judge whether each member gets the whole list [drw §2] in a reading, and measure the cost."""
+    for metric in ("listed", "messages"):
+        for reading, refresh_s in READ:
+            for members in MEMBERS:
+                seen = found.find(metric, reading=reading, refresh_s=refresh_s, members=members)
+                mean = seen.mean, seen.mean_low, seen.mean_high
+                walks = f"every {refresh_s:g} s" if refresh_s else "once"
+                cell: dict[str, Scalar] = {"reading": reading, "walks": walks, "members": members}
+                if metric == "listed":
+                    yield _row(
+                        cell, "share of the other members that a member lists", _LIST, *mean,
+                        seen.networks, "from 90 s on; all members are there from 10 s on",
+                        *judge_range(1.0, 1.0, *mean, rounding=0.0),
+                    )  # fmt: skip
+                else:
+                    yield _row(
+                        cell, "messages for each member in 100 s", None, *mean, seen.networks,
+                        "sizes and times are ours", "ours open", "the paper measures none of it",
+                    )  # fmt: skip

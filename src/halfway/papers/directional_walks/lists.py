@@ -1,0 +1,45 @@
+"""The measurement of lists of members for paper 1, §2, on one random network."""
+
+import numpy as np
+
+from halfway.pipeline.plan.run import Observations, Run
+from halfway.protocols.walks.messages import GO_ON, MERGE, STOP
+from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.simulation import Simulation
+from halfway.world.graphs.mean_degree import radius_of_degree
+from halfway.world.graphs.unit_disk import kept_draw
+from halfway.world.workload.groups import Groups, drawn_stays
+
+READINGS = {"merge": MERGE, "stop": STOP, "go-on": GO_ON}
+JOIN_S, START_S, END_S = (0.0, 10.0), 90.0, 100.0
+_ALWAYS_S = 3600.0  # a report of a member holds to the end of the run
+
+
+def lists(run: Run) -> Observations:
+    """[drw §2] Measure the lists that the members of one group have in the end, on one network.
+
+    listed: the share of the other members that a member lists, from 90 s to 100 s. messages: the
+    transmissions for each member in 100 s.
+    """
+    n, members = int(run["n"]), int(run["members"])
+    with run.timed("network"):
+        network = kept_draw(n, radius_of_degree(n, run["degree"]), run.network_seed).network
+    stays = drawn_stays(
+        n, 1, members, join_s=JOIN_S, stay_s=None, publishes=True, subscribes=True,
+        seed=run.workload_seed,
+    )  # fmt: skip
+    simulation = Simulation(
+        "directional-walk", network, workload=Groups(stays, 0.0, _ALWAYS_S, START_S),
+        seconds=END_S, seed=run.random_seed, radio=IdealRadio(delay_s=0.002), stretch=False,
+        options={
+            "reading": READINGS[str(run["reading"])], "refresh_s": run["refresh_s"], "retries": 0,
+        },
+    )  # fmt: skip
+    with run.timed("run"):
+        outcome = simulation.run()
+    if outcome.groups is None:
+        raise TypeError("the run has no groups")
+    return {
+        "listed": np.array([outcome.groups.completeness]),
+        "messages": np.array([sum(outcome.sent.values()) / members]),
+    }
