@@ -32,7 +32,7 @@ from halfway.core.message import MESSAGE
 
 _VOID = types.none
 _ROW = types.uint32
-_ROWS = types.CPointer(_ROW)
+_ROWS: Any = numba.types.CPointer(_ROW)
 _MESSAGE = numba.from_dtype(MESSAGE)
 
 

@@ -48,7 +48,7 @@ def depart(engine: Any, radio: Any, reach: Any, slot: int) -> None:
     _DEPART[type(radio)](engine, radio, reach, slot)
 
 
-def arrive(engine: Any, radio: Any, reach: Any, slot: int, cursor: Any, most: int) -> Any:
+def arrive(engine: Any, radio: Any, reach: Any, slot: Any, cursor: Any, most: Any) -> Any:
     """Return the number of next receivers by the radio's `arrive`, or DONE or QUEUED, and the
     cursor.
     """
