@@ -60,9 +60,7 @@ def loads() -> list[Load]:
     ]
 
 
-def looping(
-    make: Any, push: Any, peek_time: Any, peek_slot: Any, pop: Any
-) -> Callable[[Load], int]:
+def looping(make: Any, push: Any, peek: Any, pop: Any) -> Callable[[Load], int]:
     """Compile a loop over one event queue; it returns a checksum of the order of its entries."""
 
     @numba.njit(error_model="numpy")
@@ -72,9 +70,8 @@ def looping(
             push(queue, first[slot], slot, np.uint32(slot))
         seen = np.uint64(0)
         for step in range(steps):
-            at = peek_time(queue)
-            slot = peek_slot(queue)
-            pop(queue)
+            at, slot = peek(queue)
+            pop(queue, slot)
             seen = seen * np.uint64(6364136223846793005) + np.uint64(slot)
             push(queue, at + ahead[step & (AHEAD - 1)], first.shape[0] + step, slot)
         return seen
@@ -89,15 +86,15 @@ def heap_push(heap, at, order, slot):
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def heap_first(heap):
-    """Return the earliest time of a heap, as `queue.peek_time` does of the calendar queue."""
-    return heap.at[0]
+def heap_peek(heap):
+    """Return the earliest time and slot of a heap, as `queue.peek` does of the calendar queue."""
+    return heap.at[0], np.uint32(heap.key[0] & np.int64((1 << SLOT_BITS) - 1))
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def heap_top(heap):
-    """Return the slot of a heap's first entry, as `queue.peek_slot` does of the calendar queue."""
-    return np.uint32(heap.key[0] & np.int64((1 << SLOT_BITS) - 1))
+def heap_drop(heap, slot):  # noqa: ARG001
+    """Remove the first entry of a heap, as `queue.pop` does of the calendar queue."""
+    heaps.heap_pop(heap)
 
 
 @numba.njit(error_model="numpy", forceinline=True)
@@ -124,7 +121,7 @@ def push_by_four(heap, at, order, slot):
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def drop_by_four(heap):
+def drop_by_four(heap, slot):  # noqa: ARG001
     """Remove the first entry of the 4-ary heap, as `heap.heap_pop` does of the binary heap."""
     heap.size[0] -= 1
     last = heap.size[0]
@@ -144,9 +141,9 @@ def drop_by_four(heap):
 
 
 CANDIDATES = {
-    "calendar": looping(queue, queues.push, queues.peek_time, queues.peek_slot, queues.pop),
-    "heap": looping(heaps.heap, heap_push, heap_first, heap_top, heaps.heap_pop),
-    "heap of four": looping(heaps.heap, push_by_four, heap_first, heap_top, drop_by_four),
+    "calendar": looping(queue, queues.push, queues.peek, queues.pop),
+    "heap": looping(heaps.heap, heap_push, heap_peek, heap_drop),
+    "heap of four": looping(heaps.heap, push_by_four, heap_peek, drop_by_four),
 }
 
 

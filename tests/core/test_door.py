@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from halfway.core.compiled import kernel
-from halfway.core.door import Door, enter
+from halfway.core.door import Door, enter, enter_all
 from halfway.core.handler import handle, handles
 from halfway.core.message import MESSAGE
 from halfway.core.outbox import emit, outbox
@@ -46,6 +46,12 @@ def driven(door, messages, times):
 
 
 @kernel
+def driven_at_once(door, rows, count, messages, times):
+    for k in range(times):
+        enter_all(door, rows, count, messages[k])
+
+
+@kernel
 def direct(state, rules, messages, out, times):
     for k in range(times):
         handle(state, rules, rules, np.uint32(k % 2), messages[k % messages.shape[0]], out)
@@ -67,6 +73,22 @@ def test_a_door_leads_to_the_handler() -> None:
     assert state.seen.tolist() == again.seen.tolist() == [22, 20]
     assert out.tally.tolist() == beside.tally.tolist() == [43, 0]
     assert out.pool.tobytes() == beside.pool.tobytes()
+
+
+def test_rows_that_enter_by_one_call_handle_the_message_in_turn() -> None:
+    one, other = Tally(np.zeros(4, np.int64)), Tally(np.zeros(4, np.int64))
+    out, beside, rows = outbox(16), outbox(16), np.array([3, 1, 2, 0], np.uint32)
+    driven_at_once(Door(one, Step(2), Step(0), out), rows, 3, messages(1, 2), 2)
+    door = Door(other, Step(2), Step(0), beside)
+    for message in messages(1, 2):
+        for row in rows[:3]:
+            enter(door, row, message)
+    assert one.seen.tolist() == other.seen.tolist() == [0, 4, 4, 4]
+    for ours, theirs in zip(out, beside, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+    slots = out.free[out.tally[0] : 16][::-1]  # in the order of emission
+    assert out.row[slots].tolist() == [3, 1, 2, 3, 1, 2]
+    assert out.pool["next"][slots].tolist() == [3, 1, 2, 3, 1, 2]
 
 
 def test_one_driver_enters_every_door() -> None:

@@ -3,6 +3,7 @@
 A driver is compiled once for all protocols. A handler is compiled alone, once for the types of its
 state. A door joins the two at run time: it holds the address of the handler's machine code and the
 address of its lent state. The simulator's engine and a live node enter by the same door.
+All rows that receive a record at the same time enter by one call.
 """
 
 from collections.abc import Callable
@@ -31,6 +32,7 @@ from halfway.core.message import MESSAGE
 
 _VOID = types.none
 _ROW = types.uint32
+_ROWS: Any = numba.types.CPointer(_ROW)
 _MESSAGE = numba.from_dtype(MESSAGE)
 
 
@@ -44,8 +46,18 @@ class HandlerArguments(NamedTuple):
 
 
 @entered
-def _step(node, i, message):
-    handle(node.state, node.rules, node.neighbourhood, i, message, node.out)
+def _step(node, rows, count, message):
+    """Let the first `count` rows handle a message, and note in the outbox which row emitted which
+    record.
+    """
+    out = node.out
+    before = out.tally[0]
+    for k in range(count):
+        row = rows[k]
+        handle(node.state, node.rules, node.neighbourhood, row, message, out)
+        while before > out.tally[0]:
+            before -= 1
+            out.row[out.free[np.uint32(before)]] = row
 
 
 class Door:
@@ -75,14 +87,18 @@ def is_compiled(state: Any, rules: Any, neighbourhood: Any, out: Any) -> bool:
     if not isinstance(node, Lent):
         return True
     step: Any = _step
-    args = (node.type, _ROW, _MESSAGE)
+    args = _step_types(node.type)
     return args in step.overloads or step._cache.has(args, step.targetctx)
+
+
+def _step_types(kind: Any) -> tuple[Any, ...]:
+    return kind, _ROWS, types.intp, _MESSAGE
 
 
 @cache
 def _address(kind: Any) -> int:
     """Return the address of a handler's machine code for the argument types of a door."""
-    args = (kind, _ROW, _MESSAGE)
+    args = _step_types(kind)
     step: Any = _step
     step.compile(args)
     made = step.overloads[args]
@@ -100,7 +116,16 @@ def enter(door: Any, i: Any, message: Any) -> None:
     if isinstance(node, Lent):
         _enter(door, np.uint32(i), message)
     else:  # numba is disabled, or this is the interpreted twin
-        handle(node.state, node.rules, node.neighbourhood, i, message, node.out)
+        enter_all(door, (i,), 1, message)
+
+
+def enter_all(door: Any, rows: Any, count: Any, message: Any) -> None:
+    """Let the first `count` rows of a list behind a door handle one message, by one call.
+
+    Called from compiled code only, as `enter` is called from Python too. rows: uint32 [count or
+    more]. message: a record of type MESSAGE; no handler changes it. Raises what a handler raises.
+    """
+    _step(door.node, rows, count, message)
 
 
 class _DoorType(AddressesType):
@@ -116,6 +141,7 @@ class _DoorType(AddressesType):
 
 _DOOR = _DoorType()
 _ADDRESS = types.voidptr
+_WORD = ir.IntType(64)
 
 
 @typeof_impl.register(Door)
@@ -143,15 +169,34 @@ class _Enter(AbstractTemplate):
         return signature(_VOID, _DOOR, _ROW, _MESSAGE) if len(args) == 3 and not kws else None
 
 
+@infer_global(enter_all)
+class _EnterAll(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(_VOID, *args) if len(args) == 4 and not kws else None
+
+
 @lower_builtin(enter, _DoorType, _ROW, types.Record)
 def _lowered_enter(context: Any, builder: ir.IRBuilder, _sig: Any, args: Any) -> ir.Value:
-    door = cgutils.create_struct_proxy(_DOOR)(context, builder, value=args[0])
+    row = cgutils.alloca_once_value(builder, args[1])
+    return _call(context, builder, args[0], [row, ir.Constant(_WORD, 1), args[2]])
+
+
+@lower_builtin(enter_all, _DoorType, types.Array, types.Integer, types.Record)
+def _lowered_enter_all(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> ir.Value:
+    rows = context.make_array(sig.args[1])(context, builder, args[1]).data
+    count = context.cast(builder, args[2], sig.args[2], types.intp)
+    return _call(context, builder, args[0], [rows, count, args[3]])
+
+
+def _call(context: Any, builder: ir.IRBuilder, value: ir.Value, args: list[ir.Value]) -> ir.Value:
+    """Emit the call of the handler behind a door, whose other arguments are those of `_step`."""
+    door = cgutils.create_struct_proxy(_DOOR)(context, builder, value=value)
     convention = context.call_conv
     # Each lent node is a pointer, so the machine code of every handler has this type.
-    kinds = (_ADDRESS, _ROW, _MESSAGE)
+    kinds = _step_types(_ADDRESS)
     function = convention.get_function_type(_VOID, kinds)
     result, error = (cgutils.alloca_once(builder, one.pointee) for one in function.args[:2])
-    packed = convention._get_arg_packer(kinds).as_arguments(builder, [door.table, *args[1:]])
+    packed = convention._get_arg_packer(kinds).as_arguments(builder, [door.table, *args])
     code = builder.call(
         builder.bitcast(door.handler, function.as_pointer()), [result, error, *packed]
     )

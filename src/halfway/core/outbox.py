@@ -17,6 +17,7 @@ class Outbox(NamedTuple):
 
     pool: npt.NDArray[np.void]  # [slots] MESSAGE, as a record array
     free: npt.NDArray[np.uint32]  # [slots] free[:tally[0]] are the unused slots
+    row: npt.NDArray[np.uint32]  # [slots + 1] which row emitted the record; the door writes it
     tally: npt.NDArray[np.int64]  # [2] free slots; emissions without a free slot
 
 
@@ -25,7 +26,8 @@ def outbox(slots: int) -> Outbox:
     pool = np.zeros(slots + 1, MESSAGE).view(np.recarray)
     # The stack pops slot 0 first: low slots stay in the processor's cache.
     free = np.arange(slots, -1, -1, dtype=np.uint32)[1:]
-    return Outbox(pool, np.ascontiguousarray(free), np.array([slots, 0], np.int64))
+    row = np.zeros(slots + 1, np.uint32)
+    return Outbox(pool, np.ascontiguousarray(free), row, np.array([slots, 0], np.int64))
 
 
 @kernel

@@ -68,42 +68,41 @@ def _step_of(publisher):
 
 
 @inlined
-def place_of_publisher(windows, i, publisher):
-    """Return the place of a publisher's event window at row i, or NO_PLACE if there is none."""
+def search(windows, i, publisher):
+    """Search row i's event windows for a publisher; return its place, or NO_PLACE, and the place
+    that it may claim: a free one, or else that of the publisher that was not used for the longest
+    time.
+    """
     places = windows.of.shape[1]
-    if publisher < 0:
-        return NO_PLACE
     # The search begins at the place that the id itself gives.
     first, step = np.uint64(publisher), _step_of(publisher)
+    oldest, age = NO_PLACE, NO_PLACE
     for k in range(min(places, PROBES)):
         place = probed(first, step, k, places)
         there = windows.of[i, place].publisher
         if there == publisher:
-            return place
+            return place, place
         if there == NONE:
-            break
-    return NO_PLACE
-
-
-@apart
-def claim_place(windows, i, publisher):
-    """Create an empty event window at row i for a new publisher; return its place."""
-    places, used = windows.of.shape[1], windows.counts[i, USES]
-    first, step = np.uint64(publisher), _step_of(publisher)
-    found, age = NO_PLACE, NO_PLACE
-    for k in range(min(places, PROBES)):
-        place = probed(first, step, k, places)
-        if windows.of[i, place].publisher == NONE:
-            found = place
-            break
+            return NO_PLACE, place
         unused = unused_for(windows, i, place)
         if unused > age:
-            found, age = place, unused
-    windows.counts[i, FORGOTTEN] += windows.of[i, found].publisher != NONE
-    windows.of[i, found].publisher = publisher
-    windows.of[i, found].used = np.uint32(used & np.int64(0xFFFFFFFF))
-    empty_place(windows, i, found, np.uint32(0))
-    return found
+            oldest, age = place, unused
+    return NO_PLACE, oldest
+
+
+@inlined
+def place_of_publisher(windows, i, publisher):
+    """Return the place of a publisher's event window at row i, or NO_PLACE if there is none."""
+    return search(windows, i, publisher)[0] if publisher >= 0 else NO_PLACE
+
+
+@inlined
+def claim_place(windows, i, place, publisher, epoch):
+    """Create an empty event window at a place of row i, for a new publisher and its epoch."""
+    windows.counts[i, FORGOTTEN] += windows.of[i, place].publisher != NONE
+    windows.of[i, place].publisher = publisher
+    windows.of[i, place].used = np.uint32(windows.counts[i, USES] & np.int64(0xFFFFFFFF))
+    empty_place(windows, i, place, epoch)
 
 
 @inlined
@@ -139,11 +138,12 @@ def window_of(windows, i, publisher, epoch):
     """Return the place of row i's event window for a publisher's epoch, created or emptied if the
     epoch is new; NO_PLACE if the epoch is over.
     """
-    place = place_of_publisher(windows, i, publisher)
+    if publisher < 0:
+        return NO_PLACE
+    place, other = search(windows, i, publisher)
     if place == NO_PLACE:
-        if publisher < 0:
-            return place
-        place = claim_place(windows, i, publisher)
+        claim_place(windows, i, other, publisher, epoch)
+        return other
     if epoch != windows.of[i, place].epoch:
         if epoch < windows.of[i, place].epoch:
             return NO_PLACE

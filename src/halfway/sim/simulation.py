@@ -14,7 +14,7 @@ from halfway.core.message import START
 from halfway.problem import Problem
 from halfway.sim.endless_loop import InstantLimit
 from halfway.sim.engine import loop as engines
-from halfway.sim.engine.queue import peek_time
+from halfway.sim.engine.queue import peek
 from halfway.sim.engine.state import Engine, grown, new_log
 from halfway.sim.environment.clock_errors import ClockErrors, clocks_of
 from halfway.sim.environment.environment import Environment
@@ -237,7 +237,7 @@ class Simulation:
             delivered = int(self.engine.counters.events[0])
             further = min(self._instant.most, _INTERRUPT_EVERY if stop is None else _STOP_EVERY)
             counted, queue = self._drive(until, min(limit, delivered + further)), self.engine.queue
-            next_at = float(peek_time(self._lend(queue))) if counted and queue.tally[0] > 0 else end
+            next_at = float(peek(self._lend(queue))[0]) if counted and queue.tally[0] > 0 else end
             self.at = max(self.at, min(next_at, end)) if counted else end
             if counted:
                 self._instant.check(next_at, int(self.engine.counters.events[0]), self.system)

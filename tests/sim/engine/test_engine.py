@@ -15,7 +15,7 @@ from halfway.problem import Problem
 from halfway.protocols import application, flooding
 from halfway.sim.engine import loop as engines
 from halfway.sim.engine.changes import no_changes
-from halfway.sim.engine.queue import peek_slot, peek_time, pop
+from halfway.sim.engine.queue import peek, pop
 from halfway.sim.engine.state import RECEIVED, SENT, Engine, grown, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy
 from halfway.world.graphs.network import Network
@@ -26,11 +26,13 @@ WAIT = 0.25
 Received = tuple[float, int, int, int]  # (time, row, event, kind)
 
 
-def flood(network: Network, radio: Any, events: int, down: set[int], slots: int) -> Engine:
+def flood(
+    network: Network, radio: Any, events: int, down: set[int], slots: int, journal: int = 20_000
+) -> Engine:
     """Flood events from rows 0, 1, … at times 0, 1, …; a small pool grows when it is full."""
     state = flooding.state(np.arange(network.n, dtype=np.int32), events, 1)
     free_slots = 3 * max(int(network.degree.max(initial=0)), 1)
-    engine = new_engine(network.n, max(slots, events + 1), 64, journal=20_000)
+    engine = new_engine(network.n, max(slots, events + 1), 64, journal=journal)
     engine.turns[list(down)] = 1
     lend = Lender()
     for event in range(events):
@@ -167,6 +169,21 @@ def test_a_run_until_a_time_can_be_continued() -> None:
     assert journal(engine) == whole
 
 
+@pytest.mark.parametrize("losses", [False, True])
+def test_receivers_by_one_call_are_as_receivers_one_by_one(losses: bool) -> None:
+    """Without a journal, all receivers of a broadcast enter the door by one call."""
+    network = disk(60, 0.3, seed=5)
+    runs = []
+    for journal in (0, 20_000):
+        radio: Any = lossy(Ideal(0.5), 0.7, network, seed=3) if losses else Ideal(0.5)
+        engine = flood(network, radio, 5, {7}, 64, journal)
+        random_state = radio.random_state.tobytes() if losses else b""
+        flown = (*engine.out, *engine.flight, *engine.counters, engine.queue.tally)
+        runs.append((random_state, [array.tobytes() for array in flown]))
+    assert runs[0] == runs[1]
+    assert engine.counters.received_kind[flooding.FLOOD] > 500
+
+
 def test_a_grown_engine_continues() -> None:
     engine = new_engine(3, 4, 8)
     for event in range(3):
@@ -175,9 +192,10 @@ def test_a_grown_engine_continues() -> None:
     assert list(larger.out.tally) == [5, 0]
     assert sorted(larger.out.free[:5]) == [3, 4, 5, 6, 7]
     for event in range(3):
-        assert peek_time(larger.queue) == 1.0 + event
-        assert larger.out.pool["event"][peek_slot(larger.queue)] == event
-        pop(larger.queue)
+        at, slot = peek(larger.queue)
+        assert at == 1.0 + event
+        assert larger.out.pool["event"][slot] == event
+        pop(larger.queue, slot)
     emit(larger.out, 1, 0.0, APP)
     emit(larger.out, 1, 0.0, EVERYONE)
     assert list(larger.out.pool["event"][:3]) == [0, 1, 2]

@@ -13,12 +13,13 @@ import numpy as np
 from halfway.core import driver
 from halfway.core.compiled import inlined, kernel
 from halfway.core.compiler.lent import lent
-from halfway.core.door import Door, enter
+from halfway.core.door import Door, enter, enter_all
 from halfway.core.message import COMMAND_ARG, START
 from halfway.core.neighbourhood import exclude, include, is_full
 from halfway.core.outbox import emit
 from halfway.core.records.checks import is_accepted
 from halfway.sim.engine.attacks import change_attack, is_withheld, lie
+from halfway.sim.engine.calendar import NO_ENTRY
 from halfway.sim.engine.changes import (
     FORGOTTEN,
     KNOWN,
@@ -31,7 +32,7 @@ from halfway.sim.engine.changes import (
 from halfway.sim.engine.clocks import add_age, elapsed, reading
 from halfway.sim.engine.node_ids import id_of
 from halfway.sim.engine.pauses import change_pause, is_paused, keep_arrived, keep_waiting
-from halfway.sim.engine.queue import peek_slot, peek_time, pop, push, reserved
+from halfway.sim.engine.queue import peek, pop, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED, arrive, changed, depart
 from halfway.sim.engine.state import (
     ARRIVED,
@@ -60,15 +61,14 @@ UNLIMITED = 2**62  # a number of records that no run reaches
 
 
 @inlined
-def send_emissions(engine, radio, reach, row, now, hops, before, plain):
-    """Queue the records that a row's handler emitted in the event loop, in the same order."""
+def send_emissions(engine, radio, reach, now, hops, before, plain):
+    """Queue the records that handlers emitted in the event loop, in the same order."""
     out = engine.out
     for stacked in range(before - 1, out.tally[0] - 1, -1):
         slot = out.free[np.uint32(stacked)]
-        record = out.pool[slot]
+        record, row = out.pool[slot], out.row[slot]
         waits = record.at > 0.0
         record.at = now + (record.at if plain else elapsed(engine.clocks, row, record.at))
-        engine.flight.row[slot] = row
         engine.flight.turns[slot] = engine.turns[row]
         own_id = np.int32(row) if plain else id_of(engine, row)
         to = driver.stamp(record, own_id, engine.incarnation[row], hops)
@@ -87,22 +87,22 @@ def send_emissions(engine, radio, reach, row, now, hops, before, plain):
 
 
 @inlined
-def deliver(door, engine, radio, reach, row, slot, plain):
-    """Deliver the record in a slot to a row, whose handler runs unless the row refuses the
-    record.
+def deliver(door, engine, radio, reach, count, slot, plain):
+    """Deliver the record in a slot to the engine's first `count` receivers, whose handlers run
+    unless they refuse the record. There is one receiver unless deliveries are plain.
     """
-    message = engine.out.pool[slot]
+    message, receivers = engine.out.pool[slot], engine.receivers
     hops, now, before = message.hops, message.at, engine.out.tally[0]
     if plain:
-        engine.counters.events[0] += 1
-        enter(door, row, message)
-    elif is_paused(engine, row):
-        keep_arrived(engine, row, slot)
+        engine.counters.events[0] += count
+        enter_all(door, receivers, count, message)
+    elif is_paused(engine, receivers[0]):
+        keep_arrived(engine, receivers[0], slot)
         return
     else:
-        enter_checked(door, engine, row, message, origin_of(engine, slot), now)
+        enter_checked(door, engine, receivers[0], message, origin_of(engine, slot), now)
     if engine.out.tally[0] != before:
-        send_emissions(engine, radio, reach, np.int32(row), now, hops, before, plain)
+        send_emissions(engine, radio, reach, now, hops, before, plain)
 
 
 @inlined
@@ -123,14 +123,14 @@ def enter_checked(door, engine, row, message, origin, now):
 
 
 @inlined
-def handle_due(engine, radio, reach, slot):
-    """Deliver a due record; return its row, or DONE or QUEUED, and the cursor for the next
-    receiver.
+def handle_due(engine, radio, reach, slot, most):
+    """Deliver a due record; return the number of its first receivers, or DONE or QUEUED, and the
+    cursor for the next ones.
     """
     phase = engine.flight.phase[slot]
     if phase > ARRIVED and phase != OVER:
-        return arrive(engine, radio, reach, slot, FRESH)
-    message, row = engine.out.pool[slot], engine.flight.row[slot]
+        return arrive(engine, radio, reach, slot, FRESH, most)
+    message, row = engine.out.pool[slot], engine.out.row[slot]
     if phase == OVER or not driver.is_alive(engine.flight.turns[slot], engine.turns[row]):
         return DONE, LAST
     if is_paused(engine, row):
@@ -148,7 +148,8 @@ def handle_due(engine, radio, reach, slot):
         message.kind == START or engine.flight.turns[slot] == driver.ANY_TURN
     ):
         driver.stamp_command(message, message.source, engine.incarnation[row])
-    return np.int64(row), LAST
+    engine.receivers[0] = row
+    return np.int64(1), LAST
 
 
 @inlined
@@ -162,7 +163,7 @@ def queue_command(engine, at, row, turns, kind, topic, arg, event):
     record.args[COMMAND_ARG] = arg
     slot = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.flight.phase[slot] = POSTED
-    engine.flight.row[slot] = row
+    engine.out.row[slot] = row
     engine.flight.turns[slot] = turns
     push(engine.queue, at, reserved(engine.queue, 1), slot)
 
@@ -267,8 +268,9 @@ def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limi
     out, queue = engine.out, engine.queue
     applications, journal = engine.applications, engine.journal
     change_at, plain = next_change(engine, changes, until), is_plain(engine)
+    most = np.int64(UNLIMITED if plain else 1)  # receivers by one call of the handler
     while True:
-        at = peek_time(queue) if queue.tally[0] > 0 else np.inf
+        at, slot = peek(queue) if queue.tally[0] > 0 else (np.inf, NO_ENTRY)
         if min(at, change_at) > until or (at == np.inf and change_at == np.inf):
             return UNTIL if queue.tally[0] > 0 or change_at < np.inf else IDLE
         if engine.counters.events[0] >= limit:
@@ -289,15 +291,14 @@ def _run(door, neighbourhood, engine, radio, reach, starts, changes, until, limi
             journal.row.shape[0] > 0 and journal.tally[0] + free_slots > journal.row.shape[0]
         ):
             return LOG_FULL
-        slot = peek_slot(queue)
-        pop(queue)
-        row, cursor = handle_due(engine, radio, reach, slot)
-        while row >= 0:
-            deliver(door, engine, radio, reach, np.uint32(row), slot, plain)
+        pop(queue, slot)
+        count, cursor = handle_due(engine, radio, reach, slot, most)
+        while count > 0:
+            deliver(door, engine, radio, reach, count, slot, plain)
             if cursor == LAST:
-                row = DONE
+                count = DONE
             else:
-                row, cursor = arrive(engine, radio, reach, slot, cursor)
-        if row == DONE:
+                count, cursor = arrive(engine, radio, reach, slot, cursor, most)
+        if count == DONE:
             out.free[np.uint32(out.tally[0])] = slot
             out.tally[0] += 1

@@ -42,7 +42,7 @@ def keep_arrived(engine, row, slot):
     own = engine.out.free[np.uint32(engine.out.tally[0])]
     engine.out.pool[own] = engine.out.pool[slot]
     engine.flight.phase[own] = ARRIVED
-    engine.flight.row[own] = row
+    engine.out.row[own] = row
     engine.flight.turns[own] = engine.turns[row]
     keep_waiting(engine, row, own)
 

@@ -28,30 +28,27 @@ def push(queue, at, order, slot):
 
 
 @inlined
-def peek_time(queue):
-    """Return the time (seconds) of the earliest entry in an event queue that is not empty."""
+def peek(queue):
+    """Return the time (seconds) and the slot of the earliest entry in an event queue that is not
+    empty.
+    """
     if queue.tally[RUN] == NO_ENTRY and queue.near.size[0] == 0:
         advance(queue)
     elif queue.near.size[0] > calendar.MANY_ENTRIES:
         spread_if_worth_it(queue)
-    return queue.at[np.uint32(queue.tally[RUN])] if run_is_first(queue) else queue.near.at[0]
-
-
-@inlined
-def peek_slot(queue):
-    """Return the slot of the event queue's earliest entry; call `peek_time` before."""
     if run_is_first(queue):
-        return np.uint32(queue.tally[RUN])
-    return np.uint32(queue.near.key[0] & calendar.SLOT)
+        slot = np.uint32(queue.tally[RUN])
+        return queue.at[slot], slot
+    return queue.near.at[0], np.uint32(queue.near.key[0] & calendar.SLOT)
 
 
 @inlined
-def pop(queue):
-    """Remove the event queue's earliest entry; call `peek_time` before."""
+def pop(queue, slot):
+    """Remove the event queue's earliest entry, whose slot `peek` returned."""
     queue.tally[calendar.ENTRIES] -= 1
     queue.tally[calendar.POPPED] += 1
-    if run_is_first(queue):
-        queue.tally[RUN] = queue.after[np.uint32(queue.tally[RUN])]
+    if queue.tally[RUN] == slot:
+        queue.tally[RUN] = queue.after[slot]
     else:
         heap_pop(queue.near)
 
@@ -108,6 +105,8 @@ def advance(queue):
         tally[calendar.EMPTY_PASSED] += number - tally[calendar.BUCKET]
         tally[calendar.BUCKET] = number
         load_bucket(queue, np.uint32(number & mask))
+        if number < limit:
+            return
     pull_from_far(queue)
 
 

@@ -5,9 +5,11 @@ them directly:
 
 depart(engine, radio, reach, slot): the delay of a record is over, and it is for other nodes. The
     radio queues the slot for the next time at which something has to be done about it.
-arrive(engine, radio, reach, slot, cursor): the slot is due (FRESH), or the delivery that returned
-    this cursor is done. Returns (row, cursor): the next row that receives the record now, and
-    where to continue, or LAST if no other row follows. Instead of a row DONE means that the slot
+arrive(engine, radio, reach, slot, cursor, most): the slot is due (FRESH), or the delivery that
+    returned this cursor is done. Writes the next rows that receive the record now into
+    `engine.receivers`, not more than `most`, and counts their receptions. Returns (count, cursor):
+    their number, and where to continue, or LAST if no other row follows. The engine delivers the
+    record to all of them by one call. Instead of a count DONE means that the slot
     is free, QUEUED that the slot will be due again (or that the radio keeps it in its own queue).
 changed(engine, radio, reach, kind, a, b, at): the world changed at that time (seconds), and the
     engine has applied the change.
@@ -46,9 +48,11 @@ def depart(engine: Any, radio: Any, reach: Any, slot: int) -> None:
     _DEPART[type(radio)](engine, radio, reach, slot)
 
 
-def arrive(engine: Any, radio: Any, reach: Any, slot: int, cursor: Any) -> Any:
-    """Return the next receiving row by the radio's `arrive`, or DONE or QUEUED, and the cursor."""
-    return _ARRIVE[type(radio)](engine, radio, reach, slot, cursor)
+def arrive(engine: Any, radio: Any, reach: Any, slot: Any, cursor: Any, most: Any) -> Any:
+    """Return the number of next receivers by the radio's `arrive`, or DONE or QUEUED, and the
+    cursor.
+    """
+    return _ARRIVE[type(radio)](engine, radio, reach, slot, cursor, most)
 
 
 def changed(engine: Any, radio: Any, reach: Any, kind: int, a: int, b: int, at: float) -> None:

@@ -42,7 +42,6 @@ class Flight(NamedTuple):
     """The engine's records in flight: one entry of each array for each slot."""
 
     phase: npt.NDArray[np.uint8]  # [slots] HELD, or POSTED, until its delay is over; OVER if done
-    row: npt.NDArray[np.uint32]  # [slots] of its sender
     turns: npt.NDArray[np.uint32]  # [slots] of its sender when it was emitted
     departed: npt.NDArray[np.float64]  # [slots] seconds
     order: npt.NDArray[np.int64]  # [slots] order number of its first receiver
@@ -100,6 +99,7 @@ class Engine(NamedTuple):
     checks: RecordChecks  # of records before a handler sees them; without rows: none
     pauses: Pauses
     attacks: Attackers
+    receivers: npt.NDArray[np.uint32]  # [n] the first ones are the rows that receive a record now
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +159,7 @@ def new_engine(
             np.full(slots * nodes.pauses, -1),
         ),
         nodes.attacks or no_attackers(),
+        np.zeros(n, np.uint32),
     )  # fmt: skip
 
 
@@ -168,6 +169,7 @@ def grown(old: Engine) -> Engine:
     out, flight = outbox(2 * slots), _flight(2 * slots)
     free = int(old.out.tally[0])
     out.pool[:slots] = old.out.pool[:slots]
+    out.row[:slots] = old.out.row[:slots]
     out.free[:free] = old.out.free[:free]
     out.free[free : free + slots] = np.arange(2 * slots - 1, slots - 1, -1, dtype=np.uint32)
     out.tally[:] = (free + slots, old.out.tally[1])
@@ -182,8 +184,7 @@ def grown(old: Engine) -> Engine:
 
 def _flight(slots: int) -> Flight:
     return Flight(
-        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots, np.uint32),
-        np.zeros(slots),
+        np.zeros(slots, np.uint8), np.zeros(slots, np.uint32), np.zeros(slots),
         np.zeros(slots, np.int64), np.zeros(slots, np.uint32),
     )  # fmt: skip
 
@@ -292,8 +293,16 @@ def count_sent(engine, row, message):
 
 @inlined
 def count_received(engine, row, message):
-    """Count one reception of a row in the engine's counters."""
+    """Count one reception of a row in the engine's counters, except in those by kind."""
     engine.counters.traffic[row, RECEIVED] += 1
     if engine.counters.volume.shape[0] > 0:
         engine.counters.volume[row, RECEIVED] += size_of(engine, message)
+
+
+@inlined
+def received_by(engine, row, message):
+    """Make a row the only receiver of a record, and count its reception; return 1."""
+    engine.receivers[0] = row
+    count_received(engine, row, message)
     engine.counters.received_kind[message.kind] += 1
+    return np.int64(1)

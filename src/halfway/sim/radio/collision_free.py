@@ -25,6 +25,7 @@ from halfway.sim.engine.state import (
     count_received,
     count_sent,
     is_up,
+    received_by,
 )
 
 _PLACE_BITS = np.int64(32)  # of a cursor of a broadcast that all receive at the same time
@@ -85,7 +86,7 @@ chosen_by_type(received, 0, _RECEIVED)
 def depart(engine, radio, reach, slot):
     """Transmit a record without collisions: queue it for its first arrival."""
     message = engine.out.pool[slot]
-    sender = engine.flight.row[slot]
+    sender = engine.out.row[slot]
     first = np.int64(reach.first[sender])
     to_all = message.next == EVERYONE
     # A record without receivers is queued all the same, and ends when it is due: its slot must not
@@ -110,70 +111,73 @@ def depart(engine, radio, reach, slot):
 
 
 @inlined
-def receives(engine, radio, place, row, message):
-    """Return whether a row receives over the link at an index without collisions; count it
-    if so.
-    """
+def receives(engine, radio, place, row):
+    """Return whether a row receives over the link at an index without collisions."""
     if not is_up(engine, row):
         return False
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
         return False
-    if not received(radio, place):
-        return False
-    count_received(engine, row, message)
-    return True
+    return received(radio, place)
 
 
 @inlined
-def arrive(engine, radio, reach, slot, cursor):
-    """Return the next neighbour to receive the record without collisions."""
+def arrive(engine, radio, reach, slot, cursor, most):
+    """Return the number of next neighbours to receive the record without collisions."""
     message = engine.out.pool[slot]
-    sender = engine.flight.row[slot]
-    if cursor == FRESH:
+    sender = engine.out.row[slot]
+    is_due = cursor == FRESH
+    if is_due:
         if engine.flight.phase[slot] == FLYING:
             to = row_of(engine, message.next)
             place = place_of(reach, sender, to)
-            arrives = place >= 0 and receives(engine, radio, place, np.uint32(to), message)
-            return to if arrives else DONE, LAST
+            if place >= 0 and receives(engine, radio, place, np.uint32(to)):
+                return received_by(engine, np.uint32(to), message), LAST
+            return DONE, LAST
         cursor = np.int64(engine.flight.cursor[slot])
         if all_at_once(radio):
             first = np.int64(reach.first[sender])
             cursor = (np.int64(reach.last[sender]) - first) << _PLACE_BITS | first
     if all_at_once(radio):
-        return at_once(engine, radio, reach, message, cursor)
-    return in_turn(engine, radio, reach, slot, cursor)
+        return at_once(engine, radio, reach, message, cursor, most)
+    return in_turn(engine, radio, reach, slot, cursor, is_due)
 
 
 @inlined
-def at_once(engine, radio, reach, message, cursor):
-    """Return the next neighbour to receive a broadcast without collisions, where all receive at one
-    time.
+def at_once(engine, radio, reach, message, cursor, most):
+    """Return the number of next neighbours to receive a broadcast without collisions, where all
+    receive at one time.
 
     cursor: the next place, and above its bits the number of receivers that are left. So the lists,
     which do not change meanwhile, are not read again after each call of a handler.
     """
-    left, place = cursor >> _PLACE_BITS, np.uint32(cursor)
-    while left > 0:
+    left, place, count = cursor >> _PLACE_BITS, np.uint32(cursor), np.int64(0)
+    while left > 0 and count < most:
         row = np.uint32(reach.who[place])
+        if receives(engine, radio, place, row):
+            count_received(engine, row, message)
+            engine.receivers[count] = row
+            count += 1
         left -= 1
-        if receives(engine, radio, place, row, message):
-            place += np.uint32(1)
-            return np.int64(row), left << _PLACE_BITS | np.int64(place) if left > 0 else LAST
         place += np.uint32(1)
-    return DONE, LAST
+    engine.counters.received_kind[message.kind] += count
+    if count == 0:
+        return DONE, LAST
+    return count, left << _PLACE_BITS | np.int64(place) if left > 0 else LAST
 
 
 @inlined
-def in_turn(engine, radio, reach, slot, cursor):
-    """Return the next neighbour to receive a broadcast without collisions, each after its link's
-    delay.
+def in_turn(engine, radio, reach, slot, cursor, is_due):
+    """Return the number of next neighbours (1) to receive a broadcast without collisions, each
+    after its link's delay.
+
+    is_due: whether the time of the first one has come, as the queue says.
     """
-    message, sender = engine.out.pool[slot], engine.flight.row[slot]
+    message, sender = engine.out.pool[slot], engine.out.row[slot]
     first = reach.first[sender]
     receivers = np.int64(reach.last[sender] - first)
     while cursor < receivers:
         place = next_turn(radio, first, np.uint32(cursor))
-        if cursor > 0:
+        if not is_due:
             at = engine.flight.departed[slot] + delay_of(radio, place)
             turn = engine.flight.order[slot] + np.int64(place) - np.int64(first)
             message.at = at
@@ -182,10 +186,10 @@ def in_turn(engine, radio, reach, slot, cursor):
                 engine.flight.cursor[slot] = cursor
                 push(engine.queue, at, turn, slot)
                 return QUEUED, LAST
-        cursor += 1
+        cursor, is_due = cursor + 1, False
         row = np.uint32(reach.who[place])
-        if receives(engine, radio, place, row, message):
-            return np.int64(row), cursor if cursor < receivers else LAST
+        if receives(engine, radio, place, row):
+            return received_by(engine, row, message), cursor if cursor < receivers else LAST
     return DONE, LAST
 
 

@@ -109,7 +109,7 @@ def contend(engine, radio, i, now):
 def enqueue(engine, radio, slot):
     """Append a frame to its sender's CSMA queue; drop the frame if the queue is full."""
     message = engine.out.pool[slot]
-    i, now = np.int64(engine.flight.row[slot]), message.at
+    i, now = np.int64(engine.out.row[slot]), message.at
     station = radio.station
     if station[i].length >= radio.timing.queue_limit:
         radio.station[i].queue_full += 1

@@ -12,7 +12,7 @@ from halfway.core.message import EVERYONE
 from halfway.sim.engine.node_ids import row_of
 from halfway.sim.engine.queue import comes_first, push, reserved
 from halfway.sim.engine.radio_interface import DONE, FRESH, LAST, QUEUED
-from halfway.sim.engine.state import count_received, count_sent, is_up, size_of
+from halfway.sim.engine.state import count_sent, is_up, received_by, size_of
 from halfway.sim.radio import csma_backoff as backoff
 from halfway.sim.radio.csma_backoff import is_flagged, schedule
 from halfway.sim.radio.csma_sensing import begin, end
@@ -90,8 +90,7 @@ def on_frame_end(engine, radio, reach, i, slot, now):
             if is_flagged(engine, slot, backoff.DELIVERED):
                 return schedule_ack(engine, radio, slot, now)
             engine.flight.cursor[slot] |= backoff.DELIVERED
-            count_received(engine, np.uint32(j), message)
-            return j, np.int64(0)
+            return received_by(engine, np.uint32(j), message), np.int64(0)
     engine.flight.phase[slot] = backoff.NO_ACK
     schedule(engine, slot, now + radio.timing.sifs_s + radio.timing.slot_s)
     return QUEUED, LAST
@@ -99,13 +98,13 @@ def on_frame_end(engine, radio, reach, i, slot, now):
 
 @inlined
 def next_receiver(engine, radio, slot, k):
-    """Return receiver k of a broadcast CSMA frame."""
+    """Let receiver k of a broadcast CSMA frame receive it."""
     count = radio.tally[0]
     if k >= count:
         return DONE, LAST
     row = radio.receivers[k]
-    count_received(engine, np.uint32(row), engine.out.pool[slot])
-    return row, k + 1 if k + 1 < count else LAST
+    received_by(engine, np.uint32(row), engine.out.pool[slot])
+    return np.int64(1), k + 1 if k + 1 < count else LAST
 
 
 @inlined
@@ -197,10 +196,10 @@ def on_ack_step(engine, radio, reach, i, slot, now):
 
 
 @apart
-def arrive(engine, radio, reach, slot, cursor):
+def arrive(engine, radio, reach, slot, cursor, most):
     """Take the next step of a CSMA frame exchange whose slot is due."""
     message = engine.out.pool[slot]
-    i, now = np.int64(engine.flight.row[slot]), message.at
+    i, now = np.int64(engine.out.row[slot]), message.at
     if cursor != FRESH:
         return continue_delivery(engine, radio, slot, cursor)
     phase = engine.flight.phase[slot]

@@ -20,9 +20,9 @@ from halfway.sim.engine.state import (
     FLYING,
     OVER,
     SPREADING,
-    count_received,
     count_sent,
     is_up,
+    received_by,
 )
 from halfway.world.mobility.motion import Legs, place
 
@@ -95,7 +95,7 @@ def enqueue(engine, radio, slot, row):
     message, departed = engine.out.pool[slot], engine.flight.departed[slot]
     if row >= 0:
         engine.flight.cursor[slot] = row
-        message.at = departed + travel_s(radio, engine.flight.row[slot], row, departed)
+        message.at = departed + travel_s(radio, engine.out.row[slot], row, departed)
     push(engine.queue, message.at, reserved(engine.queue, 1), slot)
 
 
@@ -103,7 +103,7 @@ def enqueue(engine, radio, slot, row):
 def depart(engine, radio, reach, slot):
     """Transmit a record to the moving receiver, or for a broadcast to the nearest node in reach."""
     message = engine.out.pool[slot]
-    sender = engine.flight.row[slot]
+    sender = engine.out.row[slot]
     engine.flight.departed[slot] = message.at
     count_sent(engine, sender, message)
     if message.next == EVERYONE:
@@ -119,25 +119,24 @@ def depart(engine, radio, reach, slot):
 
 
 @inlined
-def receives(engine, radio, reach, sender, row, message):
-    """Return whether a moving row is still in reach and receives the record; count it if so."""
+def receives(engine, radio, reach, sender, row):
+    """Return whether a moving row is still in reach and receives the record."""
     if not is_up(engine, row) or place_of(reach, sender, row) < 0:
         return False
     if radio.success < 1.0:
         radio.random_state[0] = advanced(radio.random_state[0])
         if not uniform(mixed(radio.random_state[0])) < radio.success:
             return False
-    count_received(engine, row, message)
     return True
 
 
 @inlined
-def arrive(engine, radio, reach, slot, cursor):
-    """Return the moving row that receives the record, then make the record due at the next one."""
-    message, sender = engine.out.pool[slot], engine.flight.row[slot]
+def arrive(engine, radio, reach, slot, cursor, most):
+    """Let the moving row receive the record, then make the record due at the next one."""
+    message, sender = engine.out.pool[slot], engine.out.row[slot]
     row, spreads = np.int64(engine.flight.cursor[slot]), engine.flight.phase[slot] == SPREADING
-    if cursor == FRESH and receives(engine, radio, reach, sender, np.uint32(row), message):
-        return row, _NEXT if spreads else LAST
+    if cursor == FRESH and receives(engine, radio, reach, sender, np.uint32(row)):
+        return received_by(engine, np.uint32(row), message), _NEXT if spreads else LAST
     if spreads:
         row = receiver_after(radio, reach, sender, engine.flight.departed[slot], row)
         if row >= 0:

@@ -19,9 +19,9 @@ from halfway.sim.engine.radio_interface import DONE, LAST, declare
 from halfway.sim.engine.state import (
     OVER,
     OWN_PHASES,
-    count_received,
     count_sent,
     is_up,
+    received_by,
     size_of,
 )
 from halfway.world.graphs.network import Network
@@ -86,7 +86,7 @@ def enqueue(engine, radio, slot, place, now):
     if begins - now > radio.limit_s:
         radio.dropped[place] += 1
     else:
-        count_sent(engine, engine.flight.row[slot], message)
+        count_sent(engine, engine.out.row[slot], message)
         size = np.float64(size_of(engine, message))
         radio.free_at[place] = begins + size * 8.0 / radio.bandwidth[place]
         arrives = radio.free_at[place] + radio.delay_s[place]
@@ -103,7 +103,7 @@ def depart(engine, radio, reach, slot):
     """Transmit over the wired link to the receiver; a broadcast sends a copy over each link."""
     out = engine.out
     message = out.pool[slot]
-    sender, now = engine.flight.row[slot], message.at
+    sender, now = engine.out.row[slot], message.at
     if message.next != EVERYONE:
         place = place_of(reach, sender, row_of(engine, message.next))
         if place >= 0:
@@ -117,7 +117,7 @@ def depart(engine, radio, reach, slot):
             out.tally[0] -= 1
             copy = out.free[np.uint32(out.tally[0])]
             out.pool[copy] = message
-            engine.flight.row[copy] = sender
+            engine.out.row[copy] = sender
             enqueue(engine, radio, copy, place, now)
         if reach.first[sender] < reach.last[sender]:
             enqueue(engine, radio, slot, np.int64(reach.first[sender]), now)
@@ -127,7 +127,7 @@ def depart(engine, radio, reach, slot):
 
 
 @inlined
-def arrive(engine, radio, reach, slot, cursor):
+def arrive(engine, radio, reach, slot, cursor, most):
     """Deliver a record at the end of its wired link, unless the link broke or the receiver
     is down.
     """
@@ -137,8 +137,7 @@ def arrive(engine, radio, reach, slot, cursor):
         return DONE, LAST
     if engine.cut.shape[0] > 0 and engine.cut[place] == 1:
         return DONE, LAST
-    count_received(engine, row, engine.out.pool[slot])
-    return np.int64(row), LAST
+    return received_by(engine, row, engine.out.pool[slot]), LAST
 
 
 @inlined
