@@ -14,8 +14,11 @@ from unittest.mock import patch
 import numpy as np
 
 from halfway.adapters.registry import named
+from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.environment.mobility import Motion
+from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.radio.declarations import IdealRadio
+from halfway.sim.run_settings import NodeSettings
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash, Fault, LinkCut
 from halfway.world.graphs.network import Network
@@ -25,6 +28,7 @@ from tests.networks import disk, from_links, line, star
 
 CHANGES_S = 30.0  # joins, leaves, moves, crashes and cuts happen before this time
 REFRESH_S = 5.0
+CLOCKS = ClockErrors(offset_s=100.0, drift_ppm=100.0)
 RADIUS = 0.6  # of unit disk graphs
 DENSE = 1.5  # of a unit disk graph in which all nodes are neighbours
 
@@ -156,8 +160,12 @@ def faults_of(draw: np.random.Generator, network: Network, demand: Listed) -> li
     return found
 
 
-def simulation_of(system: str, seed: int) -> tuple[Simulation, list[Fault]]:
-    """The run of a history of a system, not begun, and its faults."""
+def simulation_of(system: str, seed: int, *, given: bool = False) -> tuple[Simulation, list[Fault]]:
+    """The run of a history of a system, not begun, and its faults.
+
+    given: nodes have lists of their neighbours and one clock. Otherwise they learn their lists from
+    hellos, and each clock has an offset and a drift of its own.
+    """
     draw, promise = np.random.default_rng(seed), PROMISES[system]
     shape = str(draw.choice(promise.networks))
     network = network_of(draw, shape)
@@ -171,6 +179,7 @@ def simulation_of(system: str, seed: int) -> tuple[Simulation, list[Fault]]:
         system, None if motion else network, motion=motion, workload=demand, seed=seed,
         seconds=CHANGES_S + promise.quiet_s + 4.0 + promise.arrives_s, options=options,
         radio=IdealRadio(delay_s=0.001), stretch=False, faults=faults,
+        nodes=NodeSettings(clock=None if given else CLOCKS), hello=None if given else SentHellos(),
     )  # fmt: skip
     return run, faults
 
@@ -210,14 +219,14 @@ def judged(run: Simulation, faults: Sequence[Fault], found: Sequence[Delivery]) 
     return Result(whole, whole - len(reached), len(kept) - len(set(kept)), unasked)
 
 
-def result_of(system: str, seed: int) -> Result:
+def result_of(system: str, seed: int, *, given: bool = False) -> Result:
     """Run a history of a system and compare it with the oracle."""
-    run, faults = simulation_of(system, seed)
+    run, faults = simulation_of(system, seed, given=given)
     return judged(run, faults, deliveries_of(run))
 
 
-def failure(system: str, seed: int) -> str:
+def failure(system: str, seed: int, *, given: bool = False) -> str:
     """What a history of a system does wrong; "" if nothing."""
-    result = result_of(system, seed)
+    result = result_of(system, seed, given=given)
     lost = result.missing if PROMISES[system].delivers else 0
     return f"seed {seed}: {result}" if lost or result.twice or result.unasked else ""

@@ -74,7 +74,7 @@ class SienaAdapter(Adapter):
         return ""
 
     def instance(self, context: RunContext) -> SystemInstance:
-        """Return the instance of a broker tree on a network, which refreshes until the run ends."""
+        """Return the instance of a broker tree on a network."""
         module, demand = self.module, context.demand
         wanted = list(intervals(demand))
         distinct = list(dict.fromkeys((first, last) for _, first, last in wanted))
@@ -88,7 +88,7 @@ class SienaAdapter(Adapter):
         # during a change of parents perhaps twice.
         slots = len(wanted) + min(len(wanted), len(distinct) * len(nodes.brokers)) + 1
         some = {k: v for k, v in self.values.items() if k in module.Rules._fields}
-        rules = module.Rules(catalogue, **some, until_s=context.seconds)
+        rules = module.Rules(catalogue, **some)
         state = self.state(context, nodes, slots)
         return SystemInstance(
             state, rules, module.most_emissions(state, rules), module.KINDS,

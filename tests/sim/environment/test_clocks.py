@@ -15,7 +15,6 @@ from halfway.world.workload.demand import Drawn
 from tests.networks import disk
 
 _NETWORK = disk(60, 0.4, seed=3)  # dense enough for the cells of georendezvous
-_TREES = {"siena", "underlay-siena"}
 
 
 def _run(system: str, clock: ClockErrors | None) -> Simulation:
@@ -34,7 +33,7 @@ def _run(system: str, clock: ClockErrors | None) -> Simulation:
     return simulation
 
 
-@pytest.mark.parametrize("system", sorted(set(TABLE) - _TREES))
+@pytest.mark.parametrize("system", sorted(TABLE))
 def test_shifted_clocks_change_no_record_of_a_run(system: str) -> None:
     shifts = [_run(system, ClockErrors(offset_s=most)) for most in (0.0, 86_400.0)]
     (plain, rows), (shifted, its_rows) = (some.journal() for some in shifts)

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from halfway.adapters.registry import TABLE
 from halfway.sim.memory import BlankMemory, named_arrays
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import Inspection
@@ -19,10 +18,11 @@ _BACK_S = 45.0  # all crashed nodes are up again
 HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = {
     "flooding": (1.0, {}),
     "gossip": (1.0, {"fanout": 6, "rounds": 4}),
-    "counter-broadcast": (1.0, {"threshold": 5}),
+    "counter-broadcast": (1.0, {"enough": 1000}),
     "anti-entropy": (1.0, {}),
     "directional-walk": (40.0, {"refresh_s": 20.0, "retries": 2}),
     "random-walk": (40.0, {"refresh_s": 20.0, "retries": 2}),
+    "walk-overlay": (40.0, {}),
     "georendezvous": (60.0, {"retries": 2}),
     "drip": (60.0, {}),
     "siena": (60.0, {"brokers": 12}),
@@ -33,7 +33,6 @@ HEALED_AFTER: dict[str, tuple[float, dict[str, Any]]] = {
 def _simulation(system: str, memory: Any, seed: int, of: str = "disk") -> Simulation:
     """A run in which 24 of 60 nodes crash and come back, and then heal before any event."""
     after, options = HEALED_AFTER[system]
-    options = {name: value for name, value in options.items() if name in TABLE[system].options}
     network = disk(60, 0.4, seed=3)
     if of == "hubs":  # two hubs with a bridge
         links = [(0, k) for k in range(2, 31)] + [(1, k) for k in range(31, 60)] + [(0, 1)]

@@ -102,7 +102,7 @@ class Rules(NamedTuple):
     refresh_s: float = 10.0
     join_delay_s: float = 3.0
     search_s: float = 0.1
-    until_s: float = math.inf  # time after which nothing is refreshed, so that a run can end
+    until_s: float = math.inf  # on a node's own clock: nothing is refreshed after it
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0

@@ -120,7 +120,7 @@ class Rules(NamedTuple):
     alternate_first: bool = (
         False  # which of its two fallback parents a broker asks first [uas §4.1]
     )
-    until_s: float = math.inf  # time after which no PING is sent, so that a run can end
+    until_s: float = math.inf  # on a node's own clock: no PING is sent after it
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
