@@ -13,7 +13,7 @@ import numpy as np
 from halfway.problem import Problem
 from halfway.protocols.broker_trees.paths import decisions
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, UPPER
-from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
+from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, places_on, unit_weights
 from halfway.world.underlays.underlay import Underlay
 
 NO_BROKER = -1
@@ -110,7 +110,7 @@ class Overlay:
     def hop(self) -> Doubles:
         """[m] weights of 1 in the overlay: the length of a route is its number of hops."""
         # We take routes of fewest hops, because the paper measures nearness in IP hops.
-        return by_hops(self.underlay.network)
+        return unit_weights(self.underlay.network)
 
     def twin(self) -> "Overlay":
         """Return a twin of the overlay: a copy with all its brokers that changes independently."""

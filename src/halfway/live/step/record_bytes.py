@@ -13,6 +13,7 @@ _ARGS, _REALS = MESSAGE["args"].shape[0], MESSAGE["reals"].shape[0]
 _COMMAND = struct.Struct(
     f"<8xB3xiiiiii12x{4 * COMMAND_ARG}xi{4 * (_ARGS - COMMAND_ARG - 1) + 8 * _REALS}x"
 )
+assert _HEADER.size == MESSAGE.itemsize - MESSAGE["args"].itemsize - MESSAGE["reals"].itemsize
 assert _COMMAND.size == MESSAGE.itemsize
 
 

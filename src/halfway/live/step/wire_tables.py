@@ -18,7 +18,7 @@ from halfway.core.records.wire import HEADER_BYTES, fill_of, wire_parts
 
 TOPICS = "topics"  # the limit of a range of topics
 MOST_TOPICS = 15  # of one record: a header field and two arrays have no more places
-_REALS = 80  # where the doubles of a record begin
+_REALS = MESSAGE.itemsize - MESSAGE["reals"].itemsize  # where the doubles of a record begin
 MOST_BYTES = 1 + 8 * MOST_TOPICS + MESSAGE.itemsize + 16  # of a RECORD frame
 _WORD_BYTES = 8
 _INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # sorts of parts

@@ -1,4 +1,4 @@
-"""Weighted shortest paths over an underlay, as its routers would choose; ties by the lowest row.
+"""Shortest routes over an underlay, by weights of its links or by hops; ties by the lowest row.
 
 These functions see the whole network; protocols must not import them.
 `docs/decisions/0017` has the reasons for routes of fewest hops.
@@ -49,8 +49,8 @@ def all_open(network: Network) -> Closed:
     return Closed(np.zeros(network.n, np.bool_), np.zeros(len(network.who), np.bool_))
 
 
-def by_hops(network: Network) -> Doubles:
-    """Return [m]: weights of 1 for routes: the weight of a path is its number of hops."""
+def unit_weights(network: Network) -> Doubles:
+    """Return [m]: a weight of 1 for each link, so that shortest routes have the fewest hops."""
     return np.ones(len(network.who))
 
 
