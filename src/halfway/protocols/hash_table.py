@@ -48,5 +48,5 @@ def use(table, i, slot):
 
 @inlined
 def unused_for(table, i, slot):
-    """Return how many uses of other hash table entries of row i came after that of a slot."""
+    """Return how many uses of row i's hash table came after the last use of a slot."""
     return (table.counts[i, USES] - np.int64(table.of[i, slot].used)) & _LOW_WORD

@@ -198,8 +198,8 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return an interpreted kernel for the flow of datagrams with its first arguments, where
-    unsigned integers wrap around without a warning.
+    """Return a function that calls an interpreted kernel of the flow of datagrams with the
+    arguments `given` first, and ignores integer overflow.
     """
 
     def call(*arguments: Any) -> Any:

@@ -109,7 +109,7 @@ def signed(word, size):
 
 @inlined
 def _word_at(wire, p, record, row, e):
-    """Return the word of entry e of part p of a record; `row` are the bytes of the record."""
+    """Return the word of entry e in a record's part p; `row` are the bytes of the record."""
     if wire.sort[p] == _WHOLE_REAL:
         return np.uint64(np.int64(record.reals[(wire.offset[p] - _REALS) // 8 + e]))
     return taken(row, wire.offset[p] + e * wire.stride[p], wire.stride[p])

@@ -1,4 +1,4 @@
-"""The maintenance of a broker in the underlay-aware tree: its refresh, and its maintenance records.
+"""The maintenance of a broker in the underlay-aware tree: its refresh and its other records.
 
 `receive` calls the rule of a record about joins, leaves, failures, replicas, paths or tables.
 """

@@ -202,8 +202,8 @@ def send_all(state, i, epoch, out):
 
 @inlined
 def begin_rounds(state, i, rounds):
-    """Begin rounds of bridging gossip at row i, unless more rounds are left already. The first is
-    at the next tick, the others in the next periods.
+    """Set the rounds of bridging gossip that row i has left to `rounds`, if fewer are left. The
+    first is at the next tick, the others in the next periods.
     """
     if rounds > state.rounds[i]:
         if state.rounds[i] == 0:

@@ -235,8 +235,8 @@ def is_new_probe(state, rules, i, message):
 
 @apart
 def receive_probe(state, rules, i, message, out):
-    """Receive the PROBE of a founded overlay: pass a new one on. A root follows it back,
-    or answers.
+    """Receive the PROBE of a founded overlay, and forward a new PROBE. A root follows the PROBE
+    back, or answers.
     """
     members = state.members
     if not is_new_probe(state, rules, i, message):

@@ -118,7 +118,9 @@ def new_launch(trails, i, topic, side, unanswered):
 
 @apart
 def start_timer(trails, rules, i, kind, after, walker, now, out):
-    """Start a timer of a walk's launch just made, unless it is infinite or ends too late."""
+    """Start a timer for the newest launch of a walk, unless `after` is infinite or the timer would
+    end after the run.
+    """
     if after < math.inf and now + after <= rules.until_s:
         o = emit(out, kind, after, trails.node_id[i])
         o.topic = walker.topic

@@ -116,8 +116,8 @@ def plant(trails, rules, i, topic, incarnation, now, out):
 
 @apart
 def take_root(trails, rules, i, message, out):
-    """Take a better root for row i's tree from a ROOT, and pass it on; return whether the parent
-    changed.
+    """Take a better root for row i's tree from a ROOT, and forward the ROOT; return whether the
+    parent changed.
 
     A lesser root is better, and of the same root a later generation. The sender of a worse one
     learns the better one.

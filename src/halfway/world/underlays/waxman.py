@@ -42,7 +42,9 @@ class Waxman(NamedTuple):
     most_mbps: float = 1024.0
 
     def reach(self) -> float:
-        """Return the length over which the odds of a link in the Waxman model fall by e."""
+        """Return the distance (km) over which the probability of a link in the Waxman model falls
+        by the factor e.
+        """
         return self.beta * math.sqrt(2.0) * self.side
 
 

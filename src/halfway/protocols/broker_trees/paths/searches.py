@@ -131,7 +131,7 @@ def shared_nodes(circuits, i, own, message):
 
 @apart
 def on_search(circuits, i, own, rules, message, out):
-    """Keep the best way of a search to this node, and pass the search on.
+    """Keep the best way of a search to this node, and forward the search.
 
     The broker that is searched for starts the timer of its answer instead.
     """
