@@ -174,7 +174,7 @@ def begin_pair(trails, graph, walks, a, b, seed, topic, advertise):
 
 @kernel
 def continue_pair(memory, trails, graph, stamp, walks, rule, pause):
-    """Continue one pair of bulk walks; as `meet`."""
+    """Continue one pair of bulk walks, as `meet` does."""
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
     return meet(memory, trails, graph, stamp, walks, rule, pause)

@@ -80,7 +80,7 @@ def next_heard(state, i, lowest):
 
 @inlined
 def send_record(state, rules, neighbourhood, i, lowest, out):
-    """Send one record of a hello from row i; it lists the heard nodes from a given id on.
+    """Send one record of a hello from row i. The record lists the heard nodes from a given id on.
 
     Return the least id of the next record, or NONE if this one was the last.
     """

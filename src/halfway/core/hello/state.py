@@ -27,7 +27,7 @@ class HelloRules(NamedTuple):
 
 
 class Hellos(NamedTuple):
-    """The state that nodes keep for hellos, one row for each node."""
+    """The hello state of nodes, one row for each node."""
 
     node_id: npt.NDArray[np.int32]  # [rows]
     random_state: npt.NDArray[np.uint64]  # [rows]

@@ -235,8 +235,8 @@ def on_ping(state, sender, message, out):
 
 @apart
 def on_pong(state, sender, message, out):
-    """Handle a parent's PONG of the failure detector: its path works; if the digests differ, send
-    all filters up.
+    """Handle a parent's PONG of the failure detector: the path of the PONG works. If the digests
+    differ, send all filters to the parent.
     """
     b, up, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if up != state.parent[b]:

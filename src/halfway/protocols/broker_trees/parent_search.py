@@ -1,4 +1,4 @@
-"""The search for a parent by a broker without one: which brokers it asks, and in what order.
+"""The search for a parent by a broker that has no parent: which brokers it asks, and in what order.
 
 [uas §4.1] "the child node has to join its grand parent or the alternate". A broker that joins the
 tree asks the nearest broker, as Algorithm 1 prints it.

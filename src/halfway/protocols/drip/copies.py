@@ -53,7 +53,8 @@ def interest(state, i, topic, broker):
 
 @inlined
 def copies_left(state, i, place, broker):
-    """Return the copies of a DRIP event that its source may still give; 0 for one of its relays.
+    """Return how many relays the source of a DRIP event may still choose, or 0 if a given broker is
+    already a relay.
 
     [drip §V-B] m brokers get the event from its source, so that these are the relays.
     """

@@ -180,7 +180,9 @@ def _start_suspicion(state, rules, i, known, now, out):
 
 @inlined
 def _confirm(state, rules, i, known, by, now, out):
-    """Note at row i one more source of a suspicion [Lifeguard §IV.B], which makes it news again."""
+    """Note at row i one more source of a suspicion [Lifeguard §IV.B], which makes the suspicion
+    news again.
+    """
     if known.confirmations >= rules.confirmations or by == NONE:
         return
     for k in range(known.confirmations + 1):

@@ -169,8 +169,8 @@ def grew_for(state, i, place, towards):
 
 @apart
 def send_grown(state, i, epoch, towards, counts_own, out):
-    """Gossip the counters that grew from row i to a next node; counts_own: the node's own counter
-    too.
+    """Gossip the counters that grew from row i to a next node, with the node's own counter if
+    `counts_own`.
     """
     index, count = state.heard.members, 0
     for k in range(index.known[i]):

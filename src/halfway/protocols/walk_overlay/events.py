@@ -253,8 +253,7 @@ def withheld(state, rules, i, p, now):
 
 @apart
 def receive_chunk(state, rules, i, p, message, out):
-    """Receive a filter's CHUNK from p: send newly admitted overlay events, and forward the change.
-    """
+    """Receive a filter's CHUNK from p: send newly admitted overlay events, and forward the change."""
     before = withheld(state, rules, i, p, message.at)
     begin = message.args[messages.FIRST_WORD]
     for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):

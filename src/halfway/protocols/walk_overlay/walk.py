@@ -57,8 +57,8 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """Return the trail place of an overlay walk whose head is here, no longer asking; NO_PLACE: it
-    stopped.
+    """Return the trail place of an overlay walk whose head is here and no longer asks, or NO_PLACE
+    if the walk has stopped.
     """
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])

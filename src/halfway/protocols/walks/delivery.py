@@ -92,7 +92,7 @@ def deliver(topic, event, hops, out):
 
 @inlined
 def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, out):
-    """Emit a buffered event of the walks for one subscriber to a neighbour."""
+    """Send a neighbour a buffered event of the walks for one subscriber."""
     o = emit(out, CATCH_UP, 0.0, towards)
     o.topic = topic
     o.target = subscriber

@@ -23,7 +23,9 @@ _HOPELESS = math.log(1000.0)  # refuse if the whole budget has odds below one in
 
 
 class ConnectedDraw(NamedTuple):
-    """A connected unit disk graph and the draws it took; acceptance rate: 1 / mean(draws)."""
+    """A connected unit disk graph and the number of draws that it took. The acceptance rate is 1 /
+    mean(draws).
+    """
 
     network: Network
     draws: int  # networks drawn, the accepted one included

@@ -20,7 +20,7 @@ class Traces(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A fix of a track: a node's position at a time; line: its place in the file."""
+    """A fix of a track: a node's position at a time, and the line of the fix in the file."""
 
     t: float
     x: float

@@ -25,8 +25,8 @@ FALLBACKS = 4
 
 @inlined
 def next_hop_up(direct, second, upper):
-    """Return the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER; CUT_OFF
-    without one.
+    """Return the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER, or CUT_OFF if
+    no path works.
 
     direct, second, upper: whether the broker has this path, and the path and its end work.
     [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a parent that no

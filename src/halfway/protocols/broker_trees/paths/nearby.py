@@ -46,8 +46,8 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many known brokers are nearer to row i than one of them: fewer hops, or a lower id
-    at equal hops.
+    """Return how many known brokers are nearer to row i than a given broker: fewer hops, or a lower
+    id at equal hops.
     """
     found = 0
     for s in range(nearby.broker.shape[1]):
