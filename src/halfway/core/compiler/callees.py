@@ -144,7 +144,7 @@ class KernelDispatcher(CPUDispatcher):
         self._callees: dict[tuple[Any, ...], Any] = {}  # argument types -> compiler's result
 
     def compile(self, sig: Any) -> Any:
-        """Compile for argument types: to IR if another compilation needs the IR, else to a kernel."""
+        """Compile for argument types: to IR for another compilation, else to a kernel."""
         if not global_compiler_lock.is_locked():
             with self._cache.alone(sig, self.targetctx):
                 return super().compile(sig)

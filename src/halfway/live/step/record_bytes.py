@@ -44,7 +44,7 @@ def head_of(record: Any) -> RecordHead:
 def write_command(
     pool: memoryview, slot: int, node_id: int, kind: int, topic: int, arg: int, event: int
 ) -> None:
-    """Write an application's command to its node into a slot of a pool. pool: the records as bytes."""
+    """Write an application's command into a slot of its node's pool. pool: records as bytes."""
     _COMMAND.pack_into(
         pool, slot * _COMMAND.size, kind, node_id, -1, node_id, topic, event, -1, arg
     )  # fmt: skip

@@ -161,7 +161,9 @@ def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 
 
 def copied_at(made: Simulation) -> Floats:
-    """Return [n, events]: when a copy of each event of a DRIP run came to each node; inf: never."""
+    """Return [n, events]: when a copy of each event of a DRIP run came to each node, or inf if none
+    came.
+    """
     published = made.demand.begun_again().take(np.inf, WINDOW)
     known = codes(published.row, own_numbers(published.row))
     order, slots = np.argsort(known), made.instance.state.events

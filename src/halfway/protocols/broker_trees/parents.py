@@ -225,7 +225,7 @@ def count_move(state, b, now):
 
 @apart
 def reset_watch(state, b):
-    """Begin to watch a parent: reset the counts of missed PINGs, and end the search for a parent."""
+    """Begin to watch a parent: reset the counts of missed PINGs, and end the parent search."""
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
     state.dead_since_s[b], state.asked[b] = np.inf, 0
 

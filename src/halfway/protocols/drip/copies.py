@@ -1,4 +1,4 @@
-"""Copies of DRIP's events among brokers: which broker gets one, and in what role.
+"""Copies of DRIP's events among brokers: which broker gets a copy, and in what role.
 
 [drip §V-B] "multi-copy-multi-destination": a source spreads an event to m relays, and these carry
 it to the l brokers that are nearest to its subscribers. [drip §V-C] derives the delay from m and l.

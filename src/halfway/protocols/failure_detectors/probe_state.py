@@ -1,5 +1,5 @@
-"""The member list of SWIM and Lifeguard: status, incarnation, suspicion, and how news
-changes them.
+"""The member list of SWIM and Lifeguard: status, incarnation and suspicion of each member, and how
+news changes the list.
 """
 
 import math

@@ -74,7 +74,7 @@ def send_probe(state, rules, i, kind, towards, target, sequence, out):
 
 @inlined
 def _note_neighbours(state, rules, neighbourhood, i, now, out):
-    """Enter every neighbour of row i into its member list, to probe it."""
+    """Enter every neighbour of row i into the row's member list, to probe this neighbour."""
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
         learn(state, rules, neighbourhood, i, MemberNews(member, 0, ALIVE, NONE), now, out)

@@ -173,8 +173,8 @@ def buffer_event(state, rules, i, message, published):
 
 @apart
 def is_unattached(state, i):
-    """Return whether subscribers may still be missing here: events wait for them, as there is no
-    overlay.
+    """Return whether subscribers may still be missing here: without an overlay, events wait for
+    subscribers.
 
     A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
     """
@@ -253,7 +253,7 @@ def withheld(state, rules, i, p, now):
 
 @apart
 def receive_chunk(state, rules, i, p, message, out):
-    """Receive a filter's CHUNK from p: send newly admitted overlay events, and forward the change."""
+    """Receive a filter's CHUNK from p: send newly admitted overlay events, forward the change."""
     before = withheld(state, rules, i, p, message.at)
     begin = message.args[messages.FIRST_WORD]
     for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):

@@ -237,7 +237,7 @@ def send_due_news(state, rules, i, p, out):
 
 @apart
 def send_due(state, rules, i, out):
-    """Send each overlay neighbour the fragment's news, events and chunks that this neighbour lacks."""
+    """Send each overlay neighbour the fragment's news, events and chunks that it lacks."""
     if state.members.due[i] == 0:
         return
     state.members.due[i] = 0

@@ -116,8 +116,8 @@ def next_to(trails, rules, i, topic, subscriber, now):
 
 @apart
 def receive_catch_up(trails, rules, i, message, out):
-    """Receive a buffered event of the walks for one subscriber, which delivers it if it was
-    subscribed at the time.
+    """Receive a buffered event of the walks for one subscriber. The subscriber delivers the event
+    if it was subscribed at the time.
     """
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]

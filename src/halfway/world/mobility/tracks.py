@@ -30,7 +30,7 @@ class Fix(NamedTuple):
 
 
 class NodeTrack(NamedTuple):
-    """The legs of one node of a trace, and the intervals in which it exists."""
+    """The legs of one node of a trace, and the intervals in which this node exists."""
 
     legs: list[Leg]
     intervals: list[tuple[float, float]]

@@ -66,7 +66,9 @@ def shortest(network: Network, weight: Doubles, source: int, closed: Closed | No
 def shortest_from(
     network: Network, weight: Doubles, sources: Iterable[int], closed: Closed | None = None
 ) -> list[Tree]:
-    """Return shortest routes by weight from each of many sources, as `shortest` returns them."""
+    """Return shortest routes by weight from each of many sources, as `shortest` does for one
+    source.
+    """
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
     heap, trees = _heap(network), []

@@ -1,4 +1,4 @@
-"""AS-level Waxman networks, grown one node at a time as the generator BRITE grows them.
+"""AS-level Waxman networks, which grow node by node as in the generator BRITE.
 
 Source: Medina, Lakhina, Matta & Byers, MASCOTS 2001 (BRITE); Waxman, JSAC 1988. The rules
 follow the generator's behaviour: m links for each joining node to earlier ones, then m from each of

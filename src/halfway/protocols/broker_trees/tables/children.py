@@ -89,7 +89,9 @@ def add_grandchild(children, i, node_id, via):
 
 @apart
 def age(children, i, most):
-    """Count one more silent tick of each child; remove grandchildren with more than `most`."""
+    """Count a further silent tick of each child; remove grandchildren with more than `most` silent
+    ticks.
+    """
     for s in range(children.child.shape[1]):
         children.child_silence[i, s, 0] += 1
         children.child_silence[i, s, 1] += 1
