@@ -69,9 +69,7 @@ class Rules(NamedTuple):
 
 @dataclass
 class Broker:
-    """An overlay's broker: the brokers above it, and the paths to these brokers [uas §4 "The Data
-    Structures"].
-    """
+    """An overlay's broker, with its paths to brokers above it [uas §4 "The Data Structures"]."""
 
     number: int  # in order of joining; its id
     row: int  # of the underlay
