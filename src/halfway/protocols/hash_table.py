@@ -1,4 +1,4 @@
-"""Hash tables in the state of nodes, of fixed size; a new entry replaces an old one.
+"""Hash tables in the state of nodes, of fixed size; a new entry replaces an old entry.
 
 Double hashing [Knuth, TAOCP 3, §6.4, algorithm D]: a search looks at a few slots of a row, from a
 first one on and in steps of a key's own. If none of them is free, the entry that was not used for

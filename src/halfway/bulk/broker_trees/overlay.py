@@ -140,7 +140,7 @@ class Overlay:
         return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
-        """Return numbers of the overlay's brokers whose parent is the given one, ascending."""
+        """Return the numbers of the overlay's brokers with a given parent, ascending."""
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:

@@ -81,7 +81,8 @@ def visit(trails, graph, stamp, w, x, y, passed, advertise):
 
 @inlined
 def meeting_at(trails, graph, stamp, w, y, passed):
-    """Return the node where bulk walk w, now on y, meets the other one, and the extra steps to it.
+    """Return the node where bulk walk w, now on y, meets the other walk, and the extra steps to
+    this node.
 
     The node is y if the other walk passed it, or else the last advertiser around y.
     """

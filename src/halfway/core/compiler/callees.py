@@ -38,7 +38,7 @@ class IRLibrary(JITCodeLibrary):
         self._as_lowered: Any = None  # the IR of this library alone
 
     def add_linking_library(self, library: Any) -> None:
-        """Register a library to link with this one; an `IRLibrary` stays IR."""
+        """Register a library to link with this library; an `IRLibrary` stays IR."""
         if not isinstance(library, IRLibrary):
             library._ensure_finalized()
         self._linking_libraries.append(library)

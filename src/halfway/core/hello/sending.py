@@ -1,4 +1,4 @@
-"""Sent hellos: when a node sends the next one, and which neighbours it lists."""
+"""Sent hellos: when a node sends the next hello, and which neighbours a hello lists."""
 
 import numpy as np
 

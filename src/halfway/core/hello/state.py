@@ -40,7 +40,7 @@ class Hellos(NamedTuple):
 
 
 def hellos(node_ids: npt.NDArray[np.int32], limit: int, seed: int) -> Hellos:
-    """Return the initial state for hellos: nodes have neither sent nor received one.
+    """Return the initial state for hellos: nodes have neither sent nor received a hello.
 
     limit: senders that a node has room for.
     """

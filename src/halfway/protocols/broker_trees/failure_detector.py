@@ -189,8 +189,8 @@ def check_parent(state, rules, sender, now, out):
 def check_children(state, rules, sender, out):
     """Check the PINGs from a broker's children, which may be silent on one path or on both.
 
-    The broker uses the other path to a child that is silent on one. It adopts the children of a
-    child that is silent on both.
+    The broker uses the other path to a child that is silent on one path. It adopts the children of
+    a child that is silent on both.
     """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1

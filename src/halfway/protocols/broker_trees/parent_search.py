@@ -149,7 +149,7 @@ def follow_leaving(state, rules, sender, message, out):
 
 @apart
 def become_root(state, b, own, now):
-    """Make a broker the root, which keeps asking its predecessor, if it had one."""
+    """Make a broker the root, which keeps asking its predecessor, if it had a predecessor."""
     state.predecessor[b] = max(state.parent[b], NONE)
     state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE
     state.root[b], state.depth[b] = own, 0

@@ -142,7 +142,7 @@ def _end_probe(state, rules, neighbourhood, i, now, out):
 
 @apart
 def begin_period(state, rules, neighbourhood, i, now, out):
-    """End the last probe of row i, and begin the next one."""
+    """End the last probe of row i, and begin the next probe."""
     _end_probe(state, rules, neighbourhood, i, now, out)
     _note_neighbours(state, rules, neighbourhood, i, now, out)
     own, own_id = state.own[i], state.node_id[i]

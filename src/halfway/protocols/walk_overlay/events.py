@@ -2,8 +2,8 @@
 
 The filter of a link covers the subscriptions behind it: the union of a node's own filter and of the
 filters that it received over its other links, recomputed whenever one of these changes. Only the
-chunks that differ are sent, so removing a subscription costs the same as adding one, and a filter
-lacks nothing once its chunks have arrived.
+chunks that differ are sent, so to remove a subscription costs the same as to add a subscription,
+and a filter lacks nothing once its chunks have arrived.
 
 A node buffers the last events and sends them where a filter begins to admit them: to subscribers
 that the overlay had not reached yet, or had lost. It sends none to a neighbour that has it already.

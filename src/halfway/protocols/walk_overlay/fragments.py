@@ -1,8 +1,8 @@
 """Links and fragments of the walk overlay: which neighbours are linked, and each fragment's id.
 
 A link is made where a walk steps onto a node outside the overlay, and where it meets another
-fragment. A fragment's id floods its links. A node that receives the same id over two links cuts
-the second one, so that the overlay stays a tree however many walks meet at once.
+fragment. A fragment's id floods its links. A node that receives the same id over two links cuts the
+second link, so that the overlay stays a tree however many walks meet at once.
 
 [dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other; we
 add fragments, because walks of a network start at any time.

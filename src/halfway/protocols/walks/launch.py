@@ -1,6 +1,6 @@
 """The launch of a walk, and the trail that it leaves on the nodes.
 
-A later launch of a walk has a higher generation, and its trail replaces the earlier one.
+A later launch of a walk has a higher generation, and its trail replaces the earlier trail.
 """
 
 import math

@@ -239,7 +239,8 @@ def write_walker(known, status, walker, back, now):
 
 @apart
 def claim_trail(trails, rules, i, topic, side, member, now):
-    """Return a place for a member's trail on row i: its earlier one, a free one, or the oldest.
+    """Return a place for a member's trail on row i: its earlier place, a free place, or the oldest
+    place.
 
     Expired trails give way first, then trails that were only heard. NO_PLACE if only trails of the
     row's own walks are left.

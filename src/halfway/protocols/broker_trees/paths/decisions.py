@@ -75,6 +75,7 @@ def is_nearer(hops, number, best_hops, best_number):
     """Return whether a broker is a better alternate parent than the best one so far [uas §4].
 
     "The choice of the alternate broker is also based on the proximity … in terms of number of IP
-    hops". Of equally near ones we take the one with the lower number, so that the choice is one.
+    hops". Of equally near brokers we take the broker with the lower number, so that the choice is
+    unique.
     """
     return hops < best_hops or (hops == best_hops and number < best_number)

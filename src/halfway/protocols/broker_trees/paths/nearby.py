@@ -99,7 +99,7 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for a newly heard near broker: a free one, or that of a farther broker."""
+    """Return the place for a newly heard near broker: a free place, or that of a farther broker."""
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
         s = nth_nearest(nearby, i, nearby.broker.shape[1] - 1)

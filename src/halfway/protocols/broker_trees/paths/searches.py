@@ -101,7 +101,7 @@ def search(sender, peer, number, avoided, out):
 
 @apart
 def search_direct(sender, peer, out):
-    """Search for a new direct path to a peer, which replaces the present one."""
+    """Search for a new direct path to a peer, which replaces the present path."""
     number = own_number(sender, peer)
     search(sender, peer, new_number(sender) if number < 0 else number, NONE, out)
 
