@@ -53,9 +53,9 @@ def route_over(cells, x, y, dx, dy, path, columns, most):
     """Route one message in the bulk kernels from cell (x, y) of a map towards cell (dx, dy).
 
     Return the x and y of its home, the hops until its first arrival there, and all hops: these
-    include the traversal of the home perimeter, if any. `path` [places] receives the cells, y *
-    columns + x, of all hops, as far as there are places. A route of more than `most` hops is (-1,
-    -1, -1, -1).
+    include the traversal of the home perimeter, if there was one. `path` [places] receives the
+    cells, y * columns + x, of all hops, as far as there are places. A route of more than `most`
+    hops is (-1, -1, -1, -1).
     """
     on_perimeter, entry_x, entry_y, first, back = 0, x, y, 0, 0
     hops, arrived = np.int64(0), np.int64(0)

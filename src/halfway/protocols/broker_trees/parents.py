@@ -128,7 +128,7 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Return whether a broker that asks for a parent is above this one, so that a cycle would close."""
+    """Return whether a broker that asks for a parent is above this one: a cycle would close."""
     if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
