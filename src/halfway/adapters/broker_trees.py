@@ -122,8 +122,8 @@ class SienaAdapter(Adapter):
         return True
 
     def start_up_commands(self, demand: Demand) -> Commands:
-        """Return the start-up commands of a broker tree: each interval's subscription, and its end
-        if it has one.
+        """Return the start-up commands of a broker tree: each interval's subscription, and the end
+        of the interval if it has an end.
         """
         some = list(intervals(demand))
         rows = np.array([row for row, _, _ in some], np.int32)

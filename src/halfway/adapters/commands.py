@@ -75,6 +75,6 @@ def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Comma
 
 
 def joined(some: Iterable[Commands]) -> Commands:
-    """Return several lists of an adapter's commands as one, in their order."""
+    """Return several lists of an adapter's commands as one list, in their order."""
     columns: Any = zip(*some, strict=True)
     return Commands(*map(np.concatenate, columns))

@@ -28,8 +28,8 @@ class DetectorAdapter(Adapter):
         )  # fmt: skip
 
     def sizes(self, context: RunContext, members: int) -> dict[str, int]:
-        """Return the table sizes of a failure detector beside its members: the window of phi, if it
-        has one.
+        """Return the table sizes of a failure detector beside its members: the window of phi, if
+        the detector has a window.
         """
         del context, members
         values = self.values

@@ -34,7 +34,9 @@ def begins(demand: Demand, some: Sequence[tuple[int, int, int]]) -> npt.NDArray[
 
 
 def ends(demand: Demand, some: Sequence[tuple[int, int, int]]) -> npt.NDArray[np.float64]:
-    """Return the seconds at which each of the subscription intervals ends; inf: never."""
+    """Return the seconds at which each of the subscription intervals ends, or inf for an interval
+    without end.
+    """
     return np.array([_period(demand, row, first)[1] for row, first, _ in some], np.float64)
 
 

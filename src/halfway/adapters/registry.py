@@ -45,7 +45,7 @@ def unknown(name: str, known: Iterable[str], where: str = "") -> Problem:
 
 
 class _Registry(Mapping[str, System]):
-    """The registry of all built-in systems by name; each is imported when it is asked for."""
+    """The registry of all built-in systems by name. A system is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> System:
         if name not in SYSTEMS:

@@ -1,4 +1,5 @@
-"""The command line of Halfway: it parses, calls and prints; each command imports late.
+"""The command line of Halfway, which parses arguments, calls functions and prints results; each
+command imports late.
 
 Exit status: 0 done (a verdict may be "differs"), 1 some runs ended in errors, 2 misuse or an error
 that the user can fix, 70 an internal error, 130 interrupted.

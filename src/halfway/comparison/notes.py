@@ -62,9 +62,7 @@ def notes_before_runs(
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
-    """Return the notes on how the numbers were made; first: the replicates before a
-    stopping rule.
-    """
+    """Return notes on how the numbers were made. first: the replicates before a stopping rule."""
     added = (
         "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
         "narrower than intervals of a fixed number of replicates.",

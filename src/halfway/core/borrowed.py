@@ -16,8 +16,8 @@ from numba.core.extending import lower_builtin, type_callable
 
 
 def borrowed(value: Any) -> Any:
-    """Return a borrowed tuple: equal to the given one, but compiled code does not count references
-    to its arrays.
+    """Return a borrowed tuple. It equals the given tuple, but compiled code does not count
+    references to its arrays.
     """
     return value
 

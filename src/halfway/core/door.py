@@ -129,8 +129,8 @@ def enter_all(door: Any, rows: Any, count: Any, message: Any) -> None:
 
 
 class _DoorType(AddressesType):
-    """The numba type of all doors; it does not depend on the protocol, so a state can hold
-    a door.
+    """The numba type of all doors. This type does not depend on the protocol, so a state can hold a
+    door.
     """
 
     count = 2

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """The limits of one live node; `docs/operating.md` has a table of them."""
+    """The limits of one live node; `docs/operating.md` has a table of these limits."""
 
     neighbours: int = 64  # links; a further node is heard, and is no neighbour
     heard: int = 256  # nodes that are heard, neighbours included

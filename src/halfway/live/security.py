@@ -71,8 +71,8 @@ class Security(Protocol):
         ...
 
     def tick(self, now: float) -> float:
-        """Expire sessions of a node's security and repeat handshakes; return when to call again
-        (inf: no need).
+        """Expire sessions of a node's security and repeat handshakes. Return when to call again, or
+        inf if no call is needed.
         """
         ...
 

@@ -43,7 +43,7 @@ def _text_problem(text: str) -> str:
 
 
 def is_wild(topic_filter: str) -> bool:
-    """Return whether a filter may match more than one topic."""
+    """Return whether a filter may match several topics."""
     return any(level in ("+", "#") for level in topic_filter.split("/"))
 
 

@@ -71,8 +71,8 @@ def retry_failed(
 
 
 def codes_here(measurements: Iterable[str]) -> dict[str, str]:
-    """Return failed runs' measurement -> digest of its present code, or "" if it cannot be
-    imported.
+    """Return measurement -> digest of its present code, for failed runs. The digest is "" for a
+    measurement that cannot be imported.
     """
     return {measurement: _code(measurement) for measurement in set(measurements)}
 

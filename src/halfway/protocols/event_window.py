@@ -115,7 +115,7 @@ def empty_place(windows, i, place, epoch):
 
 @inlined
 def know_of(windows, i, place, event):
-    """Move the event window at a place of row i on, so that it includes an event."""
+    """Advance the event window at a place of row i until the window includes an event."""
     ahead = np.int64(event) - windows.of[i, place].newest
     if ahead > 0:
         bits = windows.of[i, place].bits << np.uint64(ahead & (WINDOW - 1))

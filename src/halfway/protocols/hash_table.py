@@ -1,4 +1,4 @@
-"""Hash tables in the state of nodes, of fixed size; a new entry replaces an old one.
+"""Hash tables in the state of nodes, of fixed size; a new entry replaces an old entry.
 
 Double hashing [Knuth, TAOCP 3, §6.4, algorithm D]: a search looks at a few slots of a row, from a
 first one on and in steps of a key's own. If none of them is free, the entry that was not used for
@@ -48,5 +48,5 @@ def use(table, i, slot):
 
 @inlined
 def unused_for(table, i, slot):
-    """Return how many uses of other hash table entries of row i came after that of a slot."""
+    """Return how many uses of row i's hash table came after the last use of a slot."""
     return (table.counts[i, USES] - np.int64(table.of[i, slot].used)) & _LOW_WORD

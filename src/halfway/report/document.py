@@ -24,7 +24,7 @@ def plain(text: str) -> str:
 def header(
     brand: str, title: str, byline: str, facts: Mapping[str, str], alarm: str, inner: str = ""
 ) -> str:
-    """Return the header of an HTML document. facts: name -> HTML; alarm: a text on failed runs, or
+    """Return the header of an HTML document. facts: name -> HTML. alarm: a text on failed runs, or
     "".
     """
     listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())

@@ -115,8 +115,8 @@ def _check_options_of_brokers(scenario: Scenario) -> None:
 
 
 def _batteries(power: NodePower, names: Sequence[str]) -> float | Sequence[float] | None:
-    """Return the batteries of a scenario's nodes in joules: one for all, or [n]; None: no
-    batteries.
+    """Return the batteries of a scenario's nodes in joules: one number for all nodes, or [n], or
+    None without batteries.
     """
     if not isinstance(power.battery_j, str):
         return power.battery_j

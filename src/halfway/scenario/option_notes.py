@@ -10,7 +10,9 @@ _LONGEST = 140  # characters of a note's list, so that the note fits two lines
 
 
 def option_notes(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
-    """Yield the notes on the options of a comparison's systems; scenarios: of all points."""
+    """Yield the notes on the options of a comparison's systems. scenarios: the scenarios of all
+    points.
+    """
     if any(map(acknowledges, scenarios)):
         yield from _on_acknowledgements(scenarios, systems)
     yield from _on_given(scenarios, systems)

@@ -203,7 +203,9 @@ def _drawn_subscribers(
 
 
 def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None:
-    """Return the publishers that a scenario names with their topics; None: the seed draws them."""
+    """Return the publishers that a scenario names with their topics, or None if the seed draws the
+    publishers.
+    """
     match given:
         case None:
             return None
@@ -215,7 +217,7 @@ def _publishing(given: Publishers | None) -> list[tuple[str, str | None]] | None
 
 
 def _subscribing(given: Subscribers | None) -> list[NamedSubscription] | None:
-    """Return the subscriptions that a scenario names; None: the seed draws them."""
+    """Return the subscriptions that a scenario names, or None if the seed draws subscriptions."""
     match given:
         case None:
             return None

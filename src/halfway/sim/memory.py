@@ -22,7 +22,7 @@ class BlankMemory:
         self._arrays = [(name, of, of.copy()) for name, of in named_arrays(state)]
 
     def restore(self, row: int, incarnation: int) -> None:
-        """Replace a node's memory by the blank one, and draw random numbers for its new
+        """Replace a node's memory by a blank memory, and draw random numbers for the new
         incarnation.
         """
         for name, array, blank in self._arrays:

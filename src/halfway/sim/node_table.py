@@ -1,4 +1,4 @@
-"""How a simulation fills its node table, from its engine, its radio and its deliveries."""
+"""Fill the node table of a run (`NodeTable`) from its engine, its radio and its deliveries."""
 
 from halfway.sim.engine.state import RECEIVED, SENT, volume_of
 from halfway.sim.metrics.nodes import NodeTable

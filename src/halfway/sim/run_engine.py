@@ -1,4 +1,6 @@
-"""The engine built for one run: record sizes, payloads and checks of one system's instance."""
+"""The engine that is built for a run: record sizes, payloads and checks for the instance of a
+system.
+"""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The run log: it moves records from the engine's logs to the accounting, the trace and the
+"""The run log, which moves records from the engine's logs to the accounting, the trace and the
 caller.
 """
 

@@ -48,7 +48,7 @@ _BATCH = 65_536  # commands posted at once
 
 
 class Simulation:
-    """A simulation of one system on one network: build it, call `run`, read the outcome.
+    """A simulation of one system on one network: call `run`, then read the outcome.
 
     >>> from halfway.world.graphs.unit_disk import connected_unit_disk
     >>> from halfway.world.workload.demand import Drawn

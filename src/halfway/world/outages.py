@@ -38,7 +38,9 @@ def part(of: FaultEvents, which: slice | npt.NDArray[np.bool_]) -> FaultEvents:
 
 
 class Outages(NamedTuple):
-    """Outages [begin, end), in which a fault takes nodes or links down; end inf: no recovery."""
+    """Outages [begin, end), in which a fault takes nodes or links down. An outage with the end inf
+    has no recovery.
+    """
 
     a: npt.NDArray[np.int32]
     b: npt.NDArray[np.int32]  # row at the other end of a link; for nodes KEPT or LOST

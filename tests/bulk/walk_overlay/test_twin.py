@@ -69,6 +69,7 @@ def same(driven: Driven, overlay: WalkOverlay) -> None:
     assert members.walks_seen.max() <= trails.shape[1], "give the nodes more trails"
 
 
+# Nodes mark only the walks that left them: the bulk driver alone has `marking="reached"`.
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if "marking" not in r])
 def test_both_build_the_same_overlay(recipe: Any) -> None:
     for seed in range(3):

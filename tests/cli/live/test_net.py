@@ -131,7 +131,7 @@ def test_a_node_id_that_is_taken_is_drawn_again(
     [
         (["new", "home"], "not empty"),
         (["key", "kitchen.key"], "kitchen.pub: the file exists, and is not replaced"),
-        (["admit", "home", "kitchen.pub"], "name = kitchen: expected a name that is not admitted"),
+        (["admit", "home", "kitchen.pub"], "name = kitchen: the name is already admitted"),
         (["admit", "home", "kitchen.key", "--name", "x"], "expected the request of a node"),
         (["admit", "home", "missing.pub"], "missing.pub: the file does not exist"),
         (["admit", "other", "kitchen.pub"], "halfway net new other"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
 from halfway.world.underlays.disjoint import disjoint_legs, disjoint_pair, disjoint_paths
-from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
+from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, places_on, unit_weights
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import from_links, line
 from tests.world.underlays.weighted import weighted, with_two_doors
@@ -71,7 +71,7 @@ def test_there_is_a_pair_unless_one_node_or_the_only_link_separates_the_ends(mad
 
 def test_the_lightest_path_may_be_in_neither() -> None:
     network = from_links(4, TRAP)
-    weight = 3.0 * by_hops(network)
+    weight = 3.0 * unit_weights(network)
     for a, b in ((0, 2), (2, 3), (3, 1)):
         weight[network.start[a] + np.searchsorted(network.neighbours(a), b)] = 1.0
     pair = disjoint_pair(network, weight, 0, 1)
@@ -83,7 +83,7 @@ def test_a_node_that_two_paths_gave_up_is_free_for_the_third() -> None:
     # First 0-2-3-4-1; two are 0-4-1 and 0-2-1; three take 3 again.
     light, middle, heavy = [(0, 2), (2, 3), (3, 4), (4, 1)], [(0, 4), (2, 1)], [(0, 3), (3, 1)]
     network = from_links(5, light + middle + heavy)
-    weight = by_hops(network)
+    weight = unit_weights(network)
     for links, each in ((middle, 5.0), (heavy, 100.0)):
         for a, b in (*links, *((b, a) for a, b in links)):
             weight[network.start[a] + np.searchsorted(network.neighbours(a), b)] = each
@@ -93,14 +93,14 @@ def test_a_node_that_two_paths_gave_up_is_free_for_the_third() -> None:
 
 
 def test_a_line_has_no_pair_and_a_ring_has_one() -> None:
-    assert disjoint_pair(line(4), by_hops(line(4)), 0, 3) is None
+    assert disjoint_pair(line(4), unit_weights(line(4)), 0, 3) is None
     ring = from_links(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
-    pair = disjoint_pair(ring, by_hops(ring), 0, 1)
+    pair = disjoint_pair(ring, unit_weights(ring), 0, 1)
     assert pair is not None
     assert [rows.tolist() for rows in pair] == [[0, 1], [0, 3, 2, 1]]
     closed = all_open(ring)
     closed.rows[2] = True
-    assert disjoint_pair(ring, by_hops(ring), 0, 1, closed) is None
+    assert disjoint_pair(ring, unit_weights(ring), 0, 1, closed) is None
 
 
 def test_three_paths_in_a_real_delay_network() -> None:
@@ -114,8 +114,8 @@ def test_three_paths_in_a_real_delay_network() -> None:
 def test_ends_out_of_range_are_refused() -> None:
     network = line(3)
     with pytest.raises(Problem, match="target = 1: expected a row but the source"):
-        disjoint_pair(network, by_hops(network), 1, 1)
+        disjoint_pair(network, unit_weights(network), 1, 1)
     with pytest.raises(Problem, match="row = 9"):
-        disjoint_pair(network, by_hops(network), 1, 9)
+        disjoint_pair(network, unit_weights(network), 1, 9)
     with pytest.raises(Problem, match="-1 paths to row 2"):
-        disjoint_paths(network, by_hops(network), 0, 2, -1)
+        disjoint_paths(network, unit_weights(network), 0, 2, -1)

@@ -13,12 +13,12 @@ from halfway.world.underlays.routes import (
     Closed,
     Doubles,
     all_open,
-    by_hops,
     path,
     places_on,
     route,
     shortest,
     shortest_from,
+    unit_weights,
 )
 from halfway.world.underlays.waxman import Waxman, waxman
 from tests.networks import from_links, line
@@ -87,22 +87,22 @@ def test_distances_of_ten_thousand_nodes_are_those_of_scipy() -> None:
 
 def test_hops_are_a_weight_too() -> None:
     network = line(5)
-    assert shortest(network, by_hops(network), 0).weight.tolist() == [0, 1, 2, 3, 4]
+    assert shortest(network, unit_weights(network), 0).weight.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_a_link_closed_in_one_direction_is_open_in_the_other() -> None:
     network = from_links(2, [(0, 1)])
     closed = all_open(network)
     closed.places[0] = True  # from 0 to 1
-    assert route(network, by_hops(network), 0, 1, closed).tolist() == []
-    assert route(network, by_hops(network), 1, 0, closed).tolist() == [1, 0]
+    assert route(network, unit_weights(network), 0, 1, closed).tolist() == []
+    assert route(network, unit_weights(network), 1, 0, closed).tolist() == [1, 0]
 
 
 def test_arguments_out_of_range_are_refused() -> None:
     network = line(3)
     closed = all_open(network)
     closed.rows[2] = True
-    weight = by_hops(network)
+    weight = unit_weights(network)
     with pytest.raises(Problem, match="row = 3: expected 0…2"):
         shortest(network, weight, 3)
     with pytest.raises(Problem, match="row 2 is closed"):

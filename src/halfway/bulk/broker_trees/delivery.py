@@ -115,7 +115,7 @@ def _moments(
     faults: list[Element], tau: float | None, detection: float, aware: bool
 ) -> list[_Moment]:
     """Return the faults of a delivery in order, with the detections and repairs of a tree that is
-    `aware` of its underlay; tau: None, no repairs.
+    `aware` of its underlay. tau: None for no repairs.
 
     Raises Problem for a detection after the repair or after the next fault.
     """

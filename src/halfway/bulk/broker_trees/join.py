@@ -115,7 +115,9 @@ def candidates(overlay: Overlay, broker: Broker) -> list[int]:
 def _choose_alternate(
     overlay: Overlay, broker: Broker, direct: UnderlayPath, first: Tree | None
 ) -> None:
-    """Set a joining broker's `second` by the nearest candidate; `first`: its shortest paths."""
+    """Set a joining broker's `second` by the nearest candidate. first: the shortest paths of the
+    broker.
+    """
     network, interpretation = overlay.underlay.network, overlay.rules.interpretation
     inner, parent = direct.rows[1:-1], overlay[broker.parent].row
     some = candidates(overlay, broker)

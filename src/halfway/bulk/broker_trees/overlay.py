@@ -13,7 +13,7 @@ import numpy as np
 from halfway.problem import Problem
 from halfway.protocols.broker_trees.paths import decisions
 from halfway.protocols.broker_trees.paths.decisions import CUT_OFF, UPPER
-from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, by_hops, places_on
+from halfway.world.underlays.routes import Closed, Doubles, Rows, all_open, places_on, unit_weights
 from halfway.world.underlays.underlay import Underlay
 
 NO_BROKER = -1
@@ -69,7 +69,7 @@ class Rules(NamedTuple):
 
 @dataclass
 class Broker:
-    """An overlay's broker: those above it, and the paths to them [uas §4 "The Data Structures"]."""
+    """An overlay's broker, with its paths to brokers above it [uas §4 "The Data Structures"]."""
 
     number: int  # in order of joining; its id
     row: int  # of the underlay
@@ -110,7 +110,7 @@ class Overlay:
     def hop(self) -> Doubles:
         """[m] weights of 1 in the overlay: the length of a route is its number of hops."""
         # We take routes of fewest hops, because the paper measures nearness in IP hops.
-        return by_hops(self.underlay.network)
+        return unit_weights(self.underlay.network)
 
     def twin(self) -> "Overlay":
         """Return a twin of the overlay: a copy with all its brokers that changes independently."""
@@ -140,7 +140,7 @@ class Overlay:
         return UnderlayPath(rows, places_on(self.underlay.network, rows)) if len(rows) else None
 
     def children(self, number: int) -> list[int]:
-        """Return numbers of the overlay's brokers whose parent is the given one, ascending."""
+        """Return the numbers of the overlay's brokers with a given parent, ascending."""
         return [b.number for b in self.brokers.values() if b.parent == number]
 
     def neighbours(self, number: int) -> list[int]:

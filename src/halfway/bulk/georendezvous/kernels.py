@@ -77,7 +77,7 @@ def route_over(cells, x, y, dx, dy, path, columns, most):
 
 @inlined
 def route(mask, x, y, dx, dy, path):
-    """Route one message in the bulk kernels over a mask [rows, columns]; as `route_over`.
+    """Route one message in the bulk kernels over a mask [rows, columns], as `route_over` does.
 
     No route has more hops than the loop allows.
     """

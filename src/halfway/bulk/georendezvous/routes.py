@@ -49,7 +49,7 @@ class PointPaths(NamedTuple):
 
 
 class CellRoutes:
-    """The cells of one network in the unit square, and the bulk routes over them.
+    """The cells of one network in the unit square, and the bulk routes over these cells.
 
     radius: reach of a node, in the unit of the positions; cells are as large as it allows
     (`CELL_SIDE_RADII`), the first one's corner is the origin. Raises Problem without positions, or

@@ -93,7 +93,9 @@ class Traffic:
 def filters(
     traffic: Traffic, wanted: npt.NDArray[np.uint8], catalogue: Catalogue, size: Size
 ) -> tuple[FilterWords, FilterWords]:
-    """Return Bloom filters [k, words] for overlay traffic from each node's parent, and to it."""
+    """Return Bloom filters [k, words] for overlay traffic from each node's parent, and to the
+    parent.
+    """
     own = np.zeros((len(wanted), size.words), np.uint32)
     for i in np.flatnonzero(wanted.any(axis=1)):
         some = np.flatnonzero(wanted[i]).astype(np.int32)

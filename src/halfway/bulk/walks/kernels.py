@@ -81,7 +81,8 @@ def visit(trails, graph, stamp, w, x, y, passed, advertise):
 
 @inlined
 def meeting_at(trails, graph, stamp, w, y, passed):
-    """Return the node where bulk walk w, now on y, meets the other one, and the extra steps to it.
+    """Return the node where bulk walk w, now on y, meets the other walk, and the extra steps to
+    this node.
 
     The node is y if the other walk passed it, or else the last advertiser around y.
     """
@@ -174,7 +175,7 @@ def begin_pair(trails, graph, walks, a, b, seed, topic, advertise):
 
 @kernel
 def continue_pair(memory, trails, graph, stamp, walks, rule, pause):
-    """Continue one pair of bulk walks; as `meet`."""
+    """Continue one pair of bulk walks, as `meet` does."""
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)
     return meet(memory, trails, graph, stamp, walks, rule, pause)

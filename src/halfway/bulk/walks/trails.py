@@ -48,9 +48,7 @@ def trails(n: int) -> PairTrails:
 
 
 def visited_nodes(places: int = _LEAST_PLACES) -> VisitedNodes:
-    """Return the trails of one pair of bulk walks before the first visit; places: a power
-    of two.
-    """
+    """Return the empty trails of one pair of bulk walks. places: a power of two."""
     entry = np.zeros((2, places, 3), np.uint32)
     return VisitedNodes(np.zeros(1, np.uint32), entry, np.zeros(2, np.int64))
 

@@ -82,7 +82,7 @@ def sub(
     node: options.AtNode = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print events as they arrive: topic and payload, one event per line. Retained values come
+    """Print each event when it arrives: topic and payload, one event per line. Retained values come
     first.
 
     \b

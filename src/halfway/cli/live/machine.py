@@ -80,7 +80,7 @@ def java() -> "Finding":
 
 
 def spark() -> "Finding":
-    """Check for Spark; sweeps of few runs, comparisons and live nodes work without it."""
+    """Check for Spark; sweeps of few runs, comparisons and live nodes work without Spark."""
     from halfway.live.doctor.finding import note, ok
 
     version = _version("pyspark")

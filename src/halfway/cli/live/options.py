@@ -92,7 +92,8 @@ TopicFilter = Annotated[
 ]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The payload; - reads lines of stdin.")]
 Repeats = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Repetitions; {{count}} is the number.")
+    int,
+    typer.Option(metavar="N", min=1, help="Publish N times; {{count}} in TEXT becomes 1, 2, … N."),
 ]
 MostEvents = Annotated[
     int | None, typer.Option("--count", metavar="N", min=1, help="Stop after N events.")

@@ -10,7 +10,8 @@ from halfway.cli.terminal.screen import console, warn
 
 @contextmanager
 def accounted(file: Path | None, quiet: bool) -> Iterator[Path | None]:
-    """Return the folder for Spark's event log during the block; None: no account is asked for.
+    """Return the folder for Spark's event log during the block, or None if the user asked for no
+    account.
 
     At the end of the block, write the account to the file, and print it unless `quiet`.
     """

@@ -236,7 +236,9 @@ def _verdict(
 def _need_result(
     need: Need, against: PValues, mean: MeanInterval, met: float, failed: float
 ) -> NeedResult:
-    """Return a decision's result for one need; met, failed: the levels of its two p-values."""
+    """Return a decision's result for one need. met, failed: the levels of the two p-values of this
+    need.
+    """
     verdict: NeedVerdict = "open"
     if against.failing <= met:
         verdict = "meets"

@@ -13,7 +13,7 @@ ValueOf = Callable[[Outcome], float]
 def reader(
     part: Callable[[Outcome], OutcomePart | None],
 ) -> Callable[[Callable[[OutcomePart], float]], ValueOf]:
-    """Return a function that makes metrics of a part of the outcome from functions of the part.
+    """Return a function that turns a function of an outcome's part into a metric.
 
     A run whose outcome lacks the part has the value nan.
     """

@@ -61,7 +61,7 @@ class MeanInterval(msgspec.Struct, frozen=True):
 
     @property
     def margin(self) -> float:
-        """The longer side of a result's interval, or nan without one."""
+        """The longer side of a result's interval, or nan without an interval."""
         return max(self.high - self.value, self.value - self.low)
 
     @property
@@ -151,7 +151,9 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class NeedResult(msgspec.Struct, frozen=True):
-    """The result of one system for one need, with its one-sided confidence in meeting it."""
+    """The result of one system for one need, with the one-sided confidence that the system meets
+    this need.
+    """
 
     metric: str
     value: MeanInterval
@@ -225,7 +227,9 @@ class Results(msgspec.Struct, frozen=True, dict=True):
         return dict(zip(STUDY, (self.study, self.title), strict=True))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield the results as rows, one a cell: `STUDY`, swept fields, `COLUMNS`; nan: missing."""
+        """Yield the results as rows, one for each cell: `STUDY`, swept fields, `COLUMNS`. A missing
+        value is nan.
+        """
         units = {metric.name: metric.unit for metric in self.metrics}
         study = self.study_columns()
         for cell in self.cells:

@@ -71,7 +71,7 @@ def cells_of(
     point: int, metric: Metric, values: Mapping[str, Floats], baseline: str,
     shares: Mapping[str, Floats] | None = None,
 ) -> list[ResultCell]:  # fmt: skip
-    """Return the statistics of one metric at a point; values: system -> [replicates], nan for a run
+    """Return the statistics of one metric at a point. values: system -> [replicates], nan for a run
     without value.
 
     Differences are taken network by network, where both systems have a value. shares: see
@@ -170,8 +170,8 @@ def curves_of_runs(runs: Sequence[FinishedRun]) -> Iterator[Curve]:
 
 
 def curve(quantiles: Sequence[Floats]) -> tuple[float, ...]:
-    """Return a latency curve of a comparison's runs: [101] quantiles averaged over networks; ():
-    nothing was delivered.
+    """Return a latency curve of a comparison's runs: [101] quantiles averaged over networks, or ()
+    if nothing was delivered.
     """
     known = [one for one in quantiles if len(one)]
     return tuple(np.mean(known, axis=0).tolist()) if known else ()

@@ -109,7 +109,8 @@ def _tree_changes(
 
 
 def _parents(state: Any, field: str) -> npt.NDArray[np.int32]:
-    """Return the parent of each row in a replay's tree [n]; below 0: no parent.
+    """Return the parent of each row in a replay's tree [n], or a negative number for a row without
+    a parent.
 
     If the field has a place for each broker instead of each row, the state's `broker_index` [n] has
     each row's place, -1 for a node that is not a broker.

@@ -21,7 +21,7 @@ def chosen_by_type(
     """Make compiled calls of `function` dispatch by type: a table has the function for the
     argument's class.
 
-    place: of the argument, a NamedTuple or a lent one. table: class -> compiled function; it may
+    place: of the argument, a NamedTuple or a lent tuple. table: class -> compiled function; it may
     grow later. A class that the table lacks is an error of typing.
     """
 

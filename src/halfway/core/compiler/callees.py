@@ -38,7 +38,7 @@ class IRLibrary(JITCodeLibrary):
         self._as_lowered: Any = None  # the IR of this library alone
 
     def add_linking_library(self, library: Any) -> None:
-        """Register a library to link with this one; an `IRLibrary` stays IR."""
+        """Register a library to link with this library; an `IRLibrary` stays IR."""
         if not isinstance(library, IRLibrary):
             library._ensure_finalized()
         self._linking_libraries.append(library)
@@ -51,7 +51,7 @@ class IRLibrary(JITCodeLibrary):
         return self._as_lowered
 
     def finalize(self) -> None:
-        """Link all IR below this library, optimise it and make it machine code."""
+        """Link all IR below this library, optimise the IR, and compile it to machine code."""
         self._codegen._check_llvm_bugs()
         self._raise_if_finalized()
         # Callers first: the linker drops a function that no one has asked for yet.
@@ -144,7 +144,7 @@ class KernelDispatcher(CPUDispatcher):
         self._callees: dict[tuple[Any, ...], Any] = {}  # argument types -> compiler's result
 
     def compile(self, sig: Any) -> Any:
-        """Compile for argument types: to IR if another compilation needs it, else to a kernel."""
+        """Compile for argument types: to IR for another compilation, else to a kernel."""
         if not global_compiler_lock.is_locked():
             with self._cache.alone(sig, self.targetctx):
                 return super().compile(sig)

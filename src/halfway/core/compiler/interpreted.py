@@ -1,4 +1,4 @@
-"""Interpreted twins: the Python functions behind compiled ones, as ordinary functions.
+"""Interpreted twins: the Python functions behind compiled functions, as ordinary functions.
 
 A node on a machine that has never compiled a protocol begins at once with the interpreted twin of
 its handler, on the same arrays, and gives the same bytes. The twin of a function is the same code

@@ -30,7 +30,7 @@ def extend(module: str, by: str) -> None:
 
 
 def digest_of(modules: Iterable[str]) -> str:
-    """Return a hex digest of the sources of all modules in the reach of the given modules."""
+    """Return a hex digest of the source of each module that the given modules reach."""
     digest = hashlib.sha256()
     for name in sorted(reachable(modules)):
         digest.update(f"{name} {_source_of(name)[0]}\n".encode())
@@ -38,7 +38,7 @@ def digest_of(modules: Iterable[str]) -> str:
 
 
 def size_of(modules: Iterable[str]) -> int:
-    """Return the bytes of source in the reach of the given modules, a measure of compile time."""
+    """Return the bytes of source that the given modules reach, a measure of compile time."""
     files = (_file_of(name) for name in reachable(modules))
     return sum(file.stat().st_size for file in files if file is not None)
 

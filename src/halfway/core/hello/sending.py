@@ -1,4 +1,4 @@
-"""Sent hellos: when a node sends the next one, and which neighbours it lists."""
+"""Sent hellos: when a node sends the next hello, and which neighbours a hello lists."""
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def next_heard(state, i, lowest):
 
 @inlined
 def send_record(state, rules, neighbourhood, i, lowest, out):
-    """Send one record of a hello from row i; it lists the heard nodes from a given id on.
+    """Send one record of a hello from row i. The record lists the heard nodes from a given id on.
 
     Return the least id of the next record, or NONE if this one was the last.
     """

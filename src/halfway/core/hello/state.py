@@ -27,7 +27,7 @@ class HelloRules(NamedTuple):
 
 
 class Hellos(NamedTuple):
-    """The state that nodes keep for hellos, one row for each node."""
+    """The hello state of nodes, one row for each node."""
 
     node_id: npt.NDArray[np.int32]  # [rows]
     random_state: npt.NDArray[np.uint64]  # [rows]
@@ -40,7 +40,7 @@ class Hellos(NamedTuple):
 
 
 def hellos(node_ids: npt.NDArray[np.int32], limit: int, seed: int) -> Hellos:
-    """Return the initial state for hellos: nodes have neither sent nor received one.
+    """Return the initial state for hellos: nodes have neither sent nor received a hello.
 
     limit: senders that a node has room for.
     """

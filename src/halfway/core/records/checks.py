@@ -46,7 +46,8 @@ _BLANK = dict.fromkeys(("flags", "sequence", "epoch", "args", "reals"), 0.0)
 
 
 class RecordChecks(NamedTuple):
-    """The checks of a system's records, one table row for each kind; no rows: nothing is checked.
+    """The checks of a system's records, one table row for each kind. A table without rows checks
+    nothing.
 
     A column that a kind does not declare accepts only its blank value. A column whose lowest value
     is -inf accepts every number, and NaN.

@@ -1,4 +1,4 @@
-"""Network namespaces without names; they exist as long as a process holds them open.
+"""Network namespaces without names. A namespace exists as long as a process holds it open.
 
 So nothing is left over after an interrupt or a SIGKILL, and no mount is needed: `unshare -rn` is
 enough for a user who is not root. A thread enters a namespace, opens a socket there, and comes

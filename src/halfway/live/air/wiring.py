@@ -69,7 +69,7 @@ def node_lines(node: int, n: int) -> Iterator[str]:
 
 
 def relay_rules(n: int, delayed: bool, duplicates: float) -> Iterator[str]:
-    """Yield the `nft` lines by which the relay passes frames on, some of them twice."""
+    """Yield the `nft` lines by which the relay forwards frames, some of them twice."""
     yield "add table netdev relay"
     for k in range(n):
         hook = "{ type filter hook ingress device %s priority 0; }"

@@ -1,4 +1,4 @@
-"""The control server: it passes requests of local commands to the nodes of its process.
+"""The control server, which passes requests of local commands to the nodes of its process.
 
 Every connection has a bounded queue. A subscriber that does not read loses its own events only, and
 they are counted.

@@ -61,8 +61,8 @@ def new_body(
     topic: str, payload: bytes, level: Level, retain: bool, expiry_s: float, properties: bytes,
     now: float, most: int,
 ) -> EventBody:  # fmt: skip
-    """Return the body of an event that an application publishes now; most: the limit of bytes with
-    its topic.
+    """Return the body of an event that an application publishes now. most: the limit of bytes, the
+    topic included.
 
     Raises Refusal.
     """

@@ -68,7 +68,7 @@ class TopicTable:
         self._pins[hash64] = self._pins.get(hash64, 0) + 1
 
     def unpin(self, hash64: int) -> bool:
-        """Undo one `pin` of a topic's number; return True if it was the last."""
+        """Undo one `pin` of a topic's number; return True if this pin was the last one."""
         left = self._pins.get(hash64, 1) - 1
         if left:
             self._pins[hash64] = left

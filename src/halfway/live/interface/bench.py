@@ -71,8 +71,8 @@ class BenchPhase(NamedTuple):
 async def bench(
     settings: BenchSettings, announce: Callable[[str], None]
 ) -> AsyncIterator[BenchPhase]:  # fmt: skip
-    """Yield the measures of each phase of the benchmark of live nodes. announce: takes a text for a
-    person.
+    """Run the benchmark of live nodes and yield what each phase measured. announce: takes a text
+    for a person.
 
     Raises Problem if the nodes do not find each other.
     """

@@ -30,7 +30,8 @@ _WITHOUT_JOURNAL = (Level.BEST_EFFORT, Level.HOP, Level.HOP)
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """The settings of a service beside its nodes: addresses as "[HOST:]PORT"; "" turns a part off.
+    """The settings of a service beside its nodes: addresses as "[HOST:]PORT", or "" for a part that
+    is not started.
 
     mqtt, mqtt_tls: doors of the first node for clients of MQTT, plain and with TLS.
     mqtt_certificate, mqtt_key: PEM files of the door with TLS. mqtt_users: a file of users.

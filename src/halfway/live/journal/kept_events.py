@@ -131,7 +131,9 @@ class KeptEvents:
         return len(void)
 
     def heartbeats(self) -> list[Heartbeat]:
-        """Return a heartbeat of each own stream of kept events; first > last: no event is left."""
+        """Return a heartbeat of each own stream of kept events. A stream with first > last has no
+        event left.
+        """
         first: dict[int, int] = {}
         for topic, number in self._kept:
             first[topic] = min(number, first.get(topic, number))

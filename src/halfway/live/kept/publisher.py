@@ -1,5 +1,5 @@
-"""The publisher of kept events: it writes them to disk, then publishes them until all readers have
-them.
+"""The publisher of kept events, which writes events to disk and publishes each event until all
+readers have it.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""The reader of kept events: in order, once; it acknowledges events on disk and requests missing
-ones.
+"""The reader of kept events: it delivers events in order and once, acknowledges events on disk, and
+requests missing events.
 """
 
 import asyncio

@@ -71,7 +71,7 @@ class NetworkFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def write_new(path: Path, content: str | bytes, *, secret: bool) -> None:
-    """Write a new key file; secret: from the beginning, only its owner may read it.
+    """Write a new key file. secret: only the owner of the file may read it, from the beginning.
 
     Raises Problem if the file exists or cannot be written.
     """

@@ -100,8 +100,8 @@ class Handshakes:
         self._pending: deque[tuple[Address, bytes]] = deque(maxlen=MOST_PENDING)
 
     def beacon(self, *, renew: bool = False) -> bytes:
-        """Return the beacon for handshakes, which announces this node; renew: ask for new sessions
-        too.
+        """Return the beacon for handshakes, which announces this node. renew: whether to ask for
+        new sessions too.
         """
         return self._packed(Beacon(self.node_id, self.boot, renew))
 

@@ -46,7 +46,7 @@ class Identity:
 
     @classmethod
     def new(cls, random: Random) -> "Identity":
-        """Create an identity; random: the source of its 64 bytes."""
+        """Create an identity. random: the source of its 64 bytes."""
         return cls(
             Ed25519PrivateKey.from_private_bytes(random(KEY_BYTES)),
             X25519PrivateKey.from_private_bytes(random(KEY_BYTES)),

@@ -85,8 +85,8 @@ class KeyedSecurity:
         return self._handshakes.taken_pending()
 
     def tick(self, now: float) -> float:
-        """Repeat handshakes, renew and end sessions of keyed security; return when to call again
-        (inf: no need).
+        """Repeat handshakes, renew and end sessions of keyed security. Return when to call again,
+        or inf if no call is needed.
         """
         next_at = self._handshakes.tick(now)
         for session in list(self._by_number.values()):

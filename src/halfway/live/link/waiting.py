@@ -22,7 +22,7 @@ class WaitingFrames:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many frames wait that they should be sent."""
+        """Whether the waiting frames have reached the limit at which the node sends at once."""
         return self._bytes >= MOST_WAITING_BYTES
 
     def add(self, peer: int, whole: bytes) -> None:

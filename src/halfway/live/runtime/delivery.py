@@ -141,9 +141,7 @@ class RetainedSpread:
             self._links.send(peer, _retained_frame(version, body, now))
 
     def _keep(self, version: Version, body: EventBody, but: int) -> None:
-        """Keep a retained value of the network, and pass it on to the other neighbours if it is
-        new.
-        """
+        """Keep a retained value of the network. Forward a new value to the other neighbours."""
         refused, is_new = self._table.refused, self._table.put(version, body)
         self._drops.count(Drop.RETAINED_FULL, self._table.refused - refused)
         if is_new:

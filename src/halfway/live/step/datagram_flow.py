@@ -67,7 +67,7 @@ def event_places(kinds: Kinds) -> dict[int, EventPlaces]:
 
 
 class Flow:
-    """The tables of one node's datagram kernel, with the methods that fill and empty them.
+    """The tables of one node's datagram kernel, with the methods that fill and empty these tables.
 
     The kernel uses them once the node runs machine code. room: bytes of frames that share a
     datagram. topic_used: [topics + 1] see `TopicTable.used`.
@@ -157,15 +157,15 @@ class Flow:
             self.tables.key[slot] = _FREE
 
     def has_body(self, slot: int, peer: int) -> bool:
-        """Return whether a neighbour has a body by the flow of datagrams, or False for one without
-        a slot.
+        """Return whether a neighbour has a body by the flow of datagrams, or False for a neighbour
+        without a slot.
         """
         place = self.place_of.get(peer)
         return slot >= 0 and place is not None and bool(self._holders[slot] >> place & 1)
 
     def note_holder(self, slot: int, peer: int) -> None:
-        """Note in the flow of datagrams that a neighbour has a body; no effect for one without a
-        slot.
+        """Note in the flow of datagrams that a neighbour has a body; no effect for a neighbour
+        without a slot.
         """
         place = self.place_of.get(peer)
         if slot >= 0 and place is not None:
@@ -198,8 +198,8 @@ class Flow:
 
 
 def quiet(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    """Return an interpreted kernel for the flow of datagrams with its first arguments, where
-    unsigned integers wrap around without a warning.
+    """Return a function that calls an interpreted kernel of the flow of datagrams with the
+    arguments `given` first, and ignores integer overflow.
     """
 
     def call(*arguments: Any) -> Any:

@@ -13,6 +13,7 @@ _ARGS, _REALS = MESSAGE["args"].shape[0], MESSAGE["reals"].shape[0]
 _COMMAND = struct.Struct(
     f"<8xB3xiiiiii12x{4 * COMMAND_ARG}xi{4 * (_ARGS - COMMAND_ARG - 1) + 8 * _REALS}x"
 )
+assert _HEADER.size == MESSAGE.itemsize - MESSAGE["args"].itemsize - MESSAGE["reals"].itemsize
 assert _COMMAND.size == MESSAGE.itemsize
 
 
@@ -43,7 +44,7 @@ def head_of(record: Any) -> RecordHead:
 def write_command(
     pool: memoryview, slot: int, node_id: int, kind: int, topic: int, arg: int, event: int
 ) -> None:
-    """Write a command of the application of a node into a slot of a pool, given as bytes."""
+    """Write an application's command into a slot of its node's pool. pool: records as bytes."""
     _COMMAND.pack_into(
         pool, slot * _COMMAND.size, kind, node_id, -1, node_id, topic, event, -1, arg
     )  # fmt: skip

@@ -27,7 +27,9 @@ class Timers:
         return self._heap[0][0] if self._heap else float("inf")
 
     def run_next(self, now: float | None = None) -> None:
-        """Call the function of the first timer; now: None for the time of the timer."""
+        """Call the function of the first timer with the time `now`, or with the time of the timer
+        if None.
+        """
         at, _, call, argument = heapq.heappop(self._heap)
         call(at if now is None else now, argument)
 

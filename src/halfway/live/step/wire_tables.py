@@ -18,7 +18,7 @@ from halfway.core.records.wire import HEADER_BYTES, fill_of, wire_parts
 
 TOPICS = "topics"  # the limit of a range of topics
 MOST_TOPICS = 15  # of one record: a header field and two arrays have no more places
-_REALS = 80  # where the doubles of a record begin
+_REALS = MESSAGE.itemsize - MESSAGE["reals"].itemsize  # where the doubles of a record begin
 MOST_BYTES = 1 + 8 * MOST_TOPICS + MESSAGE.itemsize + 16  # of a RECORD frame
 _WORD_BYTES = 8
 _INTEGER, _WHOLE_REAL, _DOUBLE = 0, 1, 2  # sorts of parts
@@ -109,7 +109,7 @@ def signed(word, size):
 
 @inlined
 def _word_at(wire, p, record, row, e):
-    """Return the word of entry e of part p of a record; `row` are the bytes of the record."""
+    """Return the word of entry e in a record's part p; `row` are the bytes of the record."""
     if wire.sort[p] == _WHOLE_REAL:
         return np.uint64(np.int64(record.reals[(wire.offset[p] - _REALS) // 8 + e]))
     return taken(row, wire.offset[p] + e * wire.stride[p], wire.stride[p])

@@ -85,7 +85,7 @@ def _row_of(rows: list[str], papers: set[str], paper: str, figure: str, scale: s
 
 
 def _table(lines: list[str]) -> list[str]:
-    """Return the rows of the table of results of a page."""
+    """Return the rows of a page's table of results."""
     if MADE_HEAD not in lines:
         return []
     begin = lines.index(MADE_HEAD) + 2

@@ -36,7 +36,7 @@ _MOST_READINGS = 3  # of one claim in one figure that have lines of their own
 
 
 class StudyVerdicts(NamedTuple):
-    """The results of one `halfway reproduce`: its verdicts, and how they were made."""
+    """The results of one `halfway reproduce`: its verdicts, and how the runs were made."""
 
     title: str  # figures and scale
     command: str

@@ -1,5 +1,4 @@
-"""Judge of paper 1's growth study: how steps, path, state and messages grow with the number of
-nodes, at a fixed mean degree."""
+"""Judge of paper 1's growth study: the growth of each cost with the number of nodes."""
 
 import math
 from collections.abc import Iterator

@@ -81,7 +81,7 @@ def meeting_point(n: int, system: str, k: int, interpretation: str) -> Point:
 
 
 def step_point(n: int, system: str) -> Point:
-    """Return the experiment point of the length of the steps of paper 1's walks on n nodes."""
+    """Return the experiment point for the step lengths of paper 1's walks on n nodes."""
     parameters: dict[str, Scalar] = {"n": n, "radius": RADIUS, "system": system, "pairs": 20}
     return Point(STEP_LENGTHS, parameters, NETWORK, 20.0)
 

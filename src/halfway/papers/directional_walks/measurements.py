@@ -46,7 +46,7 @@ def meetings(run: Run) -> Observations:
 
 
 def step_lengths(run: Run) -> Observations:
-    """[drw §4.1] Measure the length of the steps of pairs of walks; a unit is a pair.
+    """[drw §4.1] Measure the step lengths of pairs of walks; a unit is a pair.
 
     length / radius: the mean distance of a step of both walks until they meet, in radii.
     """

@@ -14,7 +14,8 @@ def reach(grid: float, brokers: float) -> float:
 
 
 def exact_mean(destinations: int, copies: int, rate: float = 1.0) -> float:
-    """Return DRIP's exact mean of the largest of l minima of m exponentials: H_l / (m rate).
+    """Return DRIP's exact mean delay, H_l / (m rate): l minima are drawn, each among m
+    exponentials, and the largest counts.
 
     It follows from equation (1): the largest of l independent exponentials of rate r has the mean
     (1 + 1/2 + … + 1/l) / r [e.g. Feller, An Introduction to Probability Theory 2, §I.6].

@@ -84,7 +84,7 @@ def simulation(run: Run, system: str, copies: int) -> Simulation:
 
 
 def _options(run: Run, system: str, copies: int) -> dict[str, Any]:
-    """Return the options of DRIP for a run of one of the paper's systems."""
+    """Return DRIP's options for a run by a system of the paper."""
     limits = {LIMITS[name]: run.parameters[name] for name in LIMITS if name in run.parameters}
     return {
         "brokers": run["k"], "nearest": run["l"], "copies": copies,
@@ -104,8 +104,8 @@ def _of_the_most_capable(ability: Floats, k: int) -> Floats:
 
 
 def broking(run: Run) -> Observations:
-    """[drip §VI-B] Measure one network under DRIP or another system; a unit is an actual or
-    expected delivery.
+    """[drip §VI-B] Measure one network under DRIP or another system. A unit of the observations is
+    a delivery, actual or expected.
 
     delay: seconds of each delivery. waited: the same, 60 s for those that were later or lost.
     coverage: share of brokers with a copy when a subscriber got the event. union: with one ever.
@@ -161,7 +161,9 @@ def delivered(made: Simulation) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 
 
 def copied_at(made: Simulation) -> Floats:
-    """Return [n, events]: when a copy of each event of a DRIP run came to each node; inf: never."""
+    """Return [n, events]: when a copy of each event of a DRIP run came to each node, or inf if none
+    came.
+    """
     published = made.demand.begun_again().take(np.inf, WINDOW)
     known = codes(published.row, own_numbers(published.row))
     order, slots = np.argsort(known), made.instance.state.events

@@ -42,8 +42,9 @@ def _unpublished(
     figure: str, cell: dict[str, Scalar], metric: str, seen: Summary, interpretation: str,
     estimate: tuple[float, float, float] | None = None,
 ) -> Verdict:  # fmt: skip
-    """Return a verdict row beyond GeoRendezvous's Figure 3, without a published value; estimate:
-    the mean of `seen` unless given."""
+    """Return a verdict row beyond GeoRendezvous's Figure 3, without a published value. estimate:
+    the mean of `seen` unless given.
+    """
     return Verdict(
         "georendezvous", figure, cell, metric, None,
         *(estimate or (seen.mean, seen.mean_low, seen.mean_high)), seen.networks, interpretation,

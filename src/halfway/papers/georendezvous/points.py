@@ -1,4 +1,6 @@
-"""The points of paper 3: one function for each measurement, with what determines its result."""
+"""The points of paper 3: one function for each measurement, with the parameters that determine its
+result.
+"""
 
 from halfway.pipeline.plan.run import Point, Scalar
 

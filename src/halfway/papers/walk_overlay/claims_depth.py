@@ -107,8 +107,8 @@ def _impacts(found: Summaries) -> Iterator[Verdict]:
 
 
 def _impact(found: Summaries, system: str, count: int) -> Floats:
-    """Return [1 + resamples]: how much more of the variance of active nodes depth explains than
-    density.
+    """Return [1 + resamples]: the share of the variance of active nodes that depth explains, minus
+    the share that density explains.
     """
     names = ("active", "depth", "active squared", "depth squared", "active x depth")
     # [sizes, 1 + resamples] of each name

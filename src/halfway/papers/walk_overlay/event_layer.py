@@ -1,4 +1,4 @@
-"""The measurement of paper 2's event layer: subscriptions on one overlay, and events across it."""
+"""The measurement of paper 2's event layer: subscriptions and events on one overlay."""
 
 import numpy as np
 import numpy.typing as npt

@@ -66,7 +66,7 @@ def _point(measure: str, cost_ms: float, n: int, **parameters: Scalar) -> Point:
 
 
 def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -> Point:
-    """Return the point of paper 2's overlays of a number of initiators on a network of n nodes."""
+    """Return paper 2's point for overlays with `initiators` initiators on a network of n nodes."""
     return _point(
         "measurements:overlays", 4.0 + 0.004 * n, n, system=system, initiators=initiators,
         sets=claims_path.SETS, marking=marking,
@@ -76,7 +76,7 @@ def overlay_point(n: int, system: str, initiators: int, marking: str = "left") -
 def recipe_point(
     n: int, system: str, alpha: float = 1.0, beta: float = 0.0, branches: int = 1
 ) -> Point:
-    """Return the point of paper 2's pairs of walks that follow one form of cost (2)."""
+    """Return paper 2's point for pairs of walks under one form of cost (2)."""
     return _point(
         "measurements:recipes", 10.0, n, system=system, alpha=alpha, beta=beta, branches=branches,
         sets=claims_path.SETS, alone=30,

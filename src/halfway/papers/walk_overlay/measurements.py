@@ -38,7 +38,7 @@ def initiator_sets(n: int, count: int, sets: int, seed: int) -> npt.NDArray[np.i
 
 
 def overlays(run: Run) -> Observations:
-    """Measure the overlays of several sets of initiators on one network [dwo §VI], a unit for each
+    """Measure overlays on one network for several sets of initiators [dwo §VI]; a unit is such a
     set.
 
     active: nodes of all walks. needed: those left without dead ends. depth: equation (5).
@@ -73,7 +73,7 @@ def overlays(run: Run) -> Observations:
 
 
 def recipes(run: Run) -> Observations:
-    """Measure pairs of walks of a recipe [dwo (2)], and the reach of a lone one; a unit is a pair.
+    """Measure pairs of walks of a recipe [dwo (2)], and the reach of a lone walk; a unit is a pair.
 
     steps: of both walks until they meet. path: hops between the initiators through the meeting.
     active: nodes of both walks. reach: the largest distance between the nodes of a lone walk of

@@ -265,7 +265,8 @@ def _resampled(value: Floats, network: Counts, planned: int) -> tuple[Floats, Fl
 
 
 def _medians(unique: Floats, counts: Floats, sizes: Floats) -> Floats:
-    """Return [rows]: an estimate's medians of bootstrap resamples; nan: a resample without values.
+    """Return [rows]: an estimate's medians of bootstrap resamples, nan for a resample without
+    values.
 
     counts [rows, values]: how often a resample has each of the `unique` values.
     """

@@ -32,7 +32,7 @@ from halfway.pipeline.spark.cluster_process import (
 from halfway.pipeline.spark.java import spark_home
 from halfway.problem import Problem
 
-MASTER_PORT, CONNECT_PORT = 7077, 15002
+MASTER_PORT = 7077
 ProcessRole = Literal["master", "worker", "connect"]
 _STATE = "cluster.json"
 _START_S, _STOP_S = 300.0, 10.0  # a busy machine needs minutes for a JVM

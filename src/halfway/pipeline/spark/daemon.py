@@ -1,4 +1,5 @@
-"""The daemon that Spark forks workers from; it imports and compiles everything before a fork.
+"""The daemon that Spark forks workers from. The daemon imports and compiles everything before a
+fork.
 
 Run by Spark as `python -m halfway.pipeline.spark.daemon`. A worker forked from it costs 8 ms
 instead of 30, and no worker compiles or loads a kernel that the warm-up rows use.

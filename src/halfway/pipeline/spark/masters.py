@@ -1,4 +1,6 @@
-"""Spark masters: their forms, and how many tasks they run on this machine. Imports no Spark."""
+"""Spark masters: their forms, and the number of tasks that a master runs on this machine. Imports
+no Spark.
+"""
 
 import os
 import re

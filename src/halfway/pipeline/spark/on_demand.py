@@ -1,4 +1,4 @@
-"""A Spark session that opens when it is first needed. Imports Spark only then."""
+"""A Spark session that opens when a command first needs Spark. Imports Spark only then."""
 
 import contextlib
 import os

@@ -44,7 +44,9 @@ def store_errors(url: str, verb: str) -> Iterator[None]:
 
 
 class Lease:
-    """The lease of one writer on a folder: an object in `writers/`, renewed while it is held."""
+    """The lease of one writer on a folder: an object in `writers/`, which the writer renews while
+    it holds the lease.
+    """
 
     def __init__(self, url: str, remote: fs.FileSystem, root: str) -> None:
         self.url, self._remote = url, remote

@@ -114,8 +114,8 @@ def lines_digest(keys: Texts, statuses: Texts, digests: Texts) -> str:
 
 
 def timestamp(seconds: float | None = None) -> str:
-    """Return a manifest's time in UTC, as ISO 8601 in whole seconds; seconds: since 1970 (None:
-    now).
+    """Return a manifest's time in UTC, as ISO 8601 in whole seconds. seconds: the time since 1970,
+    or None for now.
     """
     when = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

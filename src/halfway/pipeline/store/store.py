@@ -169,15 +169,11 @@ class Store:
         return table.take(chosen(table["key"], table["status"])).select(list(columns) or wanted)
 
     def finished_keys(self, *, errors: bool = True) -> set[str]:
-        """Return the keys of the result folder's finished runs; `errors`: with those that
-        failed.
-        """
+        """Return the keys of the result folder's finished runs, with failed runs if `errors`."""
         return set(self._finished(errors).to_pylist())
 
     def has(self, keys: pa.ChunkedArray, *, errors: bool = True) -> pa.ChunkedArray:
-        """Return [keys]: whether the result folder has each run; `errors`: count failed
-        runs too.
-        """
+        """Return [keys]: whether the result folder has a run. Failed runs count if `errors`."""
         return pc.is_in(keys, value_set=self._finished(errors))
 
     def _finished(self, errors: bool) -> pa.ChunkedArray:

@@ -7,10 +7,9 @@ import numpy.typing as npt
 
 from halfway.core.compiled import apart, inlined
 from halfway.core.missing import NONE
-from halfway.core.outbox import emit
 from halfway.core.prng import random_states
 from halfway.protocols import application
-from halfway.protocols.anti_entropy.messages import EVENT, NO_PUBLISHER, SPAN
+from halfway.protocols.anti_entropy.messages import NO_PUBLISHER, SPAN
 from halfway.protocols.event_window import WINDOW, EventWindows, empty_windows, has
 
 
@@ -87,30 +86,6 @@ def held_bits(state, i, place):
     """Return bits for an anti-entropy digest: which events of a publisher row i holds."""
     mask = (np.uint64(1) << np.uint64(SPAN)) - np.uint64(1)
     return np.float64(np.int64(state.held.of[i, place].bits & mask))
-
-
-@apart
-def send_event(state, i, place, event, towards, out):
-    """Send an event from row i's anti-entropy database to a neighbour."""
-    o = emit(out, EVENT, 0.0, towards)
-    o.topic = state.topic[i, place, event & (WINDOW - 1)]
-    o.event = event
-    o.publisher = state.held.of[i, place].publisher
-    o.epoch = state.held.of[i, place].epoch
-
-
-@apart
-def push_lacking(state, i, place, bits, newest, most, towards, out):
-    """Send a publisher's anti-entropy events that the bits of a neighbour lack, up to a limit;
-    return how many.
-    """
-    sent = 0
-    for event in range(first_held(state, i, place), np.int64(state.held.of[i, place].newest) + 1):
-        lacks = not has_bit(bits, newest - event)
-        if lacks and sent < most and holds(state, i, place, event):
-            send_event(state, i, place, event, towards, out)
-            sent += 1
-    return sent
 
 
 @apart

@@ -38,8 +38,6 @@ from halfway.protocols.anti_entropy.database import (
     holds,
     lacking_bits,
     next_publisher,
-    push_lacking,
-    send_event,
 )
 from halfway.protocols.event_window import (
     WINDOW,
@@ -94,6 +92,30 @@ def accept(state, i, message, out):
     if record_if_new(state.held, i, message):
         state.topic[i, place, message.event & (WINDOW - 1)] = message.topic
         application.notify_application(state, i, message, out)
+
+
+@apart
+def send_event(state, i, place, event, towards, out):
+    """Send an event from row i's anti-entropy database to a neighbour."""
+    o = emit(out, messages.EVENT, 0.0, towards)
+    o.topic = state.topic[i, place, event & (WINDOW - 1)]
+    o.event = event
+    o.publisher = state.held.of[i, place].publisher
+    o.epoch = state.held.of[i, place].epoch
+
+
+@apart
+def push_lacking(state, i, place, bits, newest, most, towards, out):
+    """Send a publisher's anti-entropy events that the bits of a neighbour lack, up to a limit;
+    return how many.
+    """
+    sent = 0
+    for event in range(first_held(state, i, place), np.int64(state.held.of[i, place].newest) + 1):
+        lacks = not has_bit(bits, newest - event)
+        if lacks and sent < most and holds(state, i, place, event):
+            send_event(state, i, place, event, towards, out)
+            sent += 1
+    return sent
 
 
 @inlined

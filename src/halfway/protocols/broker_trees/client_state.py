@@ -95,8 +95,8 @@ def remember(clients, c, f, name, client):
 
 @apart
 def forget(clients, c, f, client):
-    """Remove a client's subscription to filter f from the state of its node; FREE: to all
-    filters.
+    """Remove a client's subscription to filter f from the state of its node, or to all filters if f
+    is FREE.
     """
     for s in range(clients.filter.shape[1]):
         if clients.client[c, s] == client and f in (FREE, clients.filter[c, s]):

@@ -117,8 +117,8 @@ def keep_alive(state, i, c, out):
 
 @apart
 def attach(state, i, c, place, out):
-    """Attach a client's node to a broker at a place in its table of near brokers, and leave the old
-    one.
+    """Attach a client's node to the broker at a place in its table of near brokers, and leave the
+    old broker.
     """
     clients, nearby = state.clients, state.nearby
     if clients.attached[c] == 1:

@@ -135,7 +135,7 @@ def place_of_number(kept, b, number):
 
 @apart
 def receive(state, rules, sender, message, out):
-    """Handle a confirmation, which frees the place of its record, or the timeout of one."""
+    """Handle a confirmation, which frees the place of its record, or the timeout of a record."""
     if message.kind == kinds.CONFIRM:
         place = place_of_number(state.unconfirmed, sender.broker, message.args[NUMBER])
         if place >= 0:

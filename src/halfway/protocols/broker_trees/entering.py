@@ -218,8 +218,8 @@ def notify_children(state, sender, successor, out):
 
 @apart
 def hear_withdrawal(nearby, i, message, out):
-    """Forget a broker that has left and pass its withdrawal on; a node that knows another broker
-    announces that.
+    """Forget a broker that has left, and forward its withdrawal; a node that knows another broker
+    announces that broker.
 
     So the nodes that knew only the broker that left hear of another one at once.
     """

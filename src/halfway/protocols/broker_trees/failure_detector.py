@@ -189,8 +189,8 @@ def check_parent(state, rules, sender, now, out):
 def check_children(state, rules, sender, out):
     """Check the PINGs from a broker's children, which may be silent on one path or on both.
 
-    The broker uses the other path to a child that is silent on one. It adopts the children of a
-    child that is silent on both.
+    The broker uses the other path to a child that is silent on one path. It adopts the children of
+    a child that is silent on both.
     """
     b, children = sender.broker, state.children
     most = rules.missed_pings + 1
@@ -235,8 +235,8 @@ def on_ping(state, sender, message, out):
 
 @apart
 def on_pong(state, sender, message, out):
-    """Handle a parent's PONG of the failure detector: its path works; if the digests differ, send
-    all filters up.
+    """Handle a parent's PONG of the failure detector: the path of the PONG works. If the digests
+    differ, send all filters to the parent.
     """
     b, up, path = sender.broker, message.args[ORIGIN], message.args[PATH] & 1
     if up != state.parent[b]:

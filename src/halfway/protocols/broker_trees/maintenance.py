@@ -1,5 +1,6 @@
-"""The maintenance of a broker in the underlay-aware tree: its refresh, and the dispatch of records
-about replicas, leaves, paths and the tables of subscriptions.
+"""The maintenance of a broker in the underlay-aware tree: its refresh and its other records.
+
+`receive` calls the rule of a record about joins, leaves, failures, replicas, paths or tables.
 """
 
 from halfway.core.compiled import apart

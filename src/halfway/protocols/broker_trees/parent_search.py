@@ -1,4 +1,4 @@
-"""The search for a parent by a broker without one: which brokers it asks, and in what order.
+"""The search for a parent by a broker that has no parent: which brokers it asks, and in what order.
 
 [uas §4.1] "the child node has to join its grand parent or the alternate". A broker that joins the
 tree asks the nearest broker, as Algorithm 1 prints it.
@@ -149,7 +149,7 @@ def follow_leaving(state, rules, sender, message, out):
 
 @apart
 def become_root(state, b, own, now):
-    """Make a broker the root, which keeps asking its predecessor, if it had one."""
+    """Make a broker the root, which keeps asking its predecessor, if it had a predecessor."""
     state.predecessor[b] = max(state.parent[b], NONE)
     state.parent[b] = state.grandparent[b] = state.alternate[b] = NONE
     state.root[b], state.depth[b] = own, 0

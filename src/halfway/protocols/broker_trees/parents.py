@@ -128,7 +128,7 @@ def accept(state, sender, child, r, replaced, out):
 
 @apart
 def is_above(state, b, node_id):
-    """Return whether a broker that asks for a parent is above this one, and would close a cycle."""
+    """Return whether a broker that asks for a parent is above this one: a cycle would close."""
     if state.parent[b] == NONE:
         return False
     near = node_id in (state.parent[b], state.grandparent[b], state.root[b])
@@ -176,7 +176,7 @@ def complete_paths(state, rules, sender, out):
 
 @apart
 def on_accept(state, rules, sender, message, out):
-    """Take the sender as parent, if this broker asked for one or its parent is leaving."""
+    """Take the sender as parent, if this broker asked for a parent or its parent is leaving."""
     b, source, up = sender.broker, message.args[ORIGIN], state.parent[sender.broker]
     # Two roots may have asked each other: the lower id stays root.
     both = up == NONE and sender.own < source and place_in_row(state.children.child, b, source) >= 0
@@ -225,7 +225,7 @@ def count_move(state, b, now):
 
 @apart
 def reset_watch(state, b):
-    """Begin to watch a parent: reset the counts of missed PINGs, and end the search for one."""
+    """Begin to watch a parent: reset the counts of missed PINGs, and end the parent search."""
     state.missed[b, DIRECT] = state.missed[b, SECOND] = 0
     state.dead_since_s[b], state.asked[b] = np.inf, 0
 

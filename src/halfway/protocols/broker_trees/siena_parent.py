@@ -165,8 +165,8 @@ def on_join(state, sender, message, out):
 
 @apart
 def on_holds(state, sender, message, out):
-    """Take the sender as a SIENA broker's parent if it seeks one; correct the filters held
-    there.
+    """Take the sender as a SIENA broker's parent if the broker seeks a parent; correct the filters
+    held there.
     """
     b, source = sender.broker, message.args[ORIGIN]
     if state.parent[b] == SEEKING:

@@ -1,11 +1,11 @@
 """The underlay-aware broker tree of paper 5: two paths to the parent, and fallback parents.
 
-[uas §4.1] a dead direct path is replaced by the second one; after τ the child joins its
-grandparent; a broker dead on both paths is replaced by its parent, which adopts its children.
-We let brokers detect failures by PINGs, and make the root's first child its successor.
-[uas §4, Algorithm 1] a broker that starts joins the nearest broker, and searches for its paths.
-We lead the second path through the alternate broker as through any router, because it only
-forwards there. Filters and events are handled as in `siena`, and each event passes a broker once.
+[uas §4.1] the second path replaces a dead direct path; after τ the child joins its grandparent; a
+broker dead on both paths is replaced by its parent, which adopts its children. We let brokers
+detect failures by PINGs, and make the root's first child its successor. [uas §4, Algorithm 1] a
+broker that starts joins the nearest broker, and searches for its paths. We lead the second path
+through the alternate broker as through any router, because it only forwards there. Filters and
+events are handled as in `siena`, and each event passes a broker once.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Copies of DRIP's events among brokers: which broker gets one, and in what role.
+"""Copies of DRIP's events among brokers: which broker gets a copy, and in what role.
 
 [drip §V-B] "multi-copy-multi-destination": a source spreads an event to m relays, and these carry
 it to the l brokers that are nearest to its subscribers. [drip §V-C] derives the delay from m and l.
@@ -53,7 +53,8 @@ def interest(state, i, topic, broker):
 
 @inlined
 def copies_left(state, i, place, broker):
-    """Return the copies of a DRIP event that its source may still give; 0 for one of its relays.
+    """Return how many relays the source of a DRIP event may still choose, or 0 if a given broker is
+    already a relay.
 
     [drip §V-B] m brokers get the event from its source, so that these are the relays.
     """

@@ -59,7 +59,7 @@ def rank(state, i, node_id, capability):
 def announce_candidate(state, i, node_id, capability, wait, out):
     """Announce a DRIP candidate: [drip §IV-A] every node broadcasts its capability and its id.
 
-    A node repeats only what may still be among the k most capable ones.
+    A node repeats only a candidate that may still be among the k most capable nodes.
     """
     if rank(state, i, node_id, capability):
         o = emit(out, messages.CANDIDATE, wait, EVERYONE)

@@ -170,7 +170,8 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 
 @apart
 def meet(state, rules, neighbourhood, i, broker, number, message, out):
-    """Send another DRIP broker that can be reached what it may not know, by its digest `number`.
+    """Send subscriptions and events to a DRIP broker that can be reached and may lack them. number:
+    the digest of that broker.
 
     [drip §V-B] Brokers exchange subscriptions and copy events when they can communicate.
     """

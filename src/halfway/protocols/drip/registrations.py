@@ -84,7 +84,7 @@ def place_in_register(state, i, message):
 def update(state, i, p, message):
     """Write a REGISTER or SUBSCRIPTION to place p of a DRIP register.
 
-    Return False if the register has this version or a newer one.
+    Return False if the register has this version or a newer version.
     """
     if message.args[messages.VERSION] <= state.register[i, p].version:
         return False
@@ -218,7 +218,7 @@ def bit_of(c):
 @apart
 def contact(state, i, broker, now):
     """Return the place of a broker among the contacts of a DRIP register; a new contact replaces
-    the least recent one.
+    the least recent contact.
     """
     oldest = 0
     for c in range(CONTACTS):

@@ -102,7 +102,7 @@ CONTACT = np.dtype(
 
 
 class DripState(NamedTuple):
-    """The state of a DRIP node; K, L, M: brokers, nearest, copies of the rules.
+    """The state of a DRIP node. K, L and M are `brokers`, `nearest` and `copies` of the rules.
 
     A few arrays of records, because the compiler passes each array to each function separately.
     """

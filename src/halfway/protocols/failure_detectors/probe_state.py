@@ -1,5 +1,5 @@
-"""The member list of SWIM and Lifeguard: status, incarnation, suspicion, and how news
-changes them.
+"""The member list of SWIM and Lifeguard: status, incarnation and suspicion of each member, and how
+news changes the list.
 """
 
 import math
@@ -180,7 +180,9 @@ def _start_suspicion(state, rules, i, known, now, out):
 
 @inlined
 def _confirm(state, rules, i, known, by, now, out):
-    """Note at row i one more source of a suspicion [Lifeguard §IV.B], which makes it news again."""
+    """Note at row i one more source of a suspicion [Lifeguard §IV.B], which makes the suspicion
+    news again.
+    """
     if known.confirmations >= rules.confirmations or by == NONE:
         return
     for k in range(known.confirmations + 1):

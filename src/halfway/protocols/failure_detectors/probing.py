@@ -74,7 +74,7 @@ def send_probe(state, rules, i, kind, towards, target, sequence, out):
 
 @inlined
 def _note_neighbours(state, rules, neighbourhood, i, now, out):
-    """Enter every neighbour of row i into its member list, to probe it."""
+    """Enter every neighbour of row i into the row's member list, to probe this neighbour."""
     for e in range(neighbourhood.first[i], neighbourhood.last[i]):
         member = neighbourhood.who[e]
         learn(state, rules, neighbourhood, i, MemberNews(member, 0, ALIVE, NONE), now, out)
@@ -142,7 +142,7 @@ def _end_probe(state, rules, neighbourhood, i, now, out):
 
 @apart
 def begin_period(state, rules, neighbourhood, i, now, out):
-    """End the last probe of row i, and begin the next one."""
+    """End the last probe of row i, and begin the next probe."""
     _end_probe(state, rules, neighbourhood, i, now, out)
     _note_neighbours(state, rules, neighbourhood, i, now, out)
     own, own_id = state.own[i], state.node_id[i]

@@ -1,4 +1,6 @@
-"""The reports of every failure detector to its application: which member it suspects or trusts."""
+"""The reports of every failure detector to its application: the members that the detector suspects
+or trusts.
+"""
 
 from halfway.core.compiled import inlined
 from halfway.core.kinds import Kinds

@@ -94,7 +94,7 @@ def renew_label(state, rules, i, now):
 
 @apart
 def reset_label(state, i):
-    """Make a node the root of a component of cells of its own, as after its start."""
+    """Make a node the root of its own component of cells, as after its start."""
     state.label.root[i], state.label.sequence[i] = state.node_id[i], state.label.own[i]
 
 

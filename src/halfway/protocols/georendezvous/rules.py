@@ -43,7 +43,7 @@ def rules(
     area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
     **scalars: Any,
 ) -> Rules:
-    """Return the rules of GeoRendezvous for nodes with a radio reach `radius`; scalars: other
+    """Return the rules of GeoRendezvous for nodes with a radio reach `radius`. scalars: the other
     fields of `Rules`.
 
     area: the rectangle that keys hash into: x and y of its corner, width, height.

@@ -1,1 +1,1 @@
-"""Rumor routing: agents leave paths to events, queries walk until they cross one."""
+"""Rumor routing: agents leave paths to events, and queries walk until they cross a path."""

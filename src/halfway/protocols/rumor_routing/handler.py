@@ -1,5 +1,5 @@
 """The handler of rumor routing: agents leave paths to publishers, and queries walk until they cross
-one.
+a path.
 
 After Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks", WSNA, pp. 22-31: a
 node that witnesses an event may send an agent, which walks at random and leaves on every node that

@@ -169,8 +169,8 @@ def grew_for(state, i, place, towards):
 
 @apart
 def send_grown(state, i, epoch, towards, counts_own, out):
-    """Gossip the counters that grew from row i to a next node; counts_own: the node's own counter
-    too.
+    """Gossip the counters that grew from row i to a next node, with the node's own counter if
+    `counts_own`.
     """
     index, count = state.heard.members, 0
     for k in range(index.known[i]):
@@ -202,8 +202,8 @@ def send_all(state, i, epoch, out):
 
 @inlined
 def begin_rounds(state, i, rounds):
-    """Begin rounds of bridging gossip at row i, unless more rounds are left already. The first is
-    at the next tick, the others in the next periods.
+    """Set the rounds of bridging gossip that row i has left to `rounds`, if fewer are left. The
+    first is at the next tick, the others in the next periods.
     """
     if rounds > state.rounds[i]:
         if state.rounds[i] == 0:

@@ -135,7 +135,7 @@ def send_beat(walks, rules, i, beat, source, now, out):
 
 @apart
 def receive_beat(state, rules, i, message, out):
-    """Receive a heartbeat on a path: enter it, and pass it on once."""
+    """Receive a heartbeat on a path: enter a new heartbeat, and forward it once."""
     trails, member = state.walks.trails, message.publisher
     if reliable_hop.acknowledge_if_asked(trails.hops, i, message, out):
         return

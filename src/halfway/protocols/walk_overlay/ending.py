@@ -43,7 +43,9 @@ def leave(state, rules, i, out):
 
 @apart
 def stop_walk(state, rules, i, out):
-    """End the walk of an overlay fragment's root, if it has one, and notify the application."""
+    """End the walk of an overlay fragment's root, if the root has a walk, and notify the
+    application.
+    """
     members = state.members
     if members.search[i] != 0:
         members.search[i] = 0

@@ -2,8 +2,8 @@
 
 The filter of a link covers the subscriptions behind it: the union of a node's own filter and of the
 filters that it received over its other links, recomputed whenever one of these changes. Only the
-chunks that differ are sent, so removing a subscription costs the same as adding one, and a filter
-lacks nothing once its chunks have arrived.
+chunks that differ are sent, so to remove a subscription costs the same as to add a subscription,
+and a filter lacks nothing once its chunks have arrived.
 
 A node buffers the last events and sends them where a filter begins to admit them: to subscribers
 that the overlay had not reached yet, or had lost. It sends none to a neighbour that has it already.
@@ -173,8 +173,8 @@ def buffer_event(state, rules, i, message, published):
 
 @apart
 def is_unattached(state, i):
-    """Return whether subscribers may still be missing here: events wait for them, as there is no
-    overlay.
+    """Return whether subscribers may still be missing here: without an overlay, events wait for
+    subscribers.
 
     A fragment has none while its rank is JOINING, nor has a root that walks and met no other.
     """
@@ -253,7 +253,7 @@ def withheld(state, rules, i, p, now):
 
 @apart
 def receive_chunk(state, rules, i, p, message, out):
-    """Receive a filter's CHUNK from p: send overlay events newly admitted, pass the change on."""
+    """Receive a filter's CHUNK from p: send newly admitted overlay events, forward the change."""
     before = withheld(state, rules, i, p, message.at)
     begin = message.args[messages.FIRST_WORD]
     for word in range(begin, min(begin + messages.CHUNK_WORDS, state.own_filter.shape[1])):

@@ -1,10 +1,10 @@
 """How initiators join or found a walk overlay without a list of them, and how two overlays merge.
 
-A root that hears of no overlay for the founding time founds one. [dwo Alg. 1] leaves open how nodes
-agree on the first walks, so all of this is ours. Two overlays may be founded far from each other,
-and both their walks may stop. So the root of an overlay sends a probe through the network, at
-first at once, then more and more rarely. A root whose fragment id loses against that of the probe
-walks back along its way, and the fragments merge where this walk meets the other overlay.
+A root that hears of no overlay for the founding time founds an overlay. [dwo Alg. 1] leaves open
+how nodes agree on the first walks, so all of this is ours. Two overlays may be founded far from
+each other, and both their walks may stop. So the root of an overlay sends a probe through the
+network, at first at once, then more and more rarely. A root whose fragment id loses against that of
+the probe walks back along its way, and the fragments merge where this walk meets the other overlay.
 """
 
 import numpy as np
@@ -120,7 +120,7 @@ def initiate(state, rules, i, rank, now, out):
 def restart(state, rules, i, now, out):
     """Leave the overlay after a crash: notify the old neighbours. An initiator joins it again.
 
-    It founds no overlay, because it was part of one. Its walk goes on until it finds that.
+    It founds no overlay, because it was part of an overlay. Its walk goes on until it finds that.
     """
     members = state.members
     release_all(state.hops, i)
@@ -161,7 +161,7 @@ def found(state, rules, i, now, out):
 @apart
 def start_probe(state, rules, i, now, out):
     """Send a new probe of the overlay that this root founded, and start the timer of the next
-    one.
+    probe.
     """
     members = state.members
     members.probes[i] += 1
@@ -235,8 +235,8 @@ def is_new_probe(state, rules, i, message):
 
 @apart
 def receive_probe(state, rules, i, message, out):
-    """Receive the PROBE of a founded overlay: pass a new one on. A root follows it back,
-    or answers.
+    """Receive the PROBE of a founded overlay, and forward a new PROBE. A root follows the PROBE
+    back, or answers.
     """
     members = state.members
     if not is_new_probe(state, rules, i, message):

@@ -1,8 +1,8 @@
 """Links and fragments of the walk overlay: which neighbours are linked, and each fragment's id.
 
 A link is made where a walk steps onto a node outside the overlay, and where it meets another
-fragment. A fragment's id floods its links. A node that receives the same id over two links cuts
-the second one, so that the overlay stays a tree however many walks meet at once.
+fragment. A fragment's id floods its links. A node that receives the same id over two links cuts the
+second link, so that the overlay stays a tree however many walks meet at once.
 
 [dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other; we
 add fragments, because walks of a network start at any time.
@@ -65,8 +65,8 @@ def deny_link(to, reason, out):
 
 @apart
 def open_link(state, i, node_id):
-    """Return the place of a fragment's link to a new overlay neighbour, not ready; NO_PLACE: no
-    free place.
+    """Return the place of a fragment's link to a new overlay neighbour, not yet ready, or NO_PLACE
+    if no place is free.
     """
     p = link_of(state, i, node_id)
     if p < 0:
@@ -237,7 +237,7 @@ def send_due_news(state, rules, i, p, out):
 
 @apart
 def send_due(state, rules, i, out):
-    """Send all overlay neighbours what they still lack: a fragment's news, events, chunks."""
+    """Send each overlay neighbour the fragment's news, events and chunks that it lacks."""
     if state.members.due[i] == 0:
         return
     state.members.due[i] = 0

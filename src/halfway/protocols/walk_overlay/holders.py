@@ -13,8 +13,8 @@ from halfway.protocols.walk_overlay.state import link_of
 
 @apart
 def row_of(state, i, node_id):
-    """Return the place of a neighbour in the table of holders of overlay events, else a place for
-    it.
+    """Return a neighbour's place in the table of overlay event holders, or else a place that the
+    neighbour may take.
 
     A neighbour without a link leaves the table first. NO_PLACE if all others have links.
     """

@@ -18,8 +18,8 @@ _LEFT = 3  # records that can wait leave one place in so many to other records
 
 @apart
 def place_for(hops, i, kind, to, chunk):
-    """Return the hop-table place of the overlay hop that a record replaces, else a free one;
-    NO_PLACE: full.
+    """Return the hop-table place of the overlay hop that a record replaces, else a free place, or
+    NO_PLACE if the table is full.
     """
     free = NO_PLACE
     for place in range(hops.record.shape[1]):

@@ -25,7 +25,8 @@ def launch(state, rules, i, after, attempt, now, out):
 
 @apart
 def start_relaunch(state, rules, i, after, now, out):
-    """Start the timer after which a root launches another walk, unless its overlay walk meets one.
+    """Start the timer after which a root launches another walk, unless its overlay walk meets a
+    walk.
 
     Each launch needs one: the timer of the walk before is void.
     """

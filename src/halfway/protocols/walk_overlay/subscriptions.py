@@ -144,8 +144,8 @@ def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
 
 @inlined
 def cell_of(value, level):
-    """Return the cell of an attribute's value at a level; outside [0, 1): one of the outermost
-    cells.
+    """Return the cell of an attribute's value at a level. A value outside [0, 1) is in an outermost
+    cell.
     """
     cells = np.int64(1) << np.int64(level)
     clipped = min(max(value, 0.0), 1.0)

@@ -57,8 +57,8 @@ def is_asking(state, i, branch):
 
 @apart
 def active_head(state, i, message):
-    """Return the trail place of an overlay walk whose head is here, no longer asking; NO_PLACE: it
-    stopped.
+    """Return the trail place of an overlay walk whose head is here and no longer asks, or NO_PLACE
+    if the walk has stopped.
     """
     branch = message.args[messages.BRANCH]
     s = trail_of(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
@@ -220,8 +220,8 @@ def step_back_home(state, rules, i, s, message, out):
 def step_failed(state, i, step, out):
     """Handle an overlay walk's unacknowledged STEP: its head is still here, unless it moved on.
 
-    On its way back the walk ends, and its initiator launches the next one. A head that has returned
-    here meanwhile is not made again: only the acknowledgements were lost.
+    On its way back the walk ends, and its initiator launches the next walk. A head that has
+    returned here meanwhile is not made again: only the acknowledgements were lost.
     """
     branch = step.args[messages.BRANCH]
     s = trail_of(state, i, step.args[messages.INITIATOR], step.args[messages.NUMBER])

@@ -1,1 +1,1 @@
-"""The walk systems of paper 1: directional and pure random walks, and what they share."""
+"""The walk systems of paper 1: directional walks, pure random walks, and their common modules."""

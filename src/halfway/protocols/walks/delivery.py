@@ -92,7 +92,7 @@ def deliver(topic, event, hops, out):
 
 @inlined
 def emit_catch_up(trails, rules, i, topic, event, subscriber, towards, hops, age, out):
-    """Emit a buffered event of the walks for one subscriber to a neighbour."""
+    """Send a neighbour a buffered event of the walks for one subscriber."""
     o = emit(out, CATCH_UP, 0.0, towards)
     o.topic = topic
     o.target = subscriber
@@ -116,8 +116,8 @@ def next_to(trails, rules, i, topic, subscriber, now):
 
 @apart
 def receive_catch_up(trails, rules, i, message, out):
-    """Receive a buffered event of the walks for one subscriber, which delivers it if it was
-    subscribed at the time.
+    """Receive a buffered event of the walks for one subscriber. The subscriber delivers the event
+    if it was subscribed at the time.
     """
     topic, event, hops, now = message.topic, event_id(message), message.hops, message.at
     age = message.reals[AGE]

@@ -1,6 +1,6 @@
 """The launch of a walk, and the trail that it leaves on the nodes.
 
-A later launch of a walk has a higher generation, and its trail replaces the earlier one.
+A later launch of a walk has a higher generation, and its trail replaces the earlier trail.
 """
 
 import math
@@ -118,7 +118,9 @@ def new_launch(trails, i, topic, side, unanswered):
 
 @apart
 def start_timer(trails, rules, i, kind, after, walker, now, out):
-    """Start a timer of a walk's launch just made, unless it is infinite or ends too late."""
+    """Start a timer for the newest launch of a walk, unless `after` is infinite or the timer would
+    end after the run.
+    """
     if after < math.inf and now + after <= rules.until_s:
         o = emit(out, kind, after, trails.node_id[i])
         o.topic = walker.topic

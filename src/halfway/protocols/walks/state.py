@@ -239,7 +239,8 @@ def write_walker(known, status, walker, back, now):
 
 @apart
 def claim_trail(trails, rules, i, topic, side, member, now):
-    """Return a place for a member's trail on row i: its earlier one, a free one, or the oldest.
+    """Return a place for a member's trail on row i: its earlier place, a free place, or the oldest
+    place.
 
     Expired trails give way first, then trails that were only heard. NO_PLACE if only trails of the
     row's own walks are left.
@@ -265,8 +266,8 @@ def claim_trail(trails, rules, i, topic, side, member, now):
 
 @apart
 def claim_path(trails, rules, i, topic, side, member, now):
-    """Return a place for a path from row i to a member: its earlier one, a free one, or an unused
-    one; NO_PLACE without one. Another member's entry is emptied.
+    """Return a place for a path from row i to a member: its earlier place, a free place, or an
+    unused place, or NO_PLACE if all are in use. Another member's entry is emptied.
     """
     found, unused = NO_PLACE, NO_PLACE
     for k in range(trails.paths.shape[2]):

@@ -116,11 +116,11 @@ def plant(trails, rules, i, topic, incarnation, now, out):
 
 @apart
 def take_root(trails, rules, i, message, out):
-    """Take a better root for row i's tree from a ROOT, and pass it on; return whether the parent
-    changed.
+    """Take a better root for row i's tree from a ROOT, and forward the ROOT; return whether the
+    parent changed.
 
-    A lesser root is better, and of the same root a later generation. The sender of a worse one
-    learns the better one.
+    A lesser root is better, and of the same root a later generation. The sender of a worse root
+    learns the better root.
     """
     topic, now, own = message.topic, message.at, trails.node_id[i]
     tree, since = trails.trees[i, topic], now - message.reals[messages.AGE]

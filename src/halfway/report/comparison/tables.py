@@ -76,7 +76,7 @@ def _sweep_table(results: Results, metric: Metric, systems: Sequence[str], capti
 
 
 def framed(first: str, caption: str, heads: str, rows: str, kind: str = "") -> str:
-    """Return a comparison's table in a frame that scrolls if the table is too wide; heads, rows:
+    """Return a comparison's table in a frame that scrolls if the table is too wide. heads, rows:
     HTML.
     """
     return (

@@ -173,7 +173,9 @@ def _draw_ends(axes: Axes, network: Network, place: Doubles, meeting: Meeting) -
 def caption(
     figure: Figure, axes: Axes, title: str, handles: list[Any], columns: int, gap: float = 1.6
 ) -> None:
-    """Write a network picture's title above and legend below; gap: between columns, in ems."""
+    """Write a network picture's title above the picture and its legend below. gap: the space
+    between columns, in ems.
+    """
     figure.text(0.5, 0.968, title, ha="center", va="center", color=_INK, fontsize=12)
     axes.legend(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.005), ncols=columns,

@@ -88,7 +88,7 @@ def _range(row: OptionRow) -> str:
 
 
 def chosen(papers: Mapping[str, Paper], names: Sequence[str] = ()) -> list[tuple[Paper, Figure]]:
-    """Return the listed figures with these names, each once; (): all figures.
+    """Return the listed figures with these names, each once, or all figures for no names.
 
     names: "PAPER/FIGURE" or "PAPER". Raises Problem, with the nearest name, for an unknown name.
     """

@@ -59,7 +59,7 @@ def adapt(queue):
 
 @kernel
 def respread(queue, scale):
-    """Change the bucket width and insert all entries again, except far ones."""
+    """Change the bucket width and insert all entries again, except far entries."""
     tally = queue.tally
     chain = gathered(queue)
     earliest = queue.far.at[0] if queue.far.size[0] > 0 else queue.at[chain]

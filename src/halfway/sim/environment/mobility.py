@@ -115,8 +115,8 @@ def _codes(network: Network) -> npt.NDArray[np.int64]:
 
 
 class _Pairs:
-    """The pairs of moving nodes that faults cut: for each, whether it is in reach and whether it is
-    cut.
+    """The pairs of moving nodes that faults cut: for each pair, whether its nodes are in reach and
+    whether the pair is cut.
     """
 
     def __init__(self, start: Network, cuts: FaultEvents) -> None:

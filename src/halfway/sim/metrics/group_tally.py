@@ -70,7 +70,7 @@ class Entries(NamedTuple):
 
 
 class ViewChanges(NamedTuple):
-    """The changes of group views in order of time, as VIEW reports them to applications."""
+    """The changes of group views that VIEW reports to applications, in order of time."""
 
     t: npt.NDArray[np.float64]
     viewer: npt.NDArray[np.int32]  # the number of its stay

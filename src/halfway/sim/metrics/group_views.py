@@ -120,7 +120,7 @@ def suspect_member(views, v, member):
 @inlined
 def nearest_member(views, v, now):
     """Return the unsuspected member of a group view with the fewest hops, the least id among
-    equals; NONE: the view has no such member.
+    equals, or NONE if the view has no such member.
     """
     nearest, fewest = NONE, 0
     for k in range(views.member.shape[1]):

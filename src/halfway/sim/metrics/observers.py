@@ -12,7 +12,9 @@ from halfway.world.workload.requests import ReplicatedResources
 
 
 class Observers(NamedTuple):
-    """The observers of a run; None stands for one that the system or workload does not need."""
+    """The observers of a run. None stands for an observer that the system or workload does not
+    need.
+    """
 
     detections: DetectionAccounting | None  # where the system is a failure detector
     groups: GroupAccounting | None  # where the workload has groups

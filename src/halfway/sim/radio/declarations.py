@@ -115,8 +115,8 @@ def _travel_s(network: Network, speed: float) -> npt.NDArray[np.float64]:
 
 
 class IdealRadio(_WithLosses, frozen=True, kw_only=True, tag="ideal"):
-    """The declared ideal radio, a unit disk: all nodes in reach receive after one delay, or lose
-    the record.
+    """The declared ideal radio, a unit disk: each node in reach receives the record after one
+    delay, or loses it.
     """
 
     delay_s: float = 0.004  # the longest frame of 802.15.4, 127 bytes, is 4.1 ms on the air

@@ -1,5 +1,5 @@
-"""The delays and losses of collision-free radios: one delay for all links or one each, random
-losses.
+"""The delays and losses of collision-free radios: one delay for all links or a delay for each link,
+and random losses.
 
 `Ideal`: a unit disk whose every hop takes the same time. `Distances`: a delay of its own for every
 link. `Lossy` wraps either: each reception fails with a probability of its link.

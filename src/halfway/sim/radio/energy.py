@@ -70,7 +70,9 @@ class Batteries:
         return dead
 
     def lifetime(self, energy_j: npt.NDArray[np.float64], at: float) -> Lifetime:
-        """Return the lifetime of a run's nodes by their energy, up to a time (s)."""
+        """Return when the first battery of a run was empty, and how many nodes have energy at time
+        `at` (s).
+        """
         self.used_up(energy_j, at)
         first = float(self._dead_at.min())
         alive = int((self._dead_at == np.inf).sum())

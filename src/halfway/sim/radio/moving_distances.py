@@ -91,7 +91,7 @@ def receiver_after(radio, reach, sender, departed, last):
 
 @inlined
 def enqueue(engine, radio, slot, row):
-    """Make a record due at its next moving receiver, or at once if it has no further one."""
+    """Make a record due at its next moving receiver, or at once if no further receiver is left."""
     message, departed = engine.out.pool[slot], engine.flight.departed[slot]
     if row >= 0:
         engine.flight.cursor[slot] = row
@@ -132,7 +132,7 @@ def receives(engine, radio, reach, sender, row):
 
 @inlined
 def arrive(engine, radio, reach, slot, cursor, most):
-    """Let the moving row receive the record, then make the record due at the next one."""
+    """Let the moving row receive the record, then make the record due at the next row."""
     message, sender = engine.out.pool[slot], engine.out.row[slot]
     row, spreads = np.int64(engine.flight.cursor[slot]), engine.flight.phase[slot] == SPREADING
     if cursor == FRESH and receives(engine, radio, reach, sender, np.uint32(row)):

@@ -52,8 +52,8 @@ class EventNumbers:
         return number
 
     def events(self, row: Longs, number: npt.ArrayLike) -> Longs:
-        """Return the numbers in the run of events by publisher and own number; -1: no longer
-        kept.
+        """Return the numbers in the run of events by publisher and own number, or -1 for an event
+        that is no longer kept.
         """
         code = codes(row, number)
         if not len(self._code):

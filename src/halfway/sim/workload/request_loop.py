@@ -248,7 +248,7 @@ class RequestLoop:
             self._tally.fail_overs += one.tries - 1
 
     def _waited(self, at: float, request: int) -> None:
-        """Let a client suspect a member that did not reply, and ask the next one."""
+        """Let a client suspect a member that did not reply, and ask the next member."""
         one = self._open.get(request)
         if one is None:
             return

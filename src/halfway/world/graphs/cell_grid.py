@@ -17,7 +17,9 @@ _u4 = np.uint32
 
 
 class Grid(NamedTuple):
-    """A cell grid: rows at least a radius high, cut into columns; `per_*`: cells a unit length."""
+    """A cell grid: rows at least a radius high, cut into columns. The fields `per_*` are the
+    numbers of cells in a unit length.
+    """
 
     low_x: float
     low_y: float

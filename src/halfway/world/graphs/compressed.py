@@ -1,4 +1,4 @@
-"""Conversion of a list of links to a `Network` of compressed rows, without loops or repeats."""
+"""Convert a list of links to a `Network`: compressed rows, without loops or repeated links."""
 
 from dataclasses import replace
 from typing import NamedTuple

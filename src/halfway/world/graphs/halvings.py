@@ -37,8 +37,8 @@ def in_first_half(seed, part, count):
 
 @kernel
 def first_ids(seed, n, levels):
-    """Return the first id of each of the 2^levels parts of a lazy graph's level, and n: [2^levels +
-    1].
+    """Return [2^levels + 1]: the first id of each part at a level of the lazy graph, and n at the
+    end.
     """
     parts = np.int64(1) << levels
     count = np.zeros(parts + 1, np.int64)

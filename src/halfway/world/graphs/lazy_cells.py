@@ -50,7 +50,7 @@ class CachedViews(NamedTuple):
 
 
 class LazyGraph(NamedTuple):
-    """A lazy unit disk graph: what determines it, the ids of its large parts, and its caches."""
+    """A lazy unit disk graph: its parameters, the ids of its large parts, and its caches."""
 
     seed: np.uint64
     radius: np.float64

@@ -58,7 +58,7 @@ class LazyDisk:
 
     @property
     def drawn(self) -> tuple[int, int]:
-        """The numbers of cells and of neighbour lists of the lazy graph that were drawn so far."""
+        """The numbers of drawn cells and of drawn neighbour lists of the lazy graph."""
         return int(self.graph.drawn[0]), int(self.graph.drawn[1])
 
     def positions(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The radius of a unit disk graph in the unit square for a given mean degree."""
+"""The radius at which a unit disk graph in the unit square has a given mean degree."""
 
 import math
 

@@ -42,7 +42,7 @@ class Network:
 
     @cached_property
     def degree(self) -> npt.NDArray[np.int64]:
-        """The number of neighbours of each row of the network, [n]."""
+        """[n]: how many neighbours each row of the network has."""
         start = self.start.astype(np.int64)
         return start[1:] - start[:-1]
 

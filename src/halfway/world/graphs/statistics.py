@@ -14,7 +14,7 @@ _u4 = np.uint32
 
 
 class DegreeStatistics(NamedTuple):
-    """The statistics of the degrees of all nodes of a network."""
+    """Statistics of a network's degrees."""
 
     least: int
     mean: float

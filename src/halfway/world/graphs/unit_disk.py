@@ -23,7 +23,9 @@ _HOPELESS = math.log(1000.0)  # refuse if the whole budget has odds below one in
 
 
 class ConnectedDraw(NamedTuple):
-    """A connected unit disk graph and the draws it took; acceptance rate: 1 / mean(draws)."""
+    """A connected unit disk graph and the number of draws that it took. The acceptance rate is 1 /
+    mean(draws).
+    """
 
     network: Network
     draws: int  # networks drawn, the accepted one included
@@ -42,7 +44,8 @@ def unit_disk(position: npt.ArrayLike, radius: float, *, name: str = "unit disk 
 
 
 def draw_positions(n: int, seed: int, draw: int = 0) -> npt.NDArray[np.float64]:
-    """Draw a unit disk graph's uniform points [n, 2] of the unit square; same bytes everywhere.
+    """Draw a unit disk graph's uniform points [n, 2] in the unit square, with the same bytes on
+    every machine.
 
     `draw` is the number of the attempt; `connected_unit_disk` accepts attempt `draws - 1`.
     """

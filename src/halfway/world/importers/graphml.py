@@ -36,7 +36,7 @@ def graphml_links(path: Path) -> GraphmlLinks:
 
 
 class _Reader(XmlReader):
-    """A GraphML parser; links are resolved last, as they may precede their nodes."""
+    """A GraphML parser. It resolves links last, as a file may have links before their nodes."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -105,7 +105,7 @@ class Items:
         return Problem(what, where=str(self.path))
 
     def listed(self, outer: Mapping[str, Any], name: str, item: str = "") -> list[Any]:
-        """Return a list of objects in the JSON file by its name; item: the name of `outer`."""
+        """Return the list of objects with this name in the JSON file. item: the name of `outer`."""
         inner = outer.get(name, [])
         shown = f"{item}.{name}" if item else name
         if not isinstance(inner, list):
@@ -119,7 +119,7 @@ class Items:
         self, links: Sequence[JsonLink], nodes: Sequence[JsonNode] = (),
         columns: tuple[str, str] = ("x", "y"),
     ) -> JsonTopology:  # fmt: skip
-        """Return the topology of links and nodes; columns: the names of a node's coordinates."""
+        """Return the topology of links and nodes. columns: the names of a node's coordinates."""
         valued = dict.fromkeys(
             name for link in links for name, value in link.values.items() if _is_simple(value)
         )

@@ -1,4 +1,4 @@
-"""Table files of links or positions: CSV with a header, or blank-separated columns without one."""
+"""Table files of links or positions: CSV with a header, or columns between blanks."""
 
 import csv
 import io

@@ -15,7 +15,7 @@ LARGEST = 1e100  # as in `unit_disk`: beyond it squares of doubles overflow
 
 
 class Legs(NamedTuple):
-    """The legs of moving nodes: node i's are first[i] up to first[i+1], at least one.
+    """The legs of moving nodes: node i has the legs first[i] up to first[i+1], at least one leg.
 
     A leg is a straight move at a constant speed from (x0, y0) at t0 to (x1, y1) at t1. Between
     legs a node rests where the last one ended, before its first leg where that begins. A leg that

@@ -1,4 +1,5 @@
-"""Links of moving nodes: exact times at which they come up and go down, by a cell grid.
+"""Links of moving nodes: the exact times at which links come up and go down, found with a cell
+grid.
 
 Two nodes are linked while both exist and their distance is below the radius. Time is cut into
 slices in which nodes move about one radius, and paths into short straight pieces. Only pieces

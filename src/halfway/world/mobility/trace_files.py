@@ -60,7 +60,9 @@ def read_motion(path: str | Path) -> Traces:
 
 
 def is_motion(path: Path) -> bool:
-    """Return whether a file has movement: by its suffix, or a CSV by its columns."""
+    """Return whether a file has movement. The columns decide for a CSV file, the suffix and the
+    first lines for other files.
+    """
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     kind = plain.suffix.lower()
     if kind in _CSV:

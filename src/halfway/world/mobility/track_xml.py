@@ -126,7 +126,7 @@ class _Tracks(XmlReader):
 
 
 def _in_metres(fixes: dict[str, list[Fix]], path: Path) -> dict[str, list[Fix]]:
-    """Return the fixes of a GPX file in metres, and in seconds from the first one."""
+    """Return the fixes of a GPX file in metres, and in seconds from the first fix."""
     every = [fix for track in fixes.values() for fix in track]
     begin_s = min(fix.t for fix in every)
     metres, _ = projected(np.array([(fix.x, fix.y) for fix in every]), str(path))

@@ -20,7 +20,7 @@ class Traces(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A fix of a track: a node's position at a time; line: its place in the file."""
+    """A fix of a track: a node's position at a time, and the line of the fix in the file."""
 
     t: float
     x: float
@@ -30,7 +30,7 @@ class Fix(NamedTuple):
 
 
 class NodeTrack(NamedTuple):
-    """The legs of one node of a trace, and the intervals in which it exists."""
+    """The legs of one node of a trace, and the intervals in which this node exists."""
 
     legs: list[Leg]
     intervals: list[tuple[float, float]]

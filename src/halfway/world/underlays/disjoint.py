@@ -34,7 +34,7 @@ def disjoint_paths(
     network: Network, weight: Doubles, source: int, target: int, most: int,
     closed: Closed | None = None,
 ) -> list[Rows]:  # fmt: skip
-    """Return up to `most` paths that share only their ends; fewer if no more exist.
+    """Return up to `most` paths that share only their ends: fewer if fewer paths exist.
 
     Their total weight is the least for their number, and the lightest is first. There are fewer
     than `most` exactly where no more exist. Raises Problem as `routes.shortest` does, and for ends

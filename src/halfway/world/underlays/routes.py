@@ -1,4 +1,4 @@
-"""Weighted shortest paths over an underlay, as its routers would choose; ties by the lowest row.
+"""Shortest routes over an underlay, by weights of its links or by hops; ties by the lowest row.
 
 These functions see the whole network; protocols must not import them.
 `docs/decisions/0017` has the reasons for routes of fewest hops.
@@ -49,8 +49,8 @@ def all_open(network: Network) -> Closed:
     return Closed(np.zeros(network.n, np.bool_), np.zeros(len(network.who), np.bool_))
 
 
-def by_hops(network: Network) -> Doubles:
-    """Return [m]: weights of 1 for routes: the weight of a path is its number of hops."""
+def unit_weights(network: Network) -> Doubles:
+    """Return [m]: a weight of 1 for each link, so that shortest routes have the fewest hops."""
     return np.ones(len(network.who))
 
 
@@ -66,7 +66,9 @@ def shortest(network: Network, weight: Doubles, source: int, closed: Closed | No
 def shortest_from(
     network: Network, weight: Doubles, sources: Iterable[int], closed: Closed | None = None
 ) -> list[Tree]:
-    """Return shortest routes by weight from each of many sources, as `shortest` returns them."""
+    """Return shortest routes by weight from each of many sources, as `shortest` does for one
+    source.
+    """
     shut = all_open(network) if closed is None else closed
     check_weights(network, weight, shut)
     heap, trees = _heap(network), []
@@ -81,7 +83,8 @@ def shortest_from(
 def route(
     network: Network, weight: Doubles, source: int, target: int, closed: Closed | None = None
 ) -> Rows:
-    """Return the rows of the shortest route, both ends included [hops + 1]; [0]: no route exists.
+    """Return the rows of the shortest route, both ends included [hops + 1], or [0] if no route
+    exists.
 
     The same rows as `path(shortest(…), target)`, but the search ends at the target.
     """
@@ -96,8 +99,8 @@ def route(
 
 
 def path(tree: Tree, target: int) -> Rows:
-    """Return the rows of a route from a tree's source to `target`, both included [hops + 1]; [0]:
-    no route exists.
+    """Return the rows of a route from a tree's source to `target`, both included [hops + 1], or [0]
+    if no route exists.
     """
     if not 0 <= target < len(tree.parent):
         raise Problem(f"row = {target}: expected 0…{len(tree.parent) - 1}")

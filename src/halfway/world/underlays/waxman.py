@@ -1,4 +1,4 @@
-"""AS-level Waxman networks, grown one node at a time as the generator BRITE grows them.
+"""AS-level Waxman networks, which grow node by node as in the generator BRITE.
 
 Source: Medina, Lakhina, Matta & Byers, MASCOTS 2001 (BRITE); Waxman, JSAC 1988. The rules
 follow the generator's behaviour: m links for each joining node to earlier ones, then m from each of
@@ -42,7 +42,9 @@ class Waxman(NamedTuple):
     most_mbps: float = 1024.0
 
     def reach(self) -> float:
-        """Return the length over which the odds of a link in the Waxman model fall by e."""
+        """Return the distance (km) over which the probability of a link in the Waxman model falls
+        by the factor e.
+        """
         return self.beta * math.sqrt(2.0) * self.side
 
 

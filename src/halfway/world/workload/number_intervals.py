@@ -99,8 +99,8 @@ def power_law(n: int, seed: int) -> npt.NDArray[np.float64]:
 
 
 def _intervals(of: NumberIntervals) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the first and last topic of each node's number interval, [n] each; last < first: an
-    empty one.
+    """Return the first and last topic of each node's number interval, [n] each. An empty interval
+    has last < first.
     """
     drawn = np.empty((of.n, 3))
     _draw_subscribers(np.uint64(of.seed), drawn)

@@ -75,7 +75,9 @@ def _whole(name: str) -> bool:
 def publishing_rows(
     pairs: Iterable[tuple[str, str | None]], nodes: Names, topics: Names, where: str
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the rows that publish on each topic of a workload; pairs: node, topic (None: all)."""
+    """Return the rows that publish on each topic of a workload. pairs: a node and its topic, or
+    None for all topics.
+    """
     found: list[set[int]] = [set() for _ in topics.known]
     for node, topic in pairs:
         row = nodes.number(node, where)

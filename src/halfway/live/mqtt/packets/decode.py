@@ -1,4 +1,4 @@
-"""The decoder of MQTT packets, from bytes; it checks every rule on the form of a packet."""
+"""The decoder of MQTT packets from bytes, which checks every rule on the form of a packet."""
 
 from collections.abc import Callable
 from typing import TypeVar

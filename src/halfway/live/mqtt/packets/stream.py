@@ -71,8 +71,8 @@ class PacketStream:
         return packet
 
     def _extent(self, content: bytes, at: int) -> tuple[int, int] | None:
-        """Return where the body of the packet at an offset begins and ends; None: it is
-        incomplete.
+        """Return where the body of the packet at an offset begins and ends, or None if the packet
+        is incomplete.
         """
         if self.version is None and at < len(content) and content[at] >> 4 != ConnectPacket.type:
             raise protocol_error("the first packet is not CONNECT")

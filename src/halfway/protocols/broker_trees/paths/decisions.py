@@ -1,8 +1,9 @@
 """The decisions of the underlay-aware tree as pure functions, shared by messages and the bulk
 driver.
 
-The handlers of both trees and the bulk drivers of paper 5 call these functions. No function reads
-a state, a clock or a network.
+The handlers of the tree and the bulk drivers of paper 5 call these functions, except `is_nearer`,
+which only the bulk drivers call: by messages the parent names the alternate parent of its child
+(`docs/decisions/0043`). No function reads a state, a clock or a network.
 """
 
 from halfway.core.compiled import inlined
@@ -24,8 +25,8 @@ FALLBACKS = 4
 
 @inlined
 def next_hop_up(direct, second, upper):
-    """Return the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER; CUT_OFF
-    without one.
+    """Return the path of a broker's next hop up to the root: DIRECT, SECOND or UPPER, or CUT_OFF if
+    no path works.
 
     direct, second, upper: whether the broker has this path, and the path and its end work.
     [uas §4.1] "In case of failure of the direct link, the alternate link is used"; a parent that no
@@ -74,6 +75,7 @@ def is_nearer(hops, number, best_hops, best_number):
     """Return whether a broker is a better alternate parent than the best one so far [uas §4].
 
     "The choice of the alternate broker is also based on the proximity … in terms of number of IP
-    hops". Of equally near ones we take the one with the lower number, so that the choice is one.
+    hops". Of equally near brokers we take the broker with the lower number, so that the choice is
+    unique.
     """
     return hops < best_hops or (hops == best_hops and number < best_number)

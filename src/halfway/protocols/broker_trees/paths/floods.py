@@ -1,5 +1,5 @@
 """Reliable floods of broker trees: a node repeats an announcement or search until a neighbour
-passes it on.
+forwards the record.
 
 The paper's links lose nothing. Where hops are acknowledged, an announcement or a search that a node
 sends to all neighbours counts as arrived when another node than the one it came from passes it on.

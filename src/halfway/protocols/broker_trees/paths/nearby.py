@@ -46,8 +46,8 @@ def none_nearby(n: int, places: int) -> Nearby:
 
 @apart
 def rank(nearby, i, hops, broker):
-    """Return how many known brokers are nearer to row i than one of them: fewer hops, or a lower id
-    at equal hops.
+    """Return how many known brokers are nearer to row i than a given broker: fewer hops, or a lower
+    id at equal hops.
     """
     found = 0
     for s in range(nearby.broker.shape[1]):
@@ -99,7 +99,7 @@ def drop_stale(nearby, i, now, refresh_s):
 
 @apart
 def place_for(nearby, i, hops, broker):
-    """Return the place for a newly heard near broker: a free one, or that of a farther broker."""
+    """Return the place for a newly heard near broker: a free place, or that of a farther broker."""
     s = place_in_row(nearby.broker, i, NONE)
     if s < 0 and rank(nearby, i, hops, broker) < nearby.broker.shape[1]:
         s = nth_nearest(nearby, i, nearby.broker.shape[1] - 1)

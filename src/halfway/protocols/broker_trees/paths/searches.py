@@ -101,7 +101,7 @@ def search(sender, peer, number, avoided, out):
 
 @apart
 def search_direct(sender, peer, out):
-    """Search for a new direct path to a peer, which replaces the present one."""
+    """Search for a new direct path to a peer, which replaces the present path."""
     number = own_number(sender, peer)
     search(sender, peer, new_number(sender) if number < 0 else number, NONE, out)
 
@@ -131,7 +131,7 @@ def shared_nodes(circuits, i, own, message):
 
 @apart
 def on_search(circuits, i, own, rules, message, out):
-    """Keep the best way of a search to this node, and pass the search on.
+    """Keep the best way of a search to this node, and forward the search.
 
     The broker that is searched for starts the timer of its answer instead.
     """

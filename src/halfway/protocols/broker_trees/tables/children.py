@@ -52,9 +52,7 @@ def add_child(children, i, node_id):
 
 @apart
 def reset_silence(children, i, slot):
-    """Reset the count of silent ticks of a broker's child in the table of children, on both
-    paths.
-    """
+    """Reset a child's counts of silent ticks in its broker's table of children, on both paths."""
     children.child_silence[i, slot, 0] = children.child_silence[i, slot, 1] = 0
 
 
@@ -91,7 +89,9 @@ def add_grandchild(children, i, node_id, via):
 
 @apart
 def age(children, i, most):
-    """Count one more silent tick of each child; remove grandchildren with more than `most`."""
+    """Count a further silent tick of each child; remove grandchildren with more than `most` silent
+    ticks.
+    """
     for s in range(children.child.shape[1]):
         children.child_silence[i, s, 0] += 1
         children.child_silence[i, s, 1] += 1

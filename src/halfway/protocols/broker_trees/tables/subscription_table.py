@@ -268,7 +268,9 @@ def remove_slot(table, sender, slot, up, out):
 
 @apart
 def remove(table, sender, f, via, client, up, out):
-    """Remove one subscription of a client or child from the table, or all of them if f is FREE."""
+    """Remove one subscription of a client or child from the table, or all its subscriptions if f is
+    FREE.
+    """
     i = sender.broker
     for s in range(table.filter.shape[1]):
         held = table.filter[i, s]

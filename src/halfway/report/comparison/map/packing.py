@@ -40,7 +40,7 @@ class _Bytes:
         self.columns: list[dict[str, Any]] = []
 
     def add(self, name: str, values: Longs, summed: bool = False) -> None:
-        """Add a column of integers to a packed replay; summed: stored as differences."""
+        """Add a column of integers to a packed replay. summed: whether to store differences."""
         stored = np.diff(values, prepend=0) if summed else values
         low = int(stored.min(initial=0))
         top = int(stored.max(initial=0)) - low

@@ -32,8 +32,8 @@ def has_value(cell: ResultCell) -> bool:
 def ticks_across(
     across: Axis, top: float, bottom: float, title: str = "", texts: dict[float, str] | None = None
 ) -> list[str]:
-    """Return lines and texts of a plot frame's lower axis; `texts`: tick -> text, if not its
-    number.
+    """Return lines and texts of a plot frame's lower axis. texts: the text of a tick, if it is not
+    the number of the tick.
     """
     parts, free = [], -math.inf  # free: where the next text may begin
     for tick in across.ticks:

@@ -64,7 +64,7 @@ def mark(number: int, x: float = 0.0, y: float = 0.0, size: float = 1.0) -> str:
 
 
 def badge(number: int) -> str:
-    """Return the mark of a system in a line of text of a comparison."""
+    """Return a system's mark for a line of text in a comparison."""
     return (
         f'<svg class="badge-mark {colour(number)}" viewBox="-6 -6 12 12" width="12" height="12" '
         f'aria-hidden="true">{mark(number)}</svg>'
