@@ -3,7 +3,8 @@
 python tools/network_sweep.py FOLDER [--systems flooding,gossip] [--cpu-s 20] > table.md
 
 FOLDER has the sub-folders that `NETWORKS` names. A run has five topics on the ideal radio, without
-faults. The list under the table gives the shortfalls of each run, and why a system did not run.
+faults. Nodes learn their neighbours from hellos. The list under the table gives the shortfalls of
+each run, and why a system did not run.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from halfway.adapters.interface import Unsupported
 from halfway.adapters.registry import TABLE
 from halfway.problem import Problem
+from halfway.sim.hello_exchange import SentHellos
 from halfway.sim.simulation import Simulation
 from halfway.world.graphs.network import Network
 from halfway.world.importers.link_table import LinkColumns
@@ -107,7 +109,9 @@ def run(system: str, network: Network, cpu_s: float) -> Row:
         events=EVENTS, start_s=START_S,
     )  # fmt: skip
     try:
-        simulation = Simulation(system, network, workload=workload, seconds=SECONDS, seed=1)
+        simulation = Simulation(
+            system, network, workload=workload, seconds=SECONDS, seed=1, hello=SentHellos()
+        )
         simulation.advance(until=1e-9)  # compiles the system, if that is still to be done
         end = time.process_time() + cpu_s
         simulation.advance(stop=lambda _: time.process_time() > end)

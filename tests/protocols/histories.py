@@ -56,12 +56,12 @@ _TREES = {"brokers": 3, "refresh_s": 2.0, "join_delay_s": 1.0}
 PROMISES: Mapping[str, Promise] = {
     "flooding": Promise(),
     # A node sends an event to all of its neighbours.
-    "gossip": Promise({"fanout": 12, "rounds": 1}, 2.0, 12.0),
+    "gossip": Promise({"fanout": 12, "rounds": 1}, 6.0, 12.0),
     # A node never has enough copies to keep an event to itself.
     "counter-broadcast": Promise({"enough": 1000}),
     # A pair of neighbours exchanges events about five times a second.
-    "anti-entropy": Promise({"period_s": 0.2, "jitter_s": 0.1}, 2.0, 30.0),
-    "rumor-routing": Promise({"query_timeout_s": 1.0}, 2.0, 20.0, delivers=False),
+    "anti-entropy": Promise({"period_s": 0.2, "jitter_s": 0.1}, 6.0, 30.0),
+    "rumor-routing": Promise({"query_timeout_s": 1.0}, 6.0, 20.0, delivers=False),
     "directional-walk": _WALKS,
     "random-walk": _WALKS,
     "walk-overlay": Promise({}, 40.0, 3.0),
