@@ -3,8 +3,8 @@
 python tools/network_sweep.py FOLDER [--systems flooding,gossip] [--cpu-s 20] > table.md
 
 FOLDER has the sub-folders that `NETWORKS` names. A run has five topics on the ideal radio, without
-faults. Nodes learn their neighbours from hellos. The list under the table gives the shortfalls of
-each run, and why a system did not run.
+faults. With `--hello sent`, nodes learn their neighbours from hellos. The list under the table
+gives the shortfalls of each run, and why a system did not run.
 """
 
 import argparse
@@ -60,21 +60,27 @@ def main() -> int:
     parser.add_argument("--systems", default=",".join(SYSTEMS))
     parser.add_argument("--networks", default="", help="only files whose path contains this text")
     parser.add_argument("--cpu-s", type=float, default=20.0, help="CPU seconds of a run at most")
-    given = parser.parse_args()
-    for line in table(given.folder, given.systems.split(","), given.networks, given.cpu_s):
+    parser.add_argument(
+        "--hello", choices=("given", "sent"), default="given", help="lists of neighbours"
+    )
+    asked = parser.parse_args()
+    systems, hello = asked.systems.split(","), SentHellos() if asked.hello == "sent" else None
+    for line in table(asked.folder, systems, asked.networks, asked.cpu_s, hello):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     return 0
 
 
-def table(folder: Path, systems: list[str], some: str, cpu_s: float) -> Iterator[str]:
+def table(
+    folder: Path, systems: list[str], some: str, cpu_s: float, hello: SentHellos | None = None
+) -> Iterator[str]:
     """Yield the lines of the sweep's table, and then a list of what the runs noted."""
     yield " | ".join(["| network", "nodes", "links", "most neighbours", *systems, ""]).rstrip()
     yield "|" + "---|" * (4 + len(systems))
     notes = []
     for name, network in networks(folder, some):
         size = [f"{number:,}" for number in (network.n, network.links, int(network.degree.max()))]
-        rows = {system: run(system, network, cpu_s) for system in systems}
+        rows = {system: run(system, network, cpu_s, hello) for system in systems}
         cells = [name, *size, *(row.cell for row in rows.values())]
         yield "| " + " | ".join(cells) + " |"
         notes += [f"* {name}, `{one}`: {row.notes}" for one, row in rows.items() if row.notes]
@@ -102,7 +108,7 @@ def networks(folder: Path, some: str) -> Iterator[tuple[str, Network]]:
             yield f"{path.parent.name}/{path.name.split('.')[0].removesuffix('_links')}", network
 
 
-def run(system: str, network: Network, cpu_s: float) -> Row:
+def run(system: str, network: Network, cpu_s: float, hello: SentHellos | None) -> Row:
     """Run one system of the sweep on one network; "–" where it cannot run."""
     workload = Drawn(
         n=network.n, seed=1, topics=5, publishers_each=2, subscribers_each=min(10, network.n - 2),
@@ -110,7 +116,7 @@ def run(system: str, network: Network, cpu_s: float) -> Row:
     )  # fmt: skip
     try:
         simulation = Simulation(
-            system, network, workload=workload, seconds=SECONDS, seed=1, hello=SentHellos()
+            system, network, workload=workload, seconds=SECONDS, seed=1, hello=hello
         )
         simulation.advance(until=1e-9)  # compiles the system, if that is still to be done
         end = time.process_time() + cpu_s
