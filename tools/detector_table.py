@@ -1,10 +1,16 @@
-"""Compare twelve failure detectors in five scenarios: the tables of docs/failure-detection.md.
+"""Compare thirteen failure detectors in five scenarios: the tables of docs/failure-detection.md.
 
 python tools/detector_table.py --nodes 100 --networks 30 --out FOLDER > tables.md
 
-The twelve are the seven systems, and five of them with φ. Every detector runs on the same networks
-with the same faults. Finished runs are kept in FOLDER, so the same command continues, and a larger
-number of networks adds only its own runs. The tables depend on nothing but the runs.
+The thirteen are the seven systems, five of them with φ, and gossip counters by broadcast. The last
+is a fair baseline for detectors over walks: by default, gossip counters send to one random
+neighbour, and wait 20 s. With one broadcast to all neighbours a period, a node transmits as often,
+and the time-out can be as short as those of the walks: 5 s.
+
+Every detector runs on the same networks with the same faults. Finished runs are kept in FOLDER, so
+the same command continues, and a larger number of networks adds only its own runs. The tables
+depend on nothing but the runs. A value with `[n]` is the mean over the n networks that have a
+value: `detection-all` has none where no crash is detected by all monitors.
 """
 
 import argparse
@@ -32,7 +38,9 @@ from halfway.pipeline.reproduction.estimates import mean_interval
 DETECTORS = [name for name in TABLE if TABLE[name].adapter.detects_failures]
 ACCRUAL = [name for name in DETECTORS if name not in ("swim", "lifeguard")]
 PHI = 8.0  # of the detectors with φ; P(later) = 10^-8
-GOSSIP = "gossip-counters"  # the baseline of differences
+GOSSIP = "gossip-counters"  # a baseline of differences
+BROADCAST = "by broadcast"  # of gossip counters: the other baseline
+BROADCAST_OPTIONS = {f"options.{GOSSIP}.fanout": -1, f"options.{GOSSIP}.timeout_s": 5.0}
 WALKS = ("path-heartbeat", "walk-probe", "path-gossip")
 RANGE_M, DEGREE = 100.0, 10.0
 START_S, DEATHS_AT_S, SECONDS = 40.0, 45.0, 100.0
@@ -52,6 +60,7 @@ COLUMNS = (
     "query-accuracy", "view-completeness", "messages-per-member", "bytes-per-member",
 )  # fmt: skip
 WON = ("detection-all", "query-accuracy", "messages-per-member")
+_RUNS_AS = {"": DETECTORS, "φ": ACCRUAL, BROADCAST: [GOSSIP]}
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 
@@ -70,7 +79,7 @@ def main() -> int:
     parser.add_argument("--detectors", default=",".join(DETECTORS))
     parser.add_argument("--scenarios", default=",".join(SCENARIOS))
     parser.add_argument("--warm-up", type=float, default=START_S, help="seconds before the metrics")
-    parser.add_argument("--phi", type=float, default=PHI, help="threshold of φ; 0: no such runs")
+    parser.add_argument("--phi", type=float, default=PHI, help="threshold of φ; 0: defaults alone")
     parser.add_argument("--out", default="halfway-detectors")
     given = parser.parse_args()
     cases = {}
@@ -108,19 +117,25 @@ def scenario_of(name: str, nodes: int, warm_up_s: float = START_S) -> dict[str, 
 def measure(
     scenario: dict[str, Any], detectors: Sequence[str], networks: int, threshold: float, out: str
 ) -> FaultCase:
-    """Compare detectors on a scenario, with the fixed time-out and with φ where there is one."""
+    """Compare detectors on a scenario with their defaults. With a threshold above 0, also compare
+    detectors with φ, and gossip counters by broadcast.
+    """
     found: list[FinishedRun] = []
-    for phi in (0.0, threshold) if threshold else (0.0,):
-        systems = [one for one in detectors if phi == 0.0 or one in ACCRUAL]
+    for variant in ("", "φ", BROADCAST) if threshold else ("",):
+        systems = [one for one in detectors if one in _RUNS_AS[variant]]
         if not systems:
             continue
-        options = {f"options.{one}.phi_threshold": phi for one in systems if phi}
+        options: dict[str, Any] = {}
+        if variant == "φ":
+            options = {f"options.{one}.phi_threshold": threshold for one in systems}
+        elif variant == BROADCAST:
+            options = BROADCAST_OPTIONS
         compared = halfway.compare(
             scenario, systems, replicates=networks, set=options, out=out, master="local[1]",
             progress=False,
         )  # fmt: skip
         runs = compared.completed.runs
-        found += [run._replace(system=f"{run.system} φ") if phi else run for run in runs]
+        found += [run._replace(system=f"{run.system} {variant}".strip()) for run in runs]
     values: dict[str, dict[str, Floats]] = {name: {} for name in COLUMNS}
     for run in found:
         for name, of in values.items():
@@ -146,8 +161,11 @@ def tables(cases: Mapping[str, FaultCase]) -> Iterator[str]:
         yield " | ".join(["| detector", *(BY_NAME[one].heading for one in COLUMNS)]) + " |"
         yield "|---|" + "---:|" * len(COLUMNS)
         for system in shares:
-            row = [cells[metric][system] for metric in COLUMNS]
-            texts = [cell.mean.text + (" *" if cell.best else "") for cell in row]
+            texts = [
+                _counted(cells[metric][system].mean.text, case.values[metric][system])
+                + (" *" if cells[metric][system].best else "")
+                for metric in COLUMNS
+            ]
             yield " | ".join([f"| {_marked(system)}", *texts]) + " |"
         if case.failed:
             yield from ("", f"{case.failed} runs failed.")
@@ -196,21 +214,38 @@ def _winner(
 
 
 def against_gossip(cases: Mapping[str, FaultCase]) -> Iterator[str]:
-    """Yield the table of the detectors over walks, minus gossip, network by network."""
+    """Yield the tables of the detectors over walks, minus gossip, network by network: one table
+    for gossip counters, and one for gossip counters by broadcast where it runs.
+    """
     columns = ("detection-all", "query-accuracy", "messages-per-member", "bytes-per-member")
-    yield ""
-    yield " | ".join(["| scenario", "detector", *(BY_NAME[one].heading for one in columns)]) + " |"
-    yield "|---|---|" + "---:|" * len(columns)
-    for name, case in cases.items():
-        over_walks = [one for one in case.values["detected-share"] if one.split()[0] in WALKS]
-        for system in over_walks:
-            texts = []
-            for metric in columns:
-                of = case.values[metric]
-                pairs = paired(of[system], of[GOSSIP])
-                bounds = BY_NAME[metric].difference_bounds
-                texts.append(MeanInterval(*mean_interval(pairs, bounds=bounds)).text)
-            yield " | ".join([f"| {name}", _marked(system), *texts]) + " |"
+    by_broadcast = f"{GOSSIP} {BROADCAST}"
+    for baseline in (GOSSIP, by_broadcast):
+        if not all(baseline in case.values["detected-share"] for case in cases.values()):
+            continue
+        yield from ("", f"Minus {_marked(baseline)}:", "")
+        headings = (BY_NAME[one].heading for one in columns)
+        yield " | ".join(["| scenario", "detector", *headings]) + " |"
+        yield "|---|---|" + "---:|" * len(columns)
+        for name, case in cases.items():
+            for system in case.values["detected-share"]:
+                if system.split()[0] in WALKS or system == by_broadcast != baseline:
+                    texts = [_difference(case, one, system, baseline) for one in columns]
+                    yield " | ".join([f"| {name}", _marked(system), *texts]) + " |"
+
+
+def _difference(case: FaultCase, metric: str, system: str, baseline: str) -> str:
+    of = case.values[metric]
+    pairs = paired(of[system], of[baseline])
+    bounds = BY_NAME[metric].difference_bounds
+    return _counted(
+        MeanInterval(*mean_interval(pairs, bounds=bounds)).text, of[system] - of[baseline]
+    )
+
+
+def _counted(text: str, values: Floats) -> str:
+    """Return a mean's text, with `[n]` if only n networks, of more, have a value."""
+    count = int(np.isfinite(values).sum())
+    return f"{text} [{count}]" if 0 < count < len(values) else text
 
 
 def _guard(metric: str, shares: Mapping[str, Floats]) -> Mapping[str, Floats] | None:
