@@ -16,7 +16,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from halfway.world.underlays.disjoint import disjoint_pair
-from halfway.world.underlays.routes import Tree, by_hops, places_on, route, shortest, shortest_from
+from halfway.world.underlays.routes import (
+    Tree,
+    places_on,
+    route,
+    shortest,
+    shortest_from,
+    unit_weights,
+)
 from halfway.world.underlays.underlay import Underlay
 from halfway.world.underlays.waxman import Waxman, waxman
 from side_by_side import YARDSTICK, Row, c_library, race, show
@@ -88,7 +95,7 @@ def pairs(underlay: Underlay, rounds: int) -> list[Row]:
         "halfway, route": lambda: [route(network, weight, a, b) for a, b in ends.tolist()],
         "halfway, tree": lambda: [shortest(network, weight, a) for a in ends[:, 0].tolist()],
         "halfway, hops": lambda: [
-            shortest(network, by_hops(network), a) for a in ends[:, 0].tolist()
+            shortest(network, unit_weights(network), a) for a in ends[:, 0].tolist()
         ],
     }
     if network.n <= 1000:
