@@ -92,7 +92,7 @@ def heap_peek(heap):
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def heap_drop(heap, slot):  # noqa: ARG001
+def heap_drop(heap, _slot):
     """Remove the first entry of a heap, as `queue.pop` does of the calendar queue."""
     heaps.heap_pop(heap)
 
@@ -121,7 +121,7 @@ def push_by_four(heap, at, order, slot):
 
 
 @numba.njit(error_model="numpy", forceinline=True)
-def drop_by_four(heap, slot):  # noqa: ARG001
+def drop_by_four(heap, _slot):
     """Remove the first entry of the 4-ary heap, as `heap.heap_pop` does of the binary heap."""
     heap.size[0] -= 1
     last = heap.size[0]

@@ -20,7 +20,7 @@ from halfway.bulk.broker_trees.load import Passage, loads
 from halfway.bulk.broker_trees.overlay import Overlay
 from halfway.bulk.broker_trees.queues import ROUTES, stress
 from halfway.protocols.broker_trees.paths.decisions import BALANCES
-from halfway.world.workload.content import content
+from halfway.world.workload.content import Interest, content
 from tests.bulk.broker_trees.test_load_twin import (
     BROKERS,
     CLIENTS,
@@ -74,7 +74,7 @@ def test_unmodified_siena_has_the_latency_and_the_loads_of_the_bulk_driver(
 @pytest.mark.parametrize(("interest", "clients"), [("selective", 8 * CLIENTS), ("all", CLIENTS)])
 @pytest.mark.parametrize("window_s", [QUIET_S, RUSH_S])
 def test_on_waxman_underlays_the_figures_by_messages_are_those_of_the_bulk_driver(
-    balance: str, interest: str, clients: int, window_s: float
+    balance: str, interest: Interest, clients: int, window_s: float
 ) -> None:
     """[uas Figs. 6-8] on the model of underlay of the figures, with both kinds of clients.
 
@@ -82,7 +82,7 @@ def test_on_waxman_underlays_the_figures_by_messages_are_those_of_the_bulk_drive
     """
     for seed in range(UNDERLAYS):
         overlay = grown("waxman", seed)
-        drawn = content(BROKERS, clients, EVENTS, interest, seed)  # type: ignore[arg-type]
+        drawn = content(BROKERS, clients, EVENTS, interest, seed)
         bulk, messages = (f(overlay, drawn, balance, window_s) for f in (in_bulk, by_messages))
         assert messages.notifications == bulk.notifications == drawn.wanted.sum()
         assert messages.latency_s == pytest.approx(bulk.latency_s, rel=1e-3)
