@@ -62,7 +62,7 @@ def test_the_table_has_values_intervals_the_best_and_the_unsupported(text: str) 
 
 
 def test_memory_without_notifications_has_a_title_of_its_own() -> None:
-    """As in a comparison of failure detectors, which notify nobody."""
+    """As in a comparison of failure detectors, which have no notifications."""
     found = results()
     metrics = (Metric("state-per-node", "state / node", "bytes", "Memory.", "less"),)
     cells = tuple(
