@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import halfway
-from halfway.sim.simulated_groups import Message
+from halfway.sim.simulated_groups import MemberMessage
 
 MESH: dict[str, Any] = {
     "seconds": 40,
@@ -21,7 +21,7 @@ def test_a_program_drives_the_groups_of_a_scenario() -> None:
     one, *others = groups.members(0)
     assert [found.member for found in groups.list(one, 0)] == others
     groups.cast(one, 0, b"hello")
-    heard = [found for found in groups.advance(40.0) if isinstance(found, Message)]
+    heard = [found for found in groups.advance(40.0) if isinstance(found, MemberMessage)]
     assert {found.node for found in heard} == set(others)
     assert {groups.names[found.sender] for found in heard} == {groups.names[one]}
     assert groups.at == 40.0

@@ -11,7 +11,7 @@ from halfway.protocols.walks.messages import GO_ON, STOP
 from halfway.sim.environment.clock_errors import ClockErrors
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.run_settings import NodeSettings
-from halfway.sim.simulated_groups import Message, SimulatedGroups, View
+from halfway.sim.simulated_groups import MemberMessage, SimulatedGroups, View
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.unit_disk import connected_unit_disk
@@ -74,7 +74,7 @@ def test_members_list_each_other_send_and_cast_on_each_system(system: str) -> No
 
     groups.cast(9, 0, b"all of you")
     groups.send(25, 0, 17, b"only you")
-    heard = [one for one in groups.advance(58.0) if isinstance(one, Message)]
+    heard = [one for one in groups.advance(58.0) if isinstance(one, MemberMessage)]
     assert {(one.node, one.sender, one.is_cast, one.data) for one in heard} == {
         *((node, 9, True, b"all of you") for node in (2, 17, 25)), (17, 25, False, b"only you")
     }  # fmt: skip
@@ -160,7 +160,7 @@ def test_a_message_is_published_after_the_reaction_time_wherever_the_program_sto
     found = []
     for stops in ([], [29.95, 30.0], [10.01 + 0.07 * k for k in range(280)]):
         groups = opened("flooding", reaction_s=0.25)
-        seen: list[View | Message] = []
+        seen: list[View | MemberMessage] = []
         for stop in stops:
             seen += groups.advance(stop)
         seen += groups.advance(30.0)
@@ -170,7 +170,7 @@ def test_a_message_is_published_after_the_reaction_time_wherever_the_program_sto
         seen += groups.advance(60.0)
         found.append((seen, groups.outcome().digest))
     assert found[0] == found[1] == found[2]
-    heard = [one for one in found[0][0] if isinstance(one, Message)]
+    heard = [one for one in found[0][0] if isinstance(one, MemberMessage)]
     assert {one.node for one in heard} == {9, 17, 25}
     assert all(30.25 < one.at < 30.3 for one in heard)
 
@@ -181,7 +181,7 @@ def test_a_member_that_is_down_sends_and_hears_nothing_and_no_one_else_hears_a_s
     groups.cast(17, 0, b"from a node that is down")
     groups.send(2, 0, 17, b"to a node that is down")
     groups.send(2, 0, 25, b"to one")
-    heard = [one for one in groups.advance(60.0) if isinstance(one, Message)]
+    heard = [one for one in groups.advance(60.0) if isinstance(one, MemberMessage)]
     assert [(one.node, one.data) for one in heard] == [(25, b"to one")]
 
 
@@ -192,7 +192,7 @@ def test_a_client_lists_and_is_not_listed() -> None:
     assert listed(groups, 2) == [5]
     groups.send(2, 0, 8, b"to a client")
     groups.cast(2, 0, b"to all")
-    heard = [one for one in groups.advance(30.0) if isinstance(one, Message)]
+    heard = [one for one in groups.advance(30.0) if isinstance(one, MemberMessage)]
     assert sorted((one.node, one.is_cast) for one in heard) == [(5, True), (8, False), (8, True)]
     with pytest.raises(Problem, match="node = 8: expected a member of group 0 that publishes"):
         groups.cast(8, 0, b"")
@@ -230,7 +230,7 @@ def test_without_topics_of_members_walks_send_fewer_records() -> None:
         groups = opened("directional-walk", addressed=addressed)
         groups.advance(30.0)
         groups.cast(2, 0, b"x")
-        heard = [one for one in groups.advance(40.0) if isinstance(one, Message)]
+        heard = [one for one in groups.advance(40.0) if isinstance(one, MemberMessage)]
         assert {one.node for one in heard} == {9, 17, 25}
         sent[addressed] = sum(groups.outcome().sent.values())
     assert sent[False] < 0.7 * sent[True]

@@ -32,9 +32,9 @@ def groups(
     """Open the groups of a scenario in a simulation at time 0, for a program that drives them.
 
     scenario, system, seed, set, fields: as in `halfway.simulate`. The workload has the kind
-    "groups", without requests. reaction_s: seconds from a call of `send` or `cast` until the
-    message is published. addressed: whether members may `send` to one member. Then each member has
-    a topic of its own, which costs walks and subscriptions.
+    "groups", without requests. reaction_s: seconds from a call of `SimulatedGroups.send` or
+    `SimulatedGroups.cast` until the message is published. addressed: whether members may send to
+    one member. Then each member has a topic of its own, which costs walks and subscriptions.
     Raises Problem for errors that you can fix.
     """
     given: dict[str, Any] = {**changes_argument(set or {}), **changes_argument(fields)}

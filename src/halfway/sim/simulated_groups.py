@@ -37,7 +37,7 @@ class View(NamedTuple):
     path: tuple[int, ...]
 
 
-class Message(NamedTuple):
+class MemberMessage(NamedTuple):
     """A message that a member received from another one, by SEND or CAST."""
 
     at: float  # seconds
@@ -49,7 +49,7 @@ class Message(NamedTuple):
     data: bytes
 
 
-class Listed(NamedTuple):
+class ListedMember(NamedTuple):
     """A member of a group that another member lists; path: see `View`."""
 
     member: int  # its row
@@ -95,34 +95,34 @@ class SimulatedGroups:
         at = self.at
         return sorted(one.row for one in self.stays(group) if one.from_s <= at < one.until_s)
 
-    def advance(self, until: float) -> list[View | Message]:
+    def advance(self, until: float) -> list[View | MemberMessage]:
         """Advance the simulated groups to a time (seconds); return what members saw and heard
         since the last call, in order of time.
         """
         self._simulation.advance(until)
         at = self.at
         self._accounting.settle(at)
-        found: list[View | Message] = [self._message(one) for one in self._boxes.taken()]
+        found: list[View | MemberMessage] = [self._message(one) for one in self._boxes.taken()]
         for some in self._accounting.view_changes:
             columns = zip(*(column.tolist() for column in some), strict=True)
             found += [self._view(*one) for one in columns]
         self._accounting.view_changes.clear()
         return sorted(found, key=lambda one: one.at)
 
-    def list(self, node: int, group: int) -> "list[Listed]":
+    def list(self, node: int, group: int) -> "list[ListedMember]":
         """Return the members that a member of a group lists now (LIST), by row.
 
         Raises Problem for a row that is no member of the group now.
         """
         self._present(node, group)
         return [
-            Listed(member, hops, self.path(node, group, member))
+            ListedMember(member, hops, self.path(node, group, member))
             for member, hops in self._accounting.view(node, group).items()
         ]
 
     def path(self, node: int, group: int, member: int) -> tuple[int, ...]:
         """Return the rows of the path to a member of a group, as the tables of the nodes have it
-        now: both ends included; () without a path.
+        now, both ends included; () without a path.
 
         Only systems over walks keep paths to members.
         """
@@ -143,7 +143,7 @@ class SimulatedGroups:
     def send(self, node: int, group: int, member: int, data: bytes) -> None:
         """Let a member send data to one other member of its group (SEND), `reaction_s` from now.
 
-        Nothing tells the sender whether the message arrives. Raises Problem for rows that are not
+        The sender does not learn whether the message arrives. Raises Problem for rows that are not
         two different members of the group.
         """
         if not self._demand.addressed:
@@ -178,9 +178,9 @@ class SimulatedGroups:
             raise Problem(what, remedy='give it the role "both" or "publish"')
         self._demand.publish(self.at + self._demand.reaction_s, message)
 
-    def _message(self, heard: HeardMessage) -> Message:
+    def _message(self, heard: HeardMessage) -> MemberMessage:
         sender, viewer = self._demand.stays[heard.sender], self._demand.stays[heard.viewer]
-        return Message(
+        return MemberMessage(
             heard.at, viewer.row, viewer.group, sender.row, heard.is_cast, heard.hops, heard.data
         )
 

@@ -71,7 +71,10 @@ class Mailboxes:
         self, changes: Changes, event: npt.NDArray[np.int64], row: npt.NDArray[np.int64],
         at: npt.NDArray[np.float64], hops: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        """Enter the messages that members heard into their mailboxes, by event (-1: unknown)."""
+        """Enter the messages that members heard into their mailboxes.
+
+        event: numbers in the run, negative where unknown.
+        """
         del changes  # a node that hears is up
         for one, there, t, distance in zip(
             *(some.tolist() for some in (event, row, at, hops)), strict=True

@@ -44,8 +44,8 @@ class ResourceEvent(NamedTuple):
 class ReplicatedResources(AddressedGroups[ResourceEvent]):
     """The demand of groups whose members replicate a resource. Each group has one resource.
 
-    The applications put their events in by `publish` while a run goes on. Each member has a topic
-    of its own, on which clients and replicas speak with each other.
+    The applications put their events in by `AddressedGroups.publish` while a run goes on. Each
+    member has a topic of its own, on which clients and replicas speak with each other.
     Raises Problem for rules that are out of range, and for groups without announcements.
     """
 
