@@ -54,6 +54,7 @@ def test_lists_are_complete_in_merge_and_in_go_on_and_not_where_walks_stop() -> 
         read, members = (point.parameters[name] for name in ("reading", "members"))
         found = lists(Run(dict(point.parameters), 0, 5, 6, 7, {}))
         assert found["messages"][0] > members
+        assert 1.0 <= found["stretch"][0] < 4.0
         listed[read, point.parameters["refresh_s"], members] = found["listed"][0]
     assert len(listed) == len(READ) * len(MEMBERS)
     assert {listed["merge", 0.0, k] for k in MEMBERS} == {1.0}

@@ -192,6 +192,7 @@ PAPER = Paper(
     year=2013,
     bounds={
         "unmet": (0.0, math.inf),
+        "stretch": (1.0, math.inf),
         **dict.fromkeys(("visited", "listed", "detected", "wrong"), (0.0, 1.0)),
     },
     figures=(
