@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from halfway.live.control.requests import Hopped, Routed, RouteRequest
-from halfway.live.events.bodies import EventKey
 from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.routes import HERE, Hop
 
@@ -22,28 +21,23 @@ async def route(node: MeshNode, request: RouteRequest) -> AsyncIterator[Hopped |
     """
     is_topic = request.is_topic or "/" in request.to
     seconds = min(max(request.seconds, 0.1), _MOST_S)
-    answers = _Answers()
     found = False
-    try:
+    with contextlib.ExitStack() as ends:
+        answers = _Answers(node, ends)
         if not is_topic:
-            async for one in _searched(node, request.to, min(seconds, _SEARCH_S), answers):
+            async for one in _searched(request.to, min(seconds, _SEARCH_S), answers):
                 found = found or one.why == HERE
                 yield one
         if not found:
             is_topic = True
-            answers.keys += node.probe(request.to, answers.take)
+            answers.probe(request.to)
             async for one in answers.until(seconds):
                 yield one
-    finally:
-        for key in answers.keys:
-            node.routes.end(key)
     table = node.links.table
     yield Routed(is_topic, node.node_id, len(table.links()), len(table.heard()))
 
 
-async def _searched(
-    node: MeshNode, name: str, seconds: float, answers: "_Answers"
-) -> AsyncIterator[Hopped]:
+async def _searched(name: str, seconds: float, answers: "_Answers") -> AsyncIterator[Hopped]:
     """Yield the first answer of each node to up to four searches for a node, one after the other.
 
     A search ends after its seconds, or half a second after the node has answered, which ends the
@@ -51,8 +45,7 @@ async def _searched(
     """
     seen = set[int]()
     for _ in range(_SEARCHES):
-        answers.keys.append(node.routes.search(name, node.identity.incarnation, answers.take))
-        node.links.flush()
+        answers.search(name)
         arrived = False
         async for one in answers.until(seconds):
             if one.why == HERE and not arrived:
@@ -66,16 +59,26 @@ async def _searched(
 
 
 class _Answers:
-    """The answers to the probe or the searches of one request."""
+    """The answers to the probe or the searches of one request, until the stack `ends`."""
 
-    def __init__(self) -> None:
-        self.keys = list[EventKey]()
+    def __init__(self, node: MeshNode, ends: contextlib.ExitStack) -> None:
+        self._node, self._ends = node, ends
         self._queue = asyncio.Queue[Hopped]()
         self._loop = asyncio.get_running_loop()
         self._until = 0.0
 
-    def take(self, hop: Hop, there_and_back_s: float) -> None:
-        """Queue the answer of a node."""
+    def search(self, name: str) -> None:
+        """Search for a node."""
+        key = self._node.routes.search(name, self._node.identity.incarnation, self._take)
+        self._ends.callback(self._node.routes.end, key)
+        self._node.links.flush()
+
+    def probe(self, topic: str) -> None:
+        """Send a probe on a topic."""
+        for key in self._node.probe(topic, self._take):
+            self._ends.callback(self._node.routes.end, key)
+
+    def _take(self, hop: Hop, there_and_back_s: float) -> None:
         self._queue.put_nowait(Hopped(
             hop.node, hop.name, hop.parent, hop.hops, there_and_back_s, hop.why, hop.subscriptions
         ))  # fmt: skip
