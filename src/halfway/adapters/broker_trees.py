@@ -17,7 +17,6 @@ from halfway.adapters.interface import (
     SystemInstance,
     limits_of,
 )
-from halfway.adapters.intervals import begins, ends, intervals
 from halfway.core.filters import filters
 from halfway.core.missing import NONE
 from halfway.core.options import Value
@@ -30,6 +29,7 @@ from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.graphs.network import Network
 from halfway.world.graphs.statistics import components
 from halfway.world.workload.demand import Demand
+from halfway.world.workload.subscription_intervals import begins, ends, intervals
 
 _CIRCUITS = 512  # that a node has room for, unless there are very many brokers
 # The most records that a call emits for another node's announcement or search: it passes the record

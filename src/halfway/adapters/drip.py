@@ -8,12 +8,12 @@ import numpy.typing as npt
 
 from halfway.adapters.commands import Commands, commands
 from halfway.adapters.interface import WITHOUT_ROUTE, Adapter, RunContext, SystemInstance
-from halfway.adapters.intervals import begins, intervals
 from halfway.core.options import Value
 from halfway.problem import Problem
 from halfway.protocols.drip.state import DripState
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.number_intervals import power_law
+from halfway.world.workload.subscription_intervals import begins, intervals
 
 
 class DripAdapter(Adapter):
