@@ -73,6 +73,10 @@ class SystemInstance(NamedTuple):
     # The function that selects the rows of one node in an array. It receives the state, the name of
     # the array ("part.name" inside a tuple of the state), and the row of the node.
     own_rows: Callable[[Any, str, int], slice] = _one_row
+    # The rows of the path from a row to a member of a topic (row), as the tables of the nodes have
+    # it; [] without a path. The last argument is the own clock of each node, [n] in seconds. None:
+    # the system keeps no paths to members.
+    path_to: Callable[[int, int, int, npt.NDArray[np.float64]], list[int]] | None = None
 
     def all_shortfalls(self) -> Mapping[str, int]:
         """Return the current shortfalls of a system's instance, including its event windows."""

@@ -1,6 +1,7 @@
 """The adapter of the walk systems: roles as commands, and table sizes."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,16 @@ from halfway.adapters.interface import (
 )
 from halfway.core.message import MESSAGE
 from halfway.protocols.reliable_hop import TABLE_FULL, longest_wait_s
-from halfway.protocols.walks.messages import ADVERTISE, KINDS, WITHDRAW, Rules, rules_of
+from halfway.protocols.walks.messages import (
+    ADVERTISE,
+    KINDS,
+    MERGE,
+    PUBLISHES,
+    SUBSCRIBES,
+    WITHDRAW,
+    Rules,
+    rules_of,
+)
 from halfway.protocols.walks.state import (
     BRANCHES,
     CUT_SHORT,
@@ -26,6 +36,9 @@ from halfway.protocols.walks.state import (
     KNOWN_HOPS,
     LOST,
     NO_ROOM,
+    OPEN,
+    PASSED,
+    Trails,
 )
 from halfway.world.workload.demand import Demand
 
@@ -60,6 +73,7 @@ class WalkAdapter(Adapter):
             state, rules, self.module.most_emissions(state, rules), KINDS, shortfalls=_shortfalls,
             # Only the advertisement of a trail is for all neighbours, and no node answers it.
             most_beside=0, limits=limits_of(self.module, state, rules),
+            path_to=partial(path_to_member, state.trails, rules),
         )  # fmt: skip
 
     def start_up_commands(self, demand: Demand) -> Commands:
@@ -116,6 +130,40 @@ def _most_published(context: RunContext, longest_s: float) -> int:
     total = np.cumsum([0, *copies])
     begin = np.searchsorted(some.t, some.t - longest_s, side="right")
     return int((total[1:] - total[begin]).max(initial=0))
+
+
+def path_to_member(
+    trails: Trails, rules: Rules, row: int, topic: int, member: int, now: npt.NDArray[np.float64]
+) -> list[int]:
+    """Return the rows of the path of the walks from a row to a member of a topic (row), both ends
+    included; [] without a path.
+
+    now: [n] the own clock of each node, in seconds. In the reading MERGE, the path is the one of
+    events to the member. In the other readings, a node that has the member's own trail follows it.
+    """
+    merges = rules.reading == MERGE
+    tables = [(trails.paths, OPEN)]
+    if not merges:
+        tables.insert(0, (trails.trails, PASSED))
+    row_of = {int(one): k for k, one in enumerate(trails.node_id.tolist())}
+    for side in (SUBSCRIBES,) if merges else (SUBSCRIBES, PUBLISHES):
+        way = [row]
+        while way[-1] != member:
+            here = way[-1]
+            steps = [
+                row_of.get(int(one.back), here)
+                for table, status in tables
+                for one in table[here, topic]
+                if one.status == status and one.side == side
+                and one.member == trails.node_id[member]
+                and now[here] - one.since <= 2.0 * rules.refresh_s
+            ]  # fmt: skip
+            if not steps or steps[0] in way:
+                break
+            way.append(steps[0])
+        if way[-1] == member:
+            return way
+    return []
 
 
 def _shortfalls(state: Any) -> dict[str, int]:

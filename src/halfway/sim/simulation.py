@@ -118,7 +118,7 @@ class Simulation:
         self.deliveries = deliveries = DeliveryAccounting(self.demand, context.n, window, hops)
         found = observers_of(self.instance.kinds, self.environment.ids, self.demand, self.seconds)
         feed = PublicationFeed(self.demand, deliveries, self.environment, stretch, found.requests)
-        self._publications, names, self._lend = feed, self.environment.names(), Lender()
+        self.publications, names, self._lend = feed, self.environment.names(), Lender()
         self._log = RunLog(self.instance.kinds, feed, deliveries, names, inspection, found)
         self.engine = self._new_engine(window, nodes.clock, inspection)
         memory = self.instance.state if context.memory_lost else ()
@@ -156,12 +156,12 @@ class Simulation:
                     used_up = self._batteries.used_up(self.energy().total, self.at)
                     self.environment.take_down(used_up)
                 self._changes = self.environment.advance(self.environment.window_end(self.seconds))
-                self._publications.begin_window(self._changes)
+                self.publications.begin_window(self._changes)
                 self.neighbours.begin_window()
                 for lost in self._start_up.repeat(self._changes):
                     self.post(lost)
             if self.at >= self._posted_to:
-                publications, self._posted_to = self._publications.take(self.environment.at)
+                publications, self._posted_to = self.publications.take(self.environment.at)
                 self._sizes.enter(self.environment.ids.of[publications.row], publications)
                 self.post(self._adapter.publish_commands(publications))
             try:
@@ -174,7 +174,7 @@ class Simulation:
 
     def outcome(self) -> Outcome:
         """Return the outcome of the simulation so far."""
-        self._publications.settle(self.at)
+        self.publications.settle(self.at)
         return outcome(
             self.run_id, self.at, instance=self.instance, engine=self.engine,
             deliveries=self.deliveries, use=self._radio_use(), batteries=self._batteries,

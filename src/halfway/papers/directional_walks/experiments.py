@@ -200,8 +200,8 @@ PAPER = Paper(
             detector_points.detection_points, {"quick": 5, "paper": 30},
             claims_detectors.judge_detectors,
             (
-                detector_points.MONITORS, detector_points.TIME_OUTS, detector_points.HARSH,
-                INTERVALS,
+                detector_points.MONITORS, detector_points.TIME_OUTS, detector_points.GOSSIPS,
+                detector_points.HARSH, INTERVALS,
             ),
             (
                 Plot(

@@ -194,11 +194,15 @@ class GroupAccounting:
         )  # fmt: skip
         return int(waiting)
 
-    def view(self, row: int, group: int) -> list[int]:
-        """Return the rows that a group member lists now (LIST), in ascending order."""
-        stay = self._stay_of[row, group]
-        listed = self.views.member[stay][self.views.listed[stay]].tolist()
-        return sorted(self._groups.stays[member].row for member in listed)
+    def view(self, row: int, group: int) -> dict[int, int]:
+        """Return the members that a group member lists now (LIST), by ascending row: row -> hops of
+        the newest announcement.
+        """
+        stay, found = self._stay_of[row, group], {}
+        for place in np.flatnonzero(self.views.listed[stay]).tolist():
+            member = self._groups.stays[self.views.member[stay, place]].row
+            found[member] = int(self.views.hops[stay, place])
+        return dict(sorted(found.items()))
 
     def quality(self, at: float) -> GroupQuality:
         """Return the quality of the group views up to a time (seconds)."""

@@ -25,7 +25,6 @@ from halfway.sim.metrics.group_views import (
 from halfway.sim.metrics.requests import RequestTally
 from halfway.sim.metrics.turns import Turns
 from halfway.world.outages import LOST, NODE_DOWN
-from halfway.world.workload.demand import Demand
 from halfway.world.workload.groups import LEAVES
 from halfway.world.workload.requests import (
     REPLY,
@@ -266,10 +265,3 @@ class RequestLoop:
                 suspect_member(self._views, one.client, one.member)
             self._tally.unserved += 1
             self._tally.fail_overs += max(one.tries - 1, 0)
-
-
-def loop_of(demand: Demand, n: int, tally: RequestTally | None) -> RequestLoop | None:
-    """Return the request loop of a run; None if its workload has no requests."""
-    if tally is None or not isinstance(demand, ReplicatedResources):
-        return None
-    return RequestLoop(demand, n, tally)
