@@ -1,4 +1,4 @@
-"""[R34] Millions of drawn records of every kind of every live system, there and back on the wire."""
+"""[R34] Millions of drawn records of every kind of each live system, there and back."""
 
 from typing import Any
 
