@@ -110,10 +110,11 @@ def test_names_units_and_sums(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_topics_add_no_series() -> None:
+def test_a_hundred_thousand_topics_add_no_series(tmp_path: Path) -> None:
     async def program() -> None:
-        async with service("a", metrics="0") as one:
+        async with service("a", mqtt="0", metrics="0", state=tmp_path / "a") as one:
             here, got = one.host.nodes[0], list[str]()
+            here.stepper.compile()
             here.subscribe("#", lambda event: got.append(event.topic))
             await here.publish("before", b"")
             before = await metrics(one)
