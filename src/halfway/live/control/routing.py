@@ -11,6 +11,7 @@ from halfway.live.runtime.routes import HERE, Hop
 _MOST_S = 60.0
 _SEARCHES = 4  # for a node, before its name is taken as a topic: a link may lose a frame
 _SEARCH_S = 0.4  # of one search
+MOST_ANSWERS = 1024  # of one request that wait
 _QUIET_S = 0.5  # after the node that was searched for has answered
 
 
@@ -63,7 +64,7 @@ class _Answers:
 
     def __init__(self, node: MeshNode, ends: contextlib.ExitStack) -> None:
         self._node, self._ends = node, ends
-        self._queue = asyncio.Queue[Hopped]()
+        self._queue = asyncio.Queue[Hopped](MOST_ANSWERS)
         self._loop = asyncio.get_running_loop()
         self._until = 0.0
 
@@ -79,9 +80,11 @@ class _Answers:
             self._ends.callback(self._node.routes.end, key)
 
     def _take(self, hop: Hop, there_and_back_s: float) -> None:
-        self._queue.put_nowait(Hopped(
-            hop.node, hop.name, hop.parent, hop.hops, there_and_back_s, hop.why, hop.subscriptions
-        ))  # fmt: skip
+        if not self._queue.full():
+            self._queue.put_nowait(Hopped(
+                hop.node, hop.name, hop.parent, hop.hops, there_and_back_s, hop.why,
+                hop.subscriptions,
+            ))  # fmt: skip
 
     def end_in(self, seconds: float) -> None:
         """End the wait for answers after these seconds from now."""
