@@ -54,11 +54,11 @@ class Timing(NamedTuple):
 
     interval_s: float  # between two PINGs
     published_s: float  # from then on events are published
-    until_s: float  # then the PINGs end
+    until_s: float  # the end of the run, after the last event
 
 
 # Between the second and the third PING of every broker, when its parent knows both paths' times.
-QUIET = Timing(100.0, 210.0, 210.0)
+QUIET = Timing(100.0, 210.0, 250.0)
 
 
 class Measured(NamedTuple):
@@ -150,7 +150,7 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
             attributes=drawn.values.shape[1],
         )  # fmt: skip
         rules = underlay_siena.Rules(
-            catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf, until_s=timing.until_s,
+            catalogue, timing.interval_s, missed_pings=20, tau_s=np.inf,
             refresh_s=1e6, join_delay_s=1e6, balance=BALANCES.index(balance),
         )  # fmt: skip
         most = underlay_siena.most_emissions(state, rules)
@@ -159,7 +159,7 @@ def tree(overlay: Overlay, drawn: Content, balance: str, timing: Timing, *, awar
         state = siena.state(
             node_ids, rows, root, slots, room=512, clients=room, attributes=drawn.values.shape[1]
         )
-        rules = siena.Rules(catalogue, refresh_s=1e6, join_delay_s=1e6, until_s=timing.until_s)
+        rules = siena.Rules(catalogue, refresh_s=1e6, join_delay_s=1e6)
         most = siena.most_emissions(state, rules)
     plant_tree(state, rows, parents)
     plant_paths(state, given)
@@ -194,10 +194,11 @@ def by_messages(
     neighbourhood = lies.network.neighbourhood()
     radio = wired(lies.network, lies.delay_s, lies.bandwidth_bps)
     why = engines.run(made.state, made.rules, neighbourhood, engine, radio, neighbourhood, True,
-                      no_changes(), np.inf, engines.UNLIMITED, made.most)  # fmt: skip
-    assert why == engines.IDLE
+                      no_changes(), timing.until_s, engines.UNLIMITED, made.most)  # fmt: skip
+    assert why == engines.UNTIL
     reports = engine.applications.record[: int(engine.applications.tally[0])]
     reports = reports[reports["kind"] == DELIVERED]
+    assert len(reports) == drawn.wanted.sum(), "the run ended too early"
     ids_of = zip(reports["publisher"].tolist(), reports["event"].tolist(), strict=True)
     waited = reports["at"] - np.array([published_at[each] for each in ids_of])
     load, uses = carried(overlay, engine.journal)
@@ -260,7 +261,7 @@ def test_where_queues_grow_measured_waits_reduce_the_latency_by_messages_too() -
     """
     overlay = grown("unit disk", 23, speed=0.1)
     drawn = content(BROKERS, CLIENTS, 10 * EVENTS, "all", 5)
-    often = Timing(0.15, 6.0, 7.2)
+    often = Timing(0.15, 6.0, 20.0)
     seen = {b: by_messages(overlay, drawn, b, 1.2, often).latency_s for b in BALANCES}
     bulk = {b: in_bulk(overlay, drawn, b, 1.2).latency_s for b in BALANCES}
     for found in (seen, bulk):
