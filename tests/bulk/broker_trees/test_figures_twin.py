@@ -108,7 +108,7 @@ def ratios_in_long_queues(shape: str, balances: Sequence[str]) -> npt.NDArray[np
     A PING measures both paths every 0.15 s. All links have a tenth of their bandwidth.
     """
     found = np.empty((len(balances), 2, UNDERLAYS))
-    often = Timing(0.15, 6.0, 20.0)
+    often = Timing(0.15, 6.0, 7.2)
     for seed in range(UNDERLAYS):
         overlay = grown(shape, seed, speed=0.1)
         drawn = content(BROKERS, CLIENTS, 10 * EVENTS, "all", seed)
