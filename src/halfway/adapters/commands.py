@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import Period, SubscribedPeriods
+from halfway.world.workload.roles import Period, RolePeriods
 
 
 class Commands(NamedTuple):
@@ -41,7 +41,7 @@ def subscriptions(demand: Demand, kind: int, at: float = 0.0) -> Commands:
     """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.subscribers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.subscribers])
-    begin = SubscribedPeriods(demand.periods, demand.topics).begin(rows, topic)
+    begin = RolePeriods(demand.periods, demand.topics).begin(rows, topic)
     return commands(np.maximum(begin, at), rows, kind, topic)
 
 
@@ -69,7 +69,7 @@ def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Comma
     """
     rows = np.concatenate([np.zeros(0, np.int32), *demand.publishers])
     topic = np.repeat(np.arange(demand.topics), [len(some) for some in demand.publishers])
-    begin = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
+    begin = RolePeriods(demand.publishing_periods, demand.topics).begin(rows, topic)
     first = commands(np.maximum(begin, at), rows, begins, topic)
     return joined((first, ends_of_publishing(demand, ends)))
 

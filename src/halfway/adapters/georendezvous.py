@@ -30,7 +30,7 @@ from halfway.protocols.georendezvous.messages import ADVERTISE, UNADVERTISE
 from halfway.protocols.georendezvous.rules import rules
 from halfway.protocols.reliable_hop import TABLE_FULL
 from halfway.world.workload.demand import Demand
-from halfway.world.workload.roles import SubscribedPeriods
+from halfway.world.workload.roles import RolePeriods
 
 _CONNECTED = 0.9  # share of the nodes that one component of touching cells must hold
 
@@ -92,8 +92,8 @@ class GeorendezvousAdapter(Adapter):
             [np.full(len(rows), t, np.int32) for _, lists in roles for t, rows in enumerate(lists)],
         ))  # fmt: skip
         at = (1.25 + np.linspace(0.0, 0.5, len(row))) * self.values["join_listen_s"]
-        begin = SubscribedPeriods(demand.periods, demand.topics).begin(row, topic)
-        publishing = SubscribedPeriods(demand.publishing_periods, demand.topics).begin(row, topic)
+        begin = RolePeriods(demand.periods, demand.topics).begin(row, topic)
+        publishing = RolePeriods(demand.publishing_periods, demand.topics).begin(row, topic)
         at = np.maximum(at, np.where(kind == SUBSCRIBE, begin, publishing))
         ends = (
             ends_of_subscriptions(demand, int(UNSUBSCRIBE)),

@@ -191,8 +191,7 @@ def refresh_client(state, rules, i, c, every_s, missed, now, out):
     its broker if it knows several, or if it knows only another one by now.
     """
     clients = state.clients
-    if now + every_s <= rules.until_s:
-        emit(out, REFRESH, every_s, state.node_id[i])
+    emit(out, REFRESH, every_s, state.node_id[i])
     drop_stale(state.nearby, i, now, rules.refresh_s)
     if clients.missed[c] > missed:
         clients.attached[c] = 0

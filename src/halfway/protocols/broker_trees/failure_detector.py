@@ -58,15 +58,14 @@ _NUMBERS = np.int32(2**31 - 1)  # of PINGs; they start again after these
 
 
 @apart
-def start_ticks(rules, own, now, out):
+def start_ticks(rules, own, out):
     """Start the ticks of a broker's failure detector, at an offset of its own in the interval."""
     wait_s = rules.ping_interval_s * (0.5 + 0.5 * uniform(mixed(np.uint64(own))))
-    if now + wait_s <= rules.until_s:
-        emit(out, kinds.TICK, wait_s, own)
+    emit(out, kinds.TICK, wait_s, own)
 
 
 @apart
-def on_start(state, rules, sender, now, out):
+def on_start(state, rules, sender, out):
     """Start a broker's failure detector, also after a crash: start its ticks, and send its parent a
     JOIN.
 
@@ -78,7 +77,7 @@ def on_start(state, rules, sender, now, out):
         clear(state.paths, b, s)
     for s in range(state.children.child.shape[1]):
         reset_silence(state.children, b, s)
-    start_ticks(rules, sender.own, now, out)
+    start_ticks(rules, sender.own, out)
     if state.parent[b] == NONE:
         state.asked[b] = 1
     elif state.parent[b] >= 0:
@@ -88,8 +87,7 @@ def on_start(state, rules, sender, now, out):
 @apart
 def on_tick(state, rules, sender, now, out):
     """Check a broker's parent and children for failures once a ping interval."""
-    if now + rules.ping_interval_s <= rules.until_s:
-        emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
+    emit(out, kinds.TICK, rules.ping_interval_s, sender.own)
     if renew_leave(state, rules, sender, out):
         return
     age(state.children, sender.broker, rules.missed_pings + 2)

@@ -25,8 +25,7 @@ def refresh_broker(state, rules, sender, now, out):
     paths.
     """
     b, up = sender.broker, state.parent[sender.broker]
-    if now + rules.refresh_s <= rules.until_s:
-        emit(out, messages.REFRESH, rules.refresh_s, sender.own)
+    emit(out, messages.REFRESH, rules.refresh_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
     expire(state.clients, state.table, sender, False, max(up, NONE), out)
     if up == SEEKING and state.asked[b] == 0:

@@ -11,7 +11,6 @@ what it forwarded, so that a parent without memory gets this again. A path that 
 searched for again, but a broker that is down partitions the tree.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,7 +101,6 @@ class Rules(NamedTuple):
     refresh_s: float = 10.0
     join_delay_s: float = 3.0
     search_s: float = 0.1
-    until_s: float = math.inf  # on a node's own clock: nothing is refreshed after it
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0

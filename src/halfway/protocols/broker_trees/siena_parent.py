@@ -123,8 +123,7 @@ def refresh_broker(state, rules, sender, now, out):
     """Handle a REFRESH at a SIENA broker: announce it, and renew or seek its parent."""
     b, up = sender.broker, state.parent[sender.broker]
     every_s = min(_SEEK_S, rules.refresh_s) if up == SEEKING else rules.refresh_s
-    if now + every_s <= rules.until_s:
-        emit(out, messages.REFRESH, every_s, sender.own)
+    emit(out, messages.REFRESH, every_s, sender.own)
     drop_stale(state.nearby, sender.row, now, rules.refresh_s)
     expire(state.clients, state.table, sender, True, max(up, NONE), out)
     if is_connected(state, b):
@@ -229,5 +228,5 @@ def receive_outside(state, rules, sender, message, out):
     """
     if message.kind == JOIN or message.kind == KEEP_ALIVE:
         reply(sender, message, LEAVING, out)[PARENT] = state.successor[sender.broker]
-    elif message.kind == REFRESH and message.at + rules.refresh_s <= rules.until_s:
+    elif message.kind == REFRESH:
         emit(out, REFRESH, rules.refresh_s, sender.own)

@@ -8,7 +8,6 @@ through the alternate broker as through any router, because it only forwards the
 events are handled as in `siena`, and each event passes a broker once.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -120,7 +119,6 @@ class Rules(NamedTuple):
     alternate_first: bool = (
         False  # which of its two fallback parents a broker asks first [uas §4.1]
     )
-    until_s: float = math.inf  # on a node's own clock: no PING is sent after it
     retries: int = 0  # of a hop that is not acknowledged; 0: hops are not acknowledged
     ack_timeout_s: float = ACK_TIMEOUT_S
     ack_backoff: float = 1.0
@@ -221,7 +219,7 @@ def receive_outside(rules, sender, message, out):
     """Handle a record for a broker at a node that is outside of the underlay-aware tree."""
     if message.kind == messages.KEEP_ALIVE:
         peer_paths.reply(sender, message, messages.LEAVING, out)
-    elif message.kind == messages.REFRESH and message.at + rules.refresh_s <= rules.until_s:
+    elif message.kind == messages.REFRESH:
         emit(out, messages.REFRESH, rules.refresh_s, sender.own)
 
 
@@ -248,7 +246,7 @@ def start(state, rules, sender, message, out):
     siena_parent.start_broker(state, rules, sender, message, out)
     confirmations.start_numbers(state.unconfirmed, b, message.incarnation)
     if state.parent[b] != OUTSIDE:
-        detector.on_start(state, rules, sender, message.at, out)
+        detector.on_start(state, rules, sender, out)
         confirmations.restart_timers(state, rules, sender, out)
 
 
@@ -257,7 +255,7 @@ def enter_tree(state, rules, sender, c, message, out):
     """Let a node enter the underlay-aware tree as a broker; it asks the nearest one at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
-        detector.on_start(state, rules, sender, message.at, out)
+        detector.on_start(state, rules, sender, out)
         parent_search.search_parent(state, rules, sender, message.at, out)
 
 

@@ -68,11 +68,11 @@ def announce_candidate(state, i, node_id, capability, wait, out):
 
 
 @apart
-def on_bootstrap_end(state, i):
+def on_bootstrap_end(state, rules, i):
     """End DRIP's first election: [drip §IV-A] the k nodes with the largest ξ become brokers."""
     state.node[i].bootstrapped = 1
     # A node that knows a broker already arrived late and missed the candidates: it is not one.
-    if nearest_but(state, i, -1) >= 0:
+    if nearest_but(state, rules, i, -1) >= 0:
         return
     for r in range(state.candidates.shape[1]):
         if state.candidates[i, r].node_id == state.node_id[i]:

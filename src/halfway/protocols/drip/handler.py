@@ -56,6 +56,11 @@ OPTIONS = {
     "exchange_interval_s": seconds(
         5.0, "that a broker waits before it sends subscriptions to the same broker again"
     ),
+    "least_gain_s": seconds(
+        0.0,
+        "by which the delay of another broker must be lower before a node changes its local "
+        "broker. 0 means that a node always chooses the lowest delay",
+    ),
     "retry_interval_s": seconds(0.5, "after which a node retries a record without a next hop"),
     "retries": count(20, "number of retries of a record without a next hop"),
     "flood_jitter_s": seconds(0.01, "of the longest random delay before a node repeats a flood"),
@@ -106,6 +111,7 @@ class Rules(NamedTuple):
     transfer_interval_s: float
     two_nearest_bridges: bool = False  # [drip §V-B]
     relays_only: bool = False  # [drip §V-B]
+    least_gain_s: float = 0.0  # [drip §IV-B] "always chooses the broker with the min(Delay)"
 
 
 KINDS, State, state = kinds.KINDS, DripState, blank_state
@@ -226,7 +232,7 @@ def on_rare(state, rules, neighbourhood, i, kind, message, out):
         node_id, capability = message[kinds.CANDIDATE_ID], message.reals[CAPABILITY]
         elections.announce_candidate(state, i, node_id, capability, 0.0, out)
     elif kind == kinds.BOOTSTRAP_END:
-        elections.on_bootstrap_end(state, i)
+        elections.on_bootstrap_end(state, rules, i)
     elif kind == kinds.ELECTION_CALL:
         elections.on_election_call(state, rules, i, message, out)
     elif kind == kinds.ELECTION_END:

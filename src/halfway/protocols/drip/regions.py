@@ -62,13 +62,14 @@ def list_broker(state, rules, i, message):
         for s in range(state.nearest.shape[1]):
             if state.nearest[i, at].node_id == NONE:
                 break
-            if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, i, at, s):
+            if state.nearest[i, s].node_id == NONE or routes.is_nearer(state, rules, i, at, s):
                 at = s
         # We break ties by node id, because the order of arrival is chance. We let any broker
         # replace the only one of a list of one, if its beacons no longer come.
         last = state.nearest[i, at]
         is_silent = state.nearest.shape[1] == 1 and last.heard_at + rules.expiry_s < message.at
-        is_farther = (delay, message[messages.BROKER_ID]) >= (last.delay, last.node_id)
+        favoured = routes.favoured_delay(state, rules, i, at)
+        is_farther = (delay, message[messages.BROKER_ID]) >= (favoured, last.node_id)
         if last.node_id != NONE and is_farther and not is_silent:
             return False
         state.nearest[i, at].node_id = message[messages.BROKER_ID]
@@ -92,7 +93,7 @@ def attach(state, rules, neighbourhood, i, now, out):
     """
     if state.node[i].is_broker == 1:
         return
-    s = routes.nearest_but(state, i, -1)
+    s = routes.nearest_but(state, rules, i, -1)
     if s < 0 or state.nearest[i, s].node_id == state.node[i].local_broker:
         return
     hand_over(state, rules, neighbourhood, i, state.nearest[i, s].node_id, now, out)
@@ -157,7 +158,7 @@ def drop_expired(state, rules, neighbourhood, i, now, out):
         node_id = state.nearest[i, s].node_id
         expired = node_id != NONE and state.nearest[i, s].heard_at + rules.expiry_s < now
         local_expired |= expired and node_id == state.node[i].local_broker
-        if expired and routes.nearest_but(state, i, s) >= 0:
+        if expired and routes.nearest_but(state, rules, i, s) >= 0:
             state.nearest[i, s].node_id = NONE
     if (
         local_expired
@@ -176,14 +177,14 @@ def send_report(state, rules, neighbourhood, i, now, out):
     """[drip §V-B, Fig. 2] Report a neighbouring DRIP region to the local broker: its broker is the
     second nearest of this node, and a border neighbour leads to it.
     """
-    first = routes.nearest_but(state, i, -1)
+    first = routes.nearest_but(state, rules, i, -1)
     if (
         state.node[i].is_broker == 1
         or first < 0
         or state.nearest[i, first].node_id != state.node[i].local_broker
     ):
         return
-    second = routes.nearest_but(state, i, first)
+    second = routes.nearest_but(state, rules, i, first)
     if second < 0 or not routes.has_border_neighbour(state, rules, neighbourhood, i, second, now):
         return
     o = routes.send(

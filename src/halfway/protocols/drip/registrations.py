@@ -158,7 +158,7 @@ def send_quits(state, rules, neighbourhood, i, broker, now, out):
 
 
 @apart
-def write_nearest(state, i, o):
+def write_nearest(state, rules, i, o):
     """Write row i's nearest DRIP brokers into a REGISTER; a broker is nearest to itself.
 
     [drip §V-A] A subscription has the ids of several brokers, which [drip §V-B] says are the l
@@ -172,7 +172,9 @@ def write_nearest(state, i, o):
     for s in range(places):
         rank = count
         for t in range(places):
-            rank += state.nearest[i, t].node_id != NONE and t != s and is_nearer(state, i, t, s)
+            rank += (
+                state.nearest[i, t].node_id != NONE and t != s and is_nearer(state, rules, i, t, s)
+            )
         if state.nearest[i, s].node_id != NONE and rank < places:
             o.args[messages.NEAREST + rank] = state.nearest[i, s].node_id
 
@@ -204,7 +206,7 @@ def register(state, rules, neighbourhood, i, now, out):
             o.args[messages.INTERVAL_NUMBER] = k
             for a in range(messages.MOST_NEAREST):
                 o.args[messages.NEAREST + a] = NONE
-            write_nearest(state, i, o)
+            write_nearest(state, rules, i, o)
             # We state which events were seen, because a node that moves may have missed floods.
             write_seen(state, i, o)
 

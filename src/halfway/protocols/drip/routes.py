@@ -30,22 +30,35 @@ def place_of_broker(state, i, broker):
 
 
 @inlined
-def is_nearer(state, i, s, t):
+def favoured_delay(state, rules, i, s):
+    """Return the delay in microseconds by which row i ranks the DRIP broker at place s.
+
+    We lower the delay of the local broker by `least_gain_s`, because clocks that drift would let a
+    node change between brokers of equal delays for ever.
+    """
+    if state.nearest[i, s].node_id == state.node[i].local_broker:
+        return state.nearest[i, s].delay - 1e6 * rules.least_gain_s
+    return state.nearest[i, s].delay
+
+
+@inlined
+def is_nearer(state, rules, i, s, t):
     """Return whether the DRIP broker at place s is nearer to row i than that at t, by delay; node
     ids break ties.
     """
-    if state.nearest[i, s].delay != state.nearest[i, t].delay:
-        return state.nearest[i, s].delay < state.nearest[i, t].delay
+    one, other = favoured_delay(state, rules, i, s), favoured_delay(state, rules, i, t)
+    if one != other:
+        return one < other
     return state.nearest[i, s].node_id < state.nearest[i, t].node_id
 
 
 @inlined
-def nearest_but(state, i, excluded):
+def nearest_but(state, rules, i, excluded):
     """Return the place of the nearest DRIP broker, but not place `excluded`, or NO_PLACE."""
     found = NO_PLACE
     for s in range(state.nearest.shape[1]):
         other = state.nearest[i, s].node_id != NONE and s != excluded
-        if other and (found < 0 or is_nearer(state, i, s, found)):
+        if other and (found < 0 or is_nearer(state, rules, i, s, found)):
             found = np.int64(s)
     return found
 
@@ -65,12 +78,12 @@ def has_border_neighbour(state, rules, neighbourhood, i, s, now):
 
 
 @inlined
-def is_one_of_two_nearest(state, i, s):
+def is_one_of_two_nearest(state, rules, i, s):
     """Return whether the DRIP broker at place s is one of row i's two nearest: [drip §V-B] "they
     are the top two nearest broker nodes of the bridge node".
     """
-    first = nearest_but(state, i, -1)
-    return s == first or s == nearest_but(state, i, first)
+    first = nearest_but(state, rules, i, -1)
+    return s == first or s == nearest_but(state, rules, i, first)
 
 
 @apart
@@ -121,7 +134,7 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
         state.node[i].is_broker == 0 and s >= 0 and state.nearest[i, s].border_neighbour != excluded
     )
     if rules.two_nearest_bridges:
-        known = known and is_one_of_two_nearest(state, i, s)
+        known = known and is_one_of_two_nearest(state, rules, i, s)
     if known and has_border_neighbour(state, rules, neighbourhood, i, s, now):
         return state.nearest[i, s].border_neighbour
     for r in range(ROUTES):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from halfway.sim.metrics.histogram import Histogram
 from halfway.world.workload.demand import Demand, Publications
-from halfway.world.workload.roles import SubscribedPeriods
+from halfway.world.workload.roles import RolePeriods
 
 Longs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -44,7 +44,7 @@ class DeliveryAccounting:
             self._subscribed[rows, topic] = True
         self._counts_hops, self.window, self._n, self._newest = counts_hops, window, n, -1
         self._rows = demand.subscribers
-        self._periods = SubscribedPeriods(demand.periods, demand.topics)
+        self._periods = RolePeriods(demand.periods, demand.topics)
         # [n] notifications expected at each row, and delivered; ahead of time as publications are.
         self.expected_of, self.delivered_of = np.zeros((2, n), np.int64)
         # These arrays go by event modulo twice the window: events are entered a window ahead.
