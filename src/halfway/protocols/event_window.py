@@ -74,8 +74,9 @@ def _step_of(publisher):
 
 @inlined
 def search(windows, i, publisher):
-    """Search the event windows of row i for a publisher: return the place of the publisher or
-    NO_PLACE, and the place that the publisher may claim.
+    """Search the event windows of row i for a publisher: return its place or NO_PLACE, and the
+    place that the publisher may claim. This is a free place, or the place of the publisher that was
+    unused for the longest time.
     """
     places = windows.of.shape[1]
     # The hash of the publisher's id gives the first place of the search.

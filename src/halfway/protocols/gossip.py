@@ -1,14 +1,15 @@
 """Gossip: a node pushes a new event to a few random neighbours, or broadcasts the event with a
 probability.
 
-Push, after the rumours of Demers et al. 1987, "Epidemic algorithms for replicated database
-maintenance", §1.4: a node that receives an event for the first time sends it to `fanout` distinct
-random neighbours in each of `rounds` rounds. Broadcast, after Haas, Halpern & Li 2002,
-"Gossip-based ad hoc routing": with `fanout` = BROADCAST a round is one transmission to all
-neighbours. Their GOSSIP1(p, k) is rounds = 1, chance = p, sure_hops = k; p = 1 is flooding.
+Push follows the rumours of Demers et al. 1987, "Epidemic algorithms for replicated database
+maintenance", §1.4: a node that receives an event for the first time sends the event to `fanout`
+distinct random neighbours in each of `rounds` rounds. Broadcast follows Haas, Halpern & Li 2002,
+"Gossip-based ad hoc routing": with `fanout` = BROADCAST, a round is one transmission to all
+neighbours. The GOSSIP1(p, k) of this paper is rounds = 1, chance = p, sure_hops = k; p = 1 is
+flooding.
 
-We stop after a fixed number of rounds, because Demers' rumours that stop by feedback need an answer
-to each push. We do not exclude the neighbour that sent the event, because the drawn neighbours must
+Demers' rumours stop by feedback, which needs an answer to each push. We stop after a fixed number
+of rounds instead. A node may push an event back to its sender, because the drawn neighbours must
 depend on the random state alone.
 """
 

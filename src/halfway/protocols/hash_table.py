@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from halfway.core.compiled import inlined
 
-PROBES = 32  # slots that a search looks at: with half of them free it hardly ever ends without one
+PROBES = 32  # slots that a search looks at; if half of all slots are free, it finds one
 USES, FORGOTTEN = 0, 1  # columns of `counts`: uses of entries; replaced entries
 _LOW_WORD = np.int64(0xFFFFFFFF)
 

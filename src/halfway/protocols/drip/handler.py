@@ -172,7 +172,7 @@ def on_tick(state, rules, neighbourhood, i, message, out):
 @apart
 def meet(state, rules, neighbourhood, i, broker, number, message, out):
     """Send subscriptions and events to a DRIP broker that this broker can reach and that may lack
-    them.
+    them. number: the number of that broker's digest.
 
     [drip §V-B] Brokers exchange subscriptions and copy events when they can communicate.
     """

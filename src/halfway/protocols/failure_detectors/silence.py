@@ -150,7 +150,7 @@ def _place_for(heard, i, member, now):
 @apart
 def note_counter(heard, i, member, epoch, counter, now, out):
     """Enter the heartbeat counter of a member at row i; return whether the counter grew, which
-    shows that the member is alive.
+    shows that the member is alive. now: time on the node's own clock, in seconds.
 
     now: own clock in seconds.
     """
@@ -183,7 +183,9 @@ def note_counter(heard, i, member, epoch, counter, now, out):
 
 @apart
 def suspect_silent(heard, rules, i, now, out):
-    """Suspect at row i each member that was silent for too long."""
+    """Suspect at row i each member that was silent for too long. now: time on the node's own clock,
+    in seconds.
+    """
     for k in range(heard.members.known[i]):
         place = np.int64(heard.members.place[i, k])
         known = heard.entry[i, place]

@@ -1,12 +1,12 @@
 """Replication of keys within a GeoRendezvous cell [geo §2.1], and transfer of entries to a new
 home.
 
-The replicas are all members, or few by rendezvous hashing.
+The replicas of a key are all members of the cell, or a few members that rendezvous hashing chooses.
 
-"optionally, to conserve resources, keys inside a cell can be divided by the nodes". We divide them
-by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998), because then a member
-that joins or leaves moves no key but its own, and every member can compute the replicas by itself.
-`docs/decisions/0015` has the rules for newcomers and emptied cells.
+[geo §2.1] "optionally, to conserve resources, keys inside a cell can be divided by the nodes". We
+divide the keys by highest random weight (Thaler & Ravishankar, IEEE/ACM ToN 6(1), 1998). Then a
+member that joins or leaves moves only its own keys, and every member can compute the replicas by
+itself. `docs/decisions/0015` has the rules for newcomers and emptied cells.
 """
 
 import numpy as np

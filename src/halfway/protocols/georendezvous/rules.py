@@ -44,7 +44,7 @@ def rules(
     **scalars: Any,
 ) -> Rules:
     """Return the rules of GeoRendezvous for nodes with a radio reach `radius`, in the unit of
-    positions.
+    positions. scalars: the other fields of `Rules`.
 
     area: the rectangle that keys hash into: x and y of its corner, width, height.
     Raises Problem for values under which keys would be lost even in a static network.

@@ -2,13 +2,13 @@
 a path.
 
 After Braginsky & Estrin 2002, "Rumor routing algorithm for sensor networks", WSNA, pp. 22-31: a
-node that witnesses an event may send an agent, which walks at random and leaves on every node that
-it visits the next hop back and the distance. A query for the event walks at random too, until it
-meets such a path, and then follows it.
+node that witnesses an event may send an agent. The agent walks at random, and leaves the next hop
+back and the distance on every visited node. A query for the event also walks at random until it
+meets such a path, and then follows the path.
 
-What the paper calls an event, something that happens at a place and that queries ask for, is a
-topic here; each PUBLISH is one witnessing of it. Deviations: We let an agent carry two paths and
-the last five visited nodes, because a record has eight integers. An agent of the paper carries all
+An event of the paper happens at a place, and queries search for it. This event is a topic here, and
+each PUBLISH is one witnessing of the topic. Deviations: We let an agent carry two paths and the
+last five visited nodes, because a record has eight integers. An agent of the paper carries all
 paths, and the neighbours of the visited nodes as well. We send the answer and all further events of
 the topic back on the trail of the query, without its loops, because the paper ends where the query
 arrives, but a subscriber continues to receive events. As in the paper, a query reaches one

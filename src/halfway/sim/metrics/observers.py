@@ -12,13 +12,14 @@ from halfway.world.workload.requests import ReplicatedResources
 
 
 class Observers(NamedTuple):
-    """The observers of a run. None stands for an observer that the system or workload does not
-    need.
+    """The observers of a run: its accountings of detections, groups and requests, where None stands
+    for an accounting that the run does not need. None stands for an observer that the system or
+    workload does not need.
     """
 
-    detections: DetectionAccounting | None  # where the system is a failure detector
-    groups: GroupAccounting | None  # where the workload has groups
-    requests: RequestTally | None  # where the members of groups replicate a resource
+    detections: DetectionAccounting | None  # if the system is a failure detector
+    groups: GroupAccounting | None  # if the workload has groups
+    requests: RequestTally | None  # if the members of groups replicate a resource
 
 
 def observers_of(kinds: Kinds, ids: NodeIds, demand: Demand, seconds: float) -> Observers:

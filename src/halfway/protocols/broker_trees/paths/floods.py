@@ -31,8 +31,8 @@ def is_same_flood(kept, record):
 
 @apart
 def track_flood(hops, rules, i, source, record, out):
-    """Track a flood of a broker tree that row i has just emitted, in place of its earlier
-    version.
+    """Track a flood of a broker tree that row i has just emitted, in place of its earlier version.
+    source: the neighbour from which row i received the record.
     """
     for place in range(hops.record.shape[1]):
         kept = hops.record[i, place]
