@@ -242,9 +242,7 @@ class System:
         return found
 
     def with_options(self, given: Mapping[str, Value]) -> Adapter:
-        """Return the adapter of a system under these options. Raises Problem for a wrong option.
-        Raises Problem for a wrong one.
-        """
+        """Return the adapter of a system under these options. Raises Problem for a wrong option."""
         for name, value in given.items():
             check_option(self, name, value)
         values = {

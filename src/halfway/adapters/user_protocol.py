@@ -75,7 +75,7 @@ def _module_file(given: str, where: str) -> Path:
 
 def user_system(source: UserSource) -> System:
     """Return the imported system of a user's protocol. Raises Problem in one line if the file is
-    incomplete. Raises Problem in one line if it is incomplete.
+    incomplete.
     """
     module = _imported(source)
     if missing := [name for name in FACE if not hasattr(module, name)]:

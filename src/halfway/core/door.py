@@ -130,8 +130,8 @@ def enter_all(door: Any, rows: Any, count: Any, message: Any) -> None:
 
 
 class _DoorType(AddressesType):
-    """The numba type of all doors, which does not depend on the protocol, so that a state can hold
-    a door. All doors have this type.
+    """The numba type of all doors. The type does not depend on the protocol, so a state can hold a
+    door.
     """
 
     count = 2

@@ -81,7 +81,7 @@ def _intersection(f: int, attribute: int, given: Bounds | Sequence[Bounds]) -> t
 @inlined
 def matches(filters, f, values):
     """Return whether the values [attributes] of an event pass content filter f; NaN is a missing
-    value. NaN is a missing value.
+    value.
     """
     for c in range(filters.first[f], filters.first[f + 1]):
         a = filters.attribute[c]

@@ -122,7 +122,7 @@ class HelloExchange(GivenNeighbours):
 
     def instance(self, of: SystemInstance) -> SystemInstance:
         """Return the instance of a system with hellos added. Raises Problem if the system uses the
-        message kinds of hellos. Raises Problem if their message kinds are in use.
+        message kinds of hellos.
         """
         try:
             kinds = kinds_with_hellos(of.kinds)

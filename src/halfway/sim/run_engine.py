@@ -18,7 +18,7 @@ CHECK_RECORDS = "HALFWAY_CHECK_RECORDS"  # 1: a run checks records by default
 
 def instance_of(name: str, adapter: Adapter, context: RunContext) -> SystemInstance:
     """Return the instance of a system for the engine of a run. Raises Unsupported with the reason.
-    name: the name of the system. Raises Unsupported with the reason.
+    name: the name of the system.
 
     name: of the system.
     """

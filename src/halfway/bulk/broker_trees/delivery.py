@@ -1,5 +1,4 @@
-"""The delivery ratio of a bulk broker tree [uas Fig. 5] while parts of the underlay fail. 5] while
-parts of the underlay fail.
+"""The delivery ratio of a bulk broker tree [uas Fig. 5] while parts of the underlay fail.
 
 `docs/decisions/0020` describes the four fault models.
 """

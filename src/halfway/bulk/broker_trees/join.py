@@ -25,7 +25,7 @@ from halfway.world.underlays.routes import Flags, Rows, Tree, path, places_on, r
 
 def join(overlay: Overlay, row: int) -> int:
     """Join a broker on a node to the bulk overlay and return its number; the first broker becomes
-    the root. The first becomes the root.
+    the root.
 
     [uas §4] the parent is the nearest broker in IP hops; of equally near ones the first that
     joined. Raises Problem for a node that is down, that has a broker, or that reaches no broker.

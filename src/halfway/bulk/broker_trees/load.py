@@ -1,6 +1,4 @@
-"""The load of a bulk broker tree [uas Figs. 6-8]: events pass queues, and load the links. 6-8]:
-events through queues, latency and link loads.
-"""
+"""The load of a bulk broker tree [uas Figs. 6-8]: events pass queues, and load the links."""
 
 from typing import NamedTuple
 

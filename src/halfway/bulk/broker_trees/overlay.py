@@ -1,8 +1,6 @@
-"""The bulk overlay of brokers: the underlay path of each overlay link, and the brokers that are
-connected.
+"""The bulk overlay of brokers: underlay paths of the overlay links, and connected brokers.
 
-The overlay is one object, for experiments in bulk. The modules `join` and `repair` change the
-overlay.
+The modules `join` and `repair` change the overlay.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,10 +51,9 @@ NextHop = tuple[int, UnderlayPath] | None  # the next broker up, and the path to
 
 
 class Rules(NamedTuple):
-    """The rules by which a bulk overlay is built and repaired, with two remedies of ours: `retry`
-    and `bare_path`.
+    """The rules by which a bulk overlay is built and repaired.
 
-    The paper has neither remedy.
+    We add the remedies `retry` and `bare_path`.
     """
 
     interpretation: PathInterpretation = "around"
@@ -178,9 +175,7 @@ class Overlay:
 
 
 def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
-    """Yield the overlay links that the Join of a broker created: the other end, and the rows of the
-    path to it.
-    """
+    """Yield the overlay links that a broker's Join created: the other end, and the rows to it."""
     if broker.direct is not None:
         yield broker.parent, broker.direct.rows
     if broker.second is not None and broker.alternate != NO_BROKER:
@@ -190,12 +185,11 @@ def linked(broker: Broker) -> Iterator[tuple[int, Rows]]:
 
 
 def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
-    """Return the broker that is next on the way of a broker to the overlay's root, and the path to
-    it; None if the broker is cut off.
+    """Return a broker's next broker on the way to the overlay's root, and the path; None if cut
+    off.
 
     [uas §4.1] takes the direct path, then the alternate path, then the path to the grandparent. The
-    last path also serves if the parent works but both paths to it are dead. Then the parent is not
-    evicted.
+    last path also serves if both paths to a working parent are dead; the parent is not evicted.
     """
 
     def works(end: int, route: UnderlayPath | None) -> bool:
@@ -211,9 +205,7 @@ def next_hop_up(overlay: Overlay, broker: Broker) -> NextHop:
 
 
 def connected(overlay: Overlay) -> set[int]:
-    """Return the numbers of the overlay's live brokers whose messages reach the root on the
-    brokers' paths.
-    """
+    """Return the numbers of the overlay's live brokers whose messages reach the root."""
     return {number for number, top in tops(overlay).items() if top == overlay.root}
 
 
@@ -249,8 +241,7 @@ def next_hops_up(
 def tops(
     overlay: Overlay, *, aware: bool = True, chosen: Mapping[int, NextHop] | None = None
 ) -> dict[int, int]:
-    """Return, for each live broker of the overlay, the highest broker that it reaches; connected
-    brokers have the same one.
+    """Return the highest broker of the overlay that each live broker reaches.
 
     Unless `aware` of the underlay, brokers use the direct paths alone, as in unmodified SIENA.
     chosen: the next hops that brokers use because they have not detected the latest failure.
@@ -314,8 +305,7 @@ def guarantee(overlay: Overlay, number: int) -> int:
 def meets_premise(overlay: Overlay, broker: Broker) -> bool:
     """[uas §4.2] Return whether the lemma's premise holds: x, y and z exist, disjoint, z without C.
 
-    Disjoint paths have no node in common except the broker itself, and the parent, where x and y
-    end.
+    Disjoint paths share only the broker itself and the parent, where x and y end.
     """
     x, y, z = broker.direct, broker.second, broker.upper
     if x is None or y is None or z is None or not has_second(broker):

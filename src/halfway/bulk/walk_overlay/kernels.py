@@ -1,5 +1,4 @@
-"""The kernels that build whole walk overlays on a static graph [dwo Alg. 1, 2], with one decision
-in each step. 1, 2], one decision a step.
+"""The kernels that build walk overlays on a static graph [dwo Alg. 1, 2], one decision a step.
 
 The kernels are twins of the message-level run: both call the protocol's `next_hop.chosen` and
 `next_hop.cost`. Each mark has the stamp of its walk, so that a new walk or a new overlay need not
@@ -36,7 +35,7 @@ class Recipe(NamedTuple):
 
 class Marks(NamedTuple):
     """The marks of the walks of a bulk walk overlay, where walk w uses slot w & 1, because at most
-    two walk at once. Slots are used in turn.
+    two walks run at once.
     """
 
     stamp: npt.NDArray[np.uint32]  # [1] stamp of the last walk so far
@@ -160,7 +159,7 @@ def add(marks, built, v, back, stamp, walk):
 @inlined
 def decide(marks, graph, recipe, built, y, word, slot, stamp, first, walk):
     """Make one decision of a bulk overlay walk whose head is y; return the new head and the
-    outcome. Returns (its new head, the outcome).
+    outcome.
     """
     if recipe.early and built.steps[walk] > 0:  # [dwo Alg. 2, line 11] the first step is random
         mark_around(marks, graph, recipe, y, slot, stamp)
@@ -225,8 +224,7 @@ def together(marks, graph, recipe, built, initiators, walk, count, seed, first, 
 @kernel
 def build(graph, marks, recipe, built, initiators, together_at_first, seed, most_steps):
     """[dwo Alg. 1] Build a bulk walk overlay: the first walks run together, the others one by one,
-    each until it meets another walk. 1] Build a bulk overlay: first walks together, then one by
-    one, until each meets another.
+    each until it meets another walk.
     """
     graph, marks, built = borrowed(graph), borrowed(marks), borrowed(built)
     first = marks.stamp[0] + np.uint32(1)

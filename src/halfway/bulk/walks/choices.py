@@ -81,8 +81,8 @@ def pure_memory() -> PureMemory:
 
 
 def lazy_memory(degree: int, places: int = _LEAST_PLACES) -> LazyMemory:
-    """Return the memory of a pair of bulk directional walks before the first step. degree: largest
-    number of neighbours; places: a power of two.
+    """Return the memory of a pair of bulk directional walks before the first step. `degree` is the
+    largest number of neighbours; places: a power of two.
     """
     raises = places // 2
     return LazyMemory(

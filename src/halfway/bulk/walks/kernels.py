@@ -98,8 +98,8 @@ def meeting_at(trails, graph, stamp, w, y, passed):
 
 @inlined
 def begin(trails, graph, stamp, walks, w, x, seed, stream, advertise):
-    """Begin a bulk walk [drw Fig. 3, line 1] at its initiator x, which has the trail of the walk.
-    3, line 1] at its initiator x, which carries its own trail.
+    """Begin a bulk walk [drw Fig. 3, line 1] at its initiator x, which has the trail of the
+    walk.
     """
     leave_trail(trails, graph, stamp, w, x, x, np.uint32(0), advertise)
     walks.random[w] = advanced(seeded(seeded(seed, x), stream))
@@ -139,7 +139,7 @@ def step(memory, trails, graph, stamp, w, x, e, random, passed, advertise):
 @inlined
 def meet(memory, trails, graph, stamp, walks, rule, pause):
     """Continue a pair of bulk walks until they meet, have made the most steps, or could exceed
-    `pause` steps; return the meeting node or -1. Return the meeting node or -1.
+    `pause` steps. Return the meeting node or -1.
 
     A meeting by an advertised trail may take one step more.
     """
@@ -235,7 +235,7 @@ def add_path(trails, node, load):
 @kernel
 def path_loads(memory, trails, graph, walks, pairs, seed, rule, load):
     """Add the paths of all pairs of bulk walks [P, 2] to the load [n] of nodes; return the number
-    of pairs without a meeting. Returns the number of unmet pairs.
+    of pairs without a meeting.
     """
     memory, trails, graph = borrowed(memory), borrowed(trails), borrowed(graph)
     walks = borrowed(walks)

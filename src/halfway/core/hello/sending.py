@@ -80,8 +80,7 @@ def next_heard(state, i, lowest):
 
 @inlined
 def send_record(state, rules, neighbourhood, i, lowest, out):
-    """Send one record of a hello from row i, with the heard nodes from a given id on. The record
-    lists the heard nodes from a given id on.
+    """Send one record of a hello from row i, with the heard nodes from a given id on.
 
     Return the least id of the next record, or NONE if this one was the last.
     """

@@ -3,13 +3,13 @@
 [Carzaniga, Rosenblum & Wolf 2001, "Design and evaluation of a wide-area event notification
 service", §4.2] every event goes to the parent, and to each child whose subscriptions match the
 event. Every node is a router, some are brokers, and a client's node speaks to its broker alone.
-Clients are numbers at their node. A client subscribes to attach, sends a DETACH to leave, and moves
-by a DETACH and new subscriptions. [ibid. §4.2] a server is started with the identity of its master.
-We let a broker that starts choose the nearest broker of the tree as its parent, so that both
-systems form their trees in the same way. The broker keeps this parent until the parent leaves. A
-broker repeats its JOIN in each refresh interval, with a digest of the filters that it forwarded, so
-that a parent that lost its memory requests the filters again. If a path does not answer, the broker
-searches for a new path. A broker that is down partitions the tree.
+Clients are numbers at their node. A client subscribes to attach, sends a DETACH to leave, and does
+both to move. [ibid. §4.2] a server is started with the identity of its master. We let a broker that
+starts choose the nearest broker of the tree as its parent, so that both systems form their trees in
+the same way. The broker keeps this parent until the parent leaves. A broker repeats its JOIN in
+each refresh interval, with a digest of the filters that it forwarded, so that a parent that lost
+its memory requests them again. The broker searches for a new path if a path does not answer. A
+broker that is down partitions the tree.
 """
 
 import math
@@ -97,9 +97,7 @@ MAP_PARENT = "parent"  # the field of the state that the replay map draws as a t
 
 
 class Rules(NamedTuple):
-    """The parameters of SIENA's tree. We add reliable hops, because the paper's links lose
-    nothing.
-    """
+    """The parameters of SIENA's tree. The paper's links lose nothing; we add reliable hops."""
 
     catalogue: Catalogue
     refresh_s: float = 10.0
@@ -137,9 +135,7 @@ State = SienaState
 
 
 def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
-    """Return the row of each node [n] among the brokers in SIENA's state; NONE for a node that is
-    no broker.
-    """
+    """Return the row of each node [n] among SIENA's brokers; NONE for a node that is no broker."""
     at = np.flatnonzero(np.isin(node_ids, brokers))
     index = np.full(len(node_ids), NONE, np.int32)
     index[at] = np.arange(len(at))
@@ -149,8 +145,7 @@ def broker_index(node_ids: Int32s, brokers: Int32s) -> Int32s:
 def parents_at_first(
     node_ids: Int32s, brokers: Int32s, root: int, later: Int32s | None = None
 ) -> Int32s:
-    """Return [brokers] the first parents in SIENA's state: NONE for the root, and SEEKING for the
-    other brokers.
+    """Return [brokers] SIENA's first parents: NONE for the root, SEEKING for the others.
 
     later: ids of the brokers that enter the tree later, on a command; None: no such broker.
     """
@@ -166,9 +161,8 @@ def state(
     """Return the initial state of nodes in SIENA's tree, in which no broker has a parent.
 
     brokers: ids of the nodes that are brokers; root: id of the broker that founds the tree, which
-    only brokers know; slots: subscriptions that each broker has room for; room: circuits that each
-    node has room for; attributes: number of attributes of an event, up to MOST_ATTRIBUTES; later:
-    see `parents_at_first`.
+    only brokers know; slots: subscriptions of each broker; room: circuits of each node; attributes:
+    number of attributes of an event, up to MOST_ATTRIBUTES; later: see `parents_at_first`.
     """
     up = parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -186,9 +180,7 @@ def state(
 
 
 def most_of_table(table: SubscriptionTable) -> int:
-    """Return the most records that one call emits about the entries in the table of one SIENA
-    broker.
-    """
+    """Return the most records of one call about the table entries of one SIENA broker."""
     # The broker forwards each entry, in parts, and withdraws it at most once. An event goes to each
     # entry.
     return (int(parts_of(table.low.shape[2])) + 1) * int(table.filter.shape[1])
@@ -219,9 +211,7 @@ def filter_named(catalogue, message):
 
 @apart
 def receive_at_broker(table, catalogue, sender, up, message, out):
-    """Handle a subscription, the end of a subscription, or an event at a broker of either tree
-    below its parent `up`.
-    """
+    """Handle a subscription, its end, or an event at a broker of either tree with parent `up`."""
     kind, client, own = message.kind, message.args[CLIENT], message.args[messages.DIRECTION] == 0
     if own and not is_command(catalogue, message):
         return
@@ -286,9 +276,7 @@ def receive_at_router(catalogue, own, message, out):
 
 @apart
 def receive(state, rules, sender, c, message, out):
-    """Handle a record of SIENA's tree in the present role of the node: broker, client's node or
-    router.
-    """
+    """Handle a record of SIENA's tree in the role of the node: broker, client's node or router."""
     b, kind = sender.broker, message.kind
     if b != NONE and kind == messages.ENTER:
         siena_parent.enter_tree(state, rules.catalogue, sender, c, out)

@@ -176,10 +176,9 @@ def state(
     """Return the state of nodes before brokers form the underlay-aware tree.
 
     brokers: ids of the brokers' nodes; root: id of the broker that founds the tree, which only
-    brokers know; slots: subscriptions that a broker has room for; child_slots: children, and
-    grandchildren, that a broker has room for; room: circuits that a node has room for; known:
-    brokers to which a node keeps a way; confirm: whether brokers confirm records; attributes:
-    number of attributes of an event; later: see `siena.parents_at_first`.
+    brokers know; slots: subscriptions of a broker; child_slots: its children, and its
+    grandchildren; room: circuits of a node; known: brokers to which a node keeps a way; confirm:
+    whether brokers confirm records; attributes: of an event; later: see `siena.parents_at_first`.
     """
     up = siena.parents_at_first(node_ids, brokers, root, later)
     here, n = len(up), len(node_ids)
@@ -255,9 +254,7 @@ def start(state, rules, sender, message, out):
 
 @apart
 def enter_tree(state, rules, sender, c, message, out):
-    """Let a node enter the underlay-aware tree as a broker, which asks the nearest broker for a
-    place at once.
-    """
+    """Let a node enter the underlay-aware tree as a broker, and ask the nearest broker at once."""
     if enter(state, rules.catalogue, sender, c, out):
         state.asked[sender.broker] = 0
         detector.on_start(state, rules, sender, message.at, out)
@@ -283,9 +280,7 @@ def is_announced(state, rules, sender):
 
 @apart
 def receive(state, rules, sender, c, message, out):
-    """Handle a record of the underlay-aware tree in the role of the node: broker, client's node or
-    router.
-    """
+    """Handle a record of the underlay-aware tree as broker, client's node or router."""
     b = sender.broker
     if b != NONE and message.kind == messages.ENTER:
         enter_tree(state, rules, sender, c, message, out)

@@ -46,7 +46,7 @@ def repeat_beacon(state, i, message, out):
 @inlined
 def list_broker(state, rules, i, message):
     """Update the list of nearest DRIP brokers at row i by a beacon; return True if the node must
-    repeat the beacon. Return True if the beacon must be repeated.
+    repeat the beacon.
 
     [drip §IV-B] A beacon with a delay below the largest delay in the list replaces the entry with
     that delay; other beacons are discarded. We let a newer beacon of a listed broker overwrite the

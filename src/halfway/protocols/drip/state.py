@@ -104,7 +104,7 @@ CONTACT = np.dtype(
 
 class DripState(NamedTuple):
     """The state of nodes of DRIP, where K, L and M are `brokers`, `nearest` and `copies` of the
-    rules. K, L and M are `brokers`, `nearest` and `copies` of the rules.
+    rules.
 
     The state has few arrays with records of many fields, because the compiler passes each array to
     each function separately.

@@ -69,9 +69,7 @@ def has_moved(state, rules, neighbourhood, i):
 
 @apart
 def start(state, rules, neighbourhood, i, out):
-    """Begin the cell membership of a newcomer: drop all soft state, ask the cell for its members,
-    and listen.
-    """
+    """Begin a newcomer's membership of a cell: drop all soft state, ask for members, and listen."""
     state.incarnation[i] += 1
     locate(state, rules, neighbourhood, i)
     for s in range(state.neighbours.node_id.shape[1]):
@@ -109,9 +107,7 @@ def join(state, rules, i, out):
 
 @apart
 def become_member(state, rules, i, message, out):
-    """Make a newcomer a member of a cell [geo §2.1]; the first member of a cell expects entries in
-    flight.
-    """
+    """Make a newcomer a member of a cell [geo §2.1]; the first one expects entries in flight."""
     state.present[i] = 1
     if neighbours.member(state, i, OWN) == NONE:
         state.fresh_until[i] = message.at + rules.join_listen_s
@@ -196,9 +192,7 @@ def on_label(state, rules, i, message, out):
 
 @apart
 def announce_soon(state, i, out):
-    """Announce the newest label of the component of cells at the next label timer, if the node is a
-    member of its cell.
-    """
+    """Announce the newest label of the component of cells at the next label timer."""
     state.announcing[i] = 0
     if state.present[i] == 1:
         bridges.announce_label(state, i, out)
@@ -246,9 +240,7 @@ def on_populated(state, rules, i, x, y, now, out):
 
 @apart
 def beacon(state, rules, neighbourhood, i, message, out):
-    """Send the beacon of a cell member, drop silent neighbours, and change the cell after a
-    move.
-    """
+    """Send the beacon of a cell member, drop silent neighbours, and change cells after a move."""
     if neighbours.expire_neighbours(state, i, message.at):
         transfer(state, rules, i, message.at, out)
     if state.present[i] == 1 and has_moved(state, rules, neighbourhood, i):
@@ -297,9 +289,7 @@ def begin_bridge(state, rules, i, b, now, out):
 
 @apart
 def end_bridge(state, rules, i, b, now, out):
-    """End a bridge and leave its empty cell; the last member of the cell routes the entries
-    onwards.
-    """
+    """End a bridge and leave its empty cell; its last member routes the entries onwards."""
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     was_member = state.bridges.status[i, b] == MEMBER
     bridges.act_in(state, i, x, y)

@@ -111,9 +111,7 @@ def has_subscriber(state, i, topic, point, publisher, now):
 
 @apart
 def report_to_publisher(state, rules, i, kind, e, out):
-    """Report WANTED or UNWANTED from the rendezvous cell to a publisher whose ADVERT the cell
-    stores.
-    """
+    """Report WANTED or UNWANTED from the rendezvous cell to a publisher with a stored ADVERT."""
     store = state.store
     store.reported[i, e] = _WANTED if kind == messages.WANTED else _UNWANTED
     o = point_message(
@@ -184,9 +182,7 @@ def put_received(state, i, message, kind, until, stamp):
 
 @apart
 def store_entry(state, rules, i, message, out):
-    """Store an ADVERT, INTEREST or PRUNE in the rendezvous cell, which is the home of the entry's
-    point.
-    """
+    """Store an ADVERT, INTEREST or PRUNE in the rendezvous cell, the home of the entry's point."""
     now, topic, point = message.at, message.topic, message.args[messages.POINT]
     transferred = message["flags"] & messages.TRANSFERRED
     until = now + (message.reals[messages.LIFETIME] if transferred else rules.lifetime_s)

@@ -140,10 +140,10 @@ def state(
 ) -> CellState:
     """Return the state of GeoRendezvous nodes before their start event.
 
-    publishers: number of publishers whose newest events a node distinguishes; an older event counts
-    as received. neighbours, bridges, entries, traversals: number of places in these tables. pruned:
-    number of pairs of topic and publisher for which a subscriber can prune. hops_in_flight: number
-    of acknowledged hops that a node tracks at a time.
+    publishers: publishers whose newest events a node distinguishes; an older event counts as
+    received. neighbours, bridges, entries, traversals: places of these tables. pruned: pairs of
+    topic and publisher for which a subscriber can prune. hops_in_flight: acknowledged hops that a
+    node tracks.
     """
     n, never = len(node_ids), -1.0
     seen = empty_windows(n, publishers)

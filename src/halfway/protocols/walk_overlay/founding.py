@@ -125,8 +125,8 @@ def initiate(state, rules, i, rank, now, out):
 
 @apart
 def restart(state, rules, i, now, out):
-    """Leave the walk overlay after a crash, and notify the old neighbours; an initiator then joins
-    the overlay again. An initiator joins it again.
+    """Leave the walk overlay after a crash, and notify the old neighbours. An initiator joins it
+    again.
 
     The initiator founds no overlay, because an overlay exists. Its walk goes on until it finds this
     overlay.
@@ -245,8 +245,8 @@ def is_new_probe(state, rules, i, message):
 
 @apart
 def receive_probe(state, rules, i, message, out):
-    """Receive the PROBE of a founded overlay and forward a new PROBE; a root follows the PROBE
-    back, or answers. A root follows the PROBE back, or answers.
+    """Receive the PROBE of a founded overlay, and forward a new PROBE. A root follows the PROBE
+    back, or answers.
     """
     members = state.members
     if not is_new_probe(state, rules, i, message):

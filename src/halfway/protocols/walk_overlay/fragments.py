@@ -1,10 +1,8 @@
-"""The links and fragments of the walk overlay: which neighbours are linked, and the id of each
-fragment.
+"""The links and fragments of the walk overlay: linked neighbours, and the id of each fragment.
 
 Nodes make a link when a walk steps onto a node outside the overlay, and when a walk meets another
 fragment. The id of a fragment floods the links of the fragment. A node that receives the same id
-over two links cuts the second link, so that the overlay stays a tree however many walks meet at
-once.
+over two links cuts the second link, so that the overlay stays a tree if many walks meet at once.
 
 [dwo §III] walks that intersect form the overlay. [dwo Alg. 1] starts one walk after the other. We
 add fragments, because in a network walks start at any time.
@@ -53,9 +51,7 @@ def send_id(state, rules, i, kind, to, out):
 
 @apart
 def send_link(state, rules, i, to, reason, out):
-    """Ask a neighbour to become an overlay neighbour; the record has the fragment id of this
-    node.
-    """
+    """Ask a neighbour to become an overlay neighbour, with the fragment id of this node."""
     o = emit_with_id(state, i, messages.LINK, to, out)
     o.args[messages.REASON] = reason
     send_reliably(state, rules, i, o, out)
@@ -63,9 +59,7 @@ def send_link(state, rules, i, to, reason, out):
 
 @apart
 def deny_link(to, reason, out):
-    """Deny an overlay link: notify a node once, without acknowledgement, that it is no overlay
-    neighbour.
-    """
+    """Deny an overlay link once, without acknowledgement, to a node that is no neighbour."""
     emit(out, messages.CUT, 0.0, to).args[messages.REASON] = reason
 
 
@@ -98,9 +92,7 @@ def drop_link(state, rules, i, p, out):
 
 @apart
 def mark_ready(state, rules, i, p, out):
-    """Mark an overlay link ready, because the neighbour knows of the link; send successor and
-    filter over it.
-    """
+    """Mark an overlay link ready, and send successor and filter over this link."""
     state.links.ready[i, p] = 1
     name_successor(state, rules, i, p, out)
     refresh(state, rules, i, out)
@@ -108,8 +100,7 @@ def mark_ready(state, rules, i, p, out):
 
 @apart
 def request_link(state, rules, i, node_id, reason, out):
-    """Link this node with a neighbour in the walk overlay; the link is ready at once, or when the
-    neighbour has acknowledged the request.
+    """Request an overlay link with a neighbour; the link is ready at once, or with its ACK.
 
     If hops are acknowledged, a ready link is requested again, because the neighbour may not know
     the link.
@@ -128,9 +119,7 @@ def request_link(state, rules, i, node_id, reason, out):
 
 @apart
 def join_as_leaf(state, rules, i, message, out):
-    """Join an overlay fragment as a leaf, because a walk of the fragment stepped onto this node
-    outside the overlay.
-    """
+    """Join an overlay fragment as a leaf, because its walk stepped onto this node."""
     members = state.members
     members.rank[i] = message.args[messages.RANK]
     members.root[i] = message.args[messages.ROOT]
@@ -163,11 +152,10 @@ def receive_link(state, rules, i, message, out):
 
 @apart
 def name_successor(state, rules, i, newcomer, out):
-    """Name the successor of the root of a fragment: its overlay neighbour with the lowest id. The
-    root notifies its neighbours of a new successor.
+    """Name a fragment root's successor: the overlay neighbour with the lowest id. Notify neighbours
+    of a change.
 
-    newcomer: the place of a new overlay neighbour, which the root notifies in any case; NO_PLACE
-    without a new neighbour.
+    newcomer: place of a new neighbour, which is notified in any case; or NO_PLACE.
     """
     members = state.members
     if members.parent[i] != members.node_id[i]:
@@ -193,9 +181,7 @@ def name_successor(state, rules, i, newcomer, out):
 
 @apart
 def resolve(state, rules, i, message, out):
-    """Resolve two different fragment ids at the ends of an overlay link: the winning id goes to the
-    other side.
-    """
+    """Resolve two fragment ids at the ends of an overlay link: the winner crosses the link."""
     if wins(state, i, message):
         send_id(state, rules, i, messages.FRAGMENT_ID, message.source, out)
     else:
@@ -204,9 +190,7 @@ def resolve(state, rules, i, message, out):
 
 @apart
 def adopt(state, rules, i, message, out):
-    """Adopt the fragment id that came from an overlay neighbour, and send the id to all other
-    overlay neighbours.
-    """
+    """Adopt the fragment id of an overlay neighbour, and send it to all other ones."""
     members, node_id = state.members, message.source
     was_root = members.parent[i] == members.node_id[i]
     established = members.rank[i] >= messages.ESTABLISHED and (
@@ -235,9 +219,7 @@ def spread_id(state, rules, i, but, out):
 
 @apart
 def send_due_news(state, rules, i, p, out):
-    """Send the overlay neighbour at p the fragment id and the successor, if the neighbour still
-    lacks them.
-    """
+    """Send the overlay neighbour at p the fragment id and the successor that it lacks."""
     links, members, to = state.links, state.members, state.links.node_id[i, p]
     if links.due[i, p] & DUE_ID and has_room(state, rules, i, messages.FRAGMENT_ID, to, 0):
         links.due[i, p] &= ~DUE_ID
@@ -256,9 +238,7 @@ def send_due_news(state, rules, i, p, out):
 
 @apart
 def send_due(state, rules, i, out):
-    """Send each overlay neighbour the news of the fragment, the events and the chunks that it still
-    lacks.
-    """
+    """Send each overlay neighbour the fragment's news, events and chunks that it lacks."""
     if state.members.due[i] == 0:
         return
     state.members.due[i] = 0
@@ -271,9 +251,7 @@ def send_due(state, rules, i, out):
 
 @apart
 def receive_id(state, rules, i, message, out):
-    """Receive a FRAGMENT_ID of an overlay fragment; return True if the record shows a cycle. Return
-    True if it shows a cycle.
-    """
+    """Receive a FRAGMENT_ID of an overlay fragment; return True if the record shows a cycle."""
     if link_of(state, i, message.source) < 0:
         return False
     if not is_of_other_fragment(state, i, message):
@@ -284,11 +262,9 @@ def receive_id(state, rules, i, message, out):
 
 @apart
 def send_attached(state, rules, i, to, established, out):
-    """Notify the root of the winning fragment, through `to`, that the overlay fragment of this node
-    is now part of it.
+    """Notify the winning fragment's root, through `to`, that this fragment joined it.
 
-    Of several fragments without an overlay, a node reports one, because the root only has to know
-    that one exists.
+    A node reports one fragment without an overlay: the root needs no other.
     """
     members = state.members
     if established == 0 and members.notified[i] == members.root[i]:
@@ -301,14 +277,12 @@ def send_attached(state, rules, i, to, established, out):
 
 @apart
 def receive_attached(state, rules, i, message, out):
-    """Receive an ATTACHED for the root of an overlay fragment; ignore an ATTACHED of another
-    fragment, which is out of date.
+    """Receive an ATTACHED for a fragment's root; ignore one from another fragment.
 
     [dwo §V-B] walks go on "until two DRWs intersect". But a root that may found an overlay walks on
-    until it has heard of no other fragment for the founding time, because the other walk stops, and
-    there may be further fragments. A detached fragment walks on until it meets an established
-    fragment. The established fragment may itself be detached, so the root then sends probes, as a
-    founder does.
+    until it has heard of no other fragment for the founding time, because there may be further
+    ones. A detached fragment walks on until it meets an established fragment. The established
+    fragment may itself be detached, so the root then sends probes, as a founder does.
     """
     members = state.members
     # The rank of the fragment may have grown meanwhile, if the root has founded an overlay.
@@ -331,9 +305,7 @@ def receive_attached(state, rules, i, message, out):
 
 @apart
 def start_founding(state, i, after, out):
-    """Start the timer after which the root of a fragment may found an overlay, unless the timer
-    already runs.
-    """
+    """Start the timer after which a fragment's root may found an overlay, unless it runs."""
     if state.members.found_pending[i] == 0:
         state.members.found_pending[i] = 1
         emit(out, messages.FOUND, after, state.members.node_id[i])

@@ -149,8 +149,8 @@ def _merged(first: int, last: int, level: int) -> list[tuple[int, int]]:
 
 @inlined
 def cell_of(value, level):
-    """Return the cell of an attribute value at a level, for filter items; a value outside [0, 1) is
-    in an outermost cell. A value outside [0, 1) is in an outermost cell.
+    """Return the cell of an attribute value at a level; a value outside [0, 1) is in an outermost
+    cell.
     """
     cells = np.int64(1) << np.int64(level)
     clipped = min(max(value, 0.0), 1.0)

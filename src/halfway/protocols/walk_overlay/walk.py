@@ -31,9 +31,7 @@ _GONE = np.int32(2**31 - 1)  # stands for the steps of a branch that went back a
 
 @apart
 def emit_of_walk(message, kind, after, towards, out):
-    """Emit a record of the overlay walk in `message`, with the random state and the steps of this
-    walk.
-    """
+    """Emit a record of the overlay walk in `message`, with its random state and its steps."""
     o = emit(out, kind, after, towards)
     for a in range(messages.STEPS + 1):
         o.args[a] = message.args[a]
@@ -42,9 +40,7 @@ def emit_of_walk(message, kind, after, towards, out):
 
 @apart
 def emit_of_head(message, kind, after, towards, out):
-    """Emit a record that carries the head of the overlay walk in `message`, with the flags of this
-    head.
-    """
+    """Emit a record with the head of the overlay walk in `message`, and the flags of the head."""
     o = emit_of_walk(message, kind, after, towards, out)
     o["flags"] = message["flags"]
     return o
@@ -52,9 +48,7 @@ def emit_of_head(message, kind, after, towards, out):
 
 @apart
 def is_asking(state, i, branch):
-    """Return whether a head of the given branch, of any overlay walk, waits on this node for
-    bids.
-    """
+    """Return whether a head of any overlay walk, on that branch, waits on this node for bids."""
     for s in range(min(state.members.walks_seen[i], state.trails.shape[1])):
         if state.trails.marks[i, s] & (ASKING << branch):
             return True
@@ -193,8 +187,8 @@ def choose(state, rules, i, message, out):
 
 @apart
 def meet(state, rules, i, node_id, message, out):
-    """Let an overlay walk meet another fragment; the walk goes on unless an ATTACHED or a fragment
-    id stops it. If no ATTACHED or id stops it, it walks on.
+    """Let an overlay walk meet another fragment; it goes on unless an ATTACHED or an id stops
+    it.
     """
     fragments.request_link(state, rules, i, node_id, messages.MERGER, out)
     emit_of_head(message, messages.NEXT_STEP, rules.settling_time_s, state.members.node_id[i], out)
@@ -294,9 +288,7 @@ def receive_step(state, rules, i, message, out):
 
 @apart
 def receive_near(state, rules, i, message, out):
-    """Receive a NEAR of an overlay walk: one more neighbour is in N(DRW), so node i is in
-    N²(DRW).
-    """
+    """Receive a NEAR of an overlay walk: a neighbour is in N(DRW), so this node is in N²(DRW)."""
     trails = state.trails
     s = trail_for(state, i, message.args[messages.INITIATOR], message.args[messages.NUMBER])
     trails.near[i, s] += 1

@@ -12,9 +12,8 @@ from halfway.world.workload.requests import ReplicatedResources
 
 
 class Observers(NamedTuple):
-    """The observers of a run: its accountings of detections, groups and requests, where None stands
-    for an accounting that the run does not need. None stands for an observer that the system or
-    workload does not need.
+    """The observers of a run: the accountings of detections, groups and requests; None: not
+    needed.
     """
 
     detections: DetectionAccounting | None  # if the system is a failure detector

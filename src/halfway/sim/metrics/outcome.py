@@ -45,8 +45,8 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run: all its metrics, in seconds, bytes and joules. Times are in seconds,
-    sizes in bytes, energy in joules.
+    """The outcome of one run: all its metrics. Times are in seconds, sizes in bytes, energy in
+    joules.
 
     A notification is an event that a system delivers to an application.
     """

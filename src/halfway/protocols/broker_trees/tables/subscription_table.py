@@ -1,5 +1,4 @@
-"""The subscription table of a broker in either broker tree, with a mark on each entry that the
-broker forwarded to its parent.
+"""The subscription table of a broker in either broker tree, and its entries that the parent holds.
 
 [Carzaniga, Rosenblum & Wolf 2001, §4.2] a broker forwards a subscription to its parent unless an
 earlier forwarded subscription covers it. We also withdraw a subscription that a newer one covers,
@@ -123,8 +122,8 @@ def send_filter(table, sender, s, up, out):
 
 @apart
 def send_filter_as(table, sender, kind, s, to, out):
-    """Send the filter of a subscription table entry in records of a given kind, with three
-    attributes in each record.
+    """Send the filter of a subscription table entry in records of a kind, three attributes in
+    each.
     """
     i, attributes = sender.broker, table.low.shape[2]
     for first in range(0, attributes, EACH):
@@ -155,8 +154,7 @@ def is_covered_upstream(table, i, slot):
 
 @apart
 def subscribe_upstream(table, sender, slot, up, out):
-    """Forward a new subscription table entry to the parent, unless a filter at the parent covers
-    the entry.
+    """Forward a new subscription table entry to the parent, unless the parent covers it.
 
     Withdraw the forwarded entries that the new entry covers.
     """
@@ -244,9 +242,7 @@ def is_maximal(table, i, slot):
 
 @apart
 def forward_uncovered(table, sender, up, out):
-    """Forward to the parent each maximal subscription table entry that no filter at the parent
-    covers.
-    """
+    """Forward to the parent each maximal subscription table entry that it does not cover."""
     i = sender.broker
     for s in range(table.filter.shape[1]):
         waits = table.filter[i, s] != FREE and table.forwarded[i, s] == 0
@@ -259,9 +255,7 @@ def forward_uncovered(table, sender, up, out):
 
 @apart
 def remove_slot(table, sender, slot, up, out):
-    """Remove a subscription table entry; before, forward the entries that no other forwarded entry
-    covers.
-    """
+    """Remove a subscription table entry, after forwarding entries that only it covered."""
     i = sender.broker
     f, was_forwarded = table.filter[i, slot], table.forwarded[i, slot] == 1
     table.filter[i, slot], table.forwarded[i, slot] = FREE, 0
@@ -291,9 +285,7 @@ def remove(table, sender, f, via, client, up, out):
 
 @apart
 def is_repeated(table, i, slot, catalogue, message):
-    """Return whether an earlier slot of the subscription table already sends the event to the same
-    node.
-    """
+    """Return whether an earlier subscription table slot sends the event to the same node."""
     via, client = table.via[i, slot], table.client[i, slot]
     for s in range(slot):
         same = table.via[i, s] == via and table.client[i, s] == client
