@@ -51,7 +51,9 @@ def ends_of_subscriptions(demand: Demand, kind: int) -> Commands:
 
 
 def ends_of_publishing(demand: Demand, kind: int) -> Commands:
-    """Return commands of `kind`, one for each publisher that stops publishing on a topic."""
+    """Return commands of `kind` for an adapter: one for each publisher that stops publishing on a
+    topic.
+    """
     return _ends(demand.publishing_periods, kind)
 
 
@@ -62,8 +64,8 @@ def _ends(periods: Mapping[tuple[int, int], Period], kind: int) -> Commands:
 
 
 def publishing_roles(demand: Demand, begins: int, ends: int, at: float) -> Commands:
-    """Return commands of kind `begins`, one for each publisher of a topic, and of kind `ends`, one
-    for each publisher that stops.
+    """Return an adapter's commands of kind `begins`, one for each publisher of a topic, and of kind
+    `ends`, one for each publisher that stops.
 
     at: seconds before which no role begins.
     """

@@ -1,6 +1,6 @@
 """The maintenance of a broker in the underlay-aware tree: its refresh and its other records.
 
-`receive` calls the rule of a record about joins, leaves, failures, replicas, paths or tables.
+`receive` calls the function for a record about joins, leaves, failures, replicas, paths or tables.
 """
 
 from halfway.core.compiled import apart
@@ -21,8 +21,8 @@ from halfway.protocols.broker_trees.tables.children import add_grandchild
 
 @apart
 def refresh_broker(state, rules, sender, now, out):
-    """Handle a REFRESH at a broker of the underlay-aware tree: announce it, and search for missing
-    paths.
+    """Handle a REFRESH at a broker of the underlay-aware tree: announce this broker, and search for
+    missing paths.
     """
     b, up = sender.broker, state.parent[sender.broker]
     emit(out, messages.REFRESH, rules.refresh_s, sender.own)
@@ -41,7 +41,7 @@ def refresh_broker(state, rules, sender, now, out):
 
 @apart
 def receive_common(state, rules, sender, message, out):
-    """Handle a maintenance record that exists in both broker trees."""
+    """Handle a maintenance record that both broker trees have."""
     kind = message.kind
     if kind == messages.REFRESH:
         refresh_broker(state, rules, sender, message.at, out)

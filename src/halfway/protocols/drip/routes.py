@@ -1,4 +1,6 @@
-"""Routes of DRIP: back along a beacon to its broker [drip §IV-B], or over bridges [drip §V-B]."""
+"""The routes of DRIP: back along a beacon to its broker [drip §IV-B], or across bridge nodes [drip
+§V-B].
+"""
 
 import numpy as np
 
@@ -22,7 +24,7 @@ _MOST_HOPS = 64  # routes of moving nodes may contain cycles
 
 @inlined
 def place_of_broker(state, i, broker):
-    """Return the place of a broker in row i's list of the nearest DRIP brokers, or NO_PLACE."""
+    """Return the place of a broker in the list of nearest DRIP brokers at row i, or NO_PLACE."""
     for s in range(state.nearest.shape[1]):
         if state.nearest[i, s].node_id == broker and broker != NONE:
             return s
@@ -88,10 +90,11 @@ def is_one_of_two_nearest(state, rules, i, s):
 
 @apart
 def note_route(state, i, broker, via, now):
-    """Keep a neighbour as the next hop to a DRIP broker's region, in place of the oldest route.
+    """Keep a neighbour as the next hop to the region of a DRIP broker, in place of the oldest
+    route.
 
-    [drip §V-B] A bridge node reports its status to its local broker; we let each node on the way
-    learn the route.
+    [drip §V-B] A bridge node reports its status to its local broker. We let each node on the way of
+    this report learn the route.
     """
     oldest = 0
     for r in range(ROUTES):
@@ -107,9 +110,10 @@ def note_route(state, i, broker, via, now):
 
 @inlined
 def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
-    """Return the next hop on the route of a DRIP broker's last beacon, but not `excluded`, or NONE.
+    """Return the next hop to a DRIP broker, back along its last beacon, or NONE; the next hop is
+    not `excluded`.
 
-    [drip §IV-B] "receiving these messages can communicate with the broker node": the way back.
+    [drip §IV-B] "receiving these messages can communicate with the broker node".
     """
     s = place_of_broker(state, i, broker)
     known = s >= 0 and state.nearest[i, s].via != excluded
@@ -120,7 +124,8 @@ def next_hop_by_beacon(state, neighbourhood, i, broker, excluded):
 
 @inlined
 def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
-    """Return the next hop, but not `excluded`, on a DRIP route to another region, or NONE.
+    """Return the next hop on a DRIP route to another region, or NONE; the next hop is not
+    `excluded`.
 
     [drip §V-B] "it first finds one bridge node B and contacts it. Then B relays the message to its
     1-hop foreign neighbor C"
@@ -147,9 +152,11 @@ def next_hop_across(state, rules, neighbourhood, i, broker, excluded, now):
 
 @apart
 def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out):
-    """Emit a record on a DRIP route, but not to `excluded`; without a next hop it is deferred.
+    """Emit a record on a DRIP route, but not to `excluded`; defer the record if no next hop is
+    known.
 
-    [drip §V-B] There may be no bridge node at the time. The caller fills in the rest.
+    [drip §V-B] There may be no bridge node at the time. The caller fills the other fields of the
+    record.
     """
     if kind in (EVENT, SUBSCRIPTION):
         hop = next_hop_across(state, rules, neighbourhood, i, target, excluded, now)
@@ -170,20 +177,24 @@ def send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, o
 
 @inlined
 def send(state, rules, neighbourhood, i, kind, target, now, out):
-    """Send a record that starts here on a DRIP route, see `send_or_defer`."""
+    """Send a record that starts at row i on a DRIP route, see `send_or_defer`."""
     return send_or_defer(state, rules, neighbourhood, i, np.int64(kind), target, NONE, now, out)
 
 
 @inlined
 def forward(state, rules, neighbourhood, i, kind, message, out):
-    """Forward a record on a DRIP route to its broker; after too many retries or hops it is lost."""
+    """Forward a record on a DRIP route to its broker; drop the record after too many retries or
+    hops.
+    """
     retry = message.reals[RETRY] + 1.0 if message.kind == DEFERRED else 0.0
     if retry > rules.retries or message.hops >= _MOST_HOPS:
         state.node[i].lost += 1
         return
-    # [drip §V-A] "nodes publish them to their local broker nodes": to that of each forwarding node.
+    # [drip §V-A] "nodes publish them to their local broker nodes": each forwarding node sends the
+    # event to its own local broker.
     target = state.node[i].local_broker if kind == NEWS else message.target
-    # Never straight back: two nodes whose routes lead to each other would pass it to and fro.
+    # The record never goes straight back: two nodes whose routes lead to each other would exchange
+    # it for ever.
     last = NONE if message.kind == DEFERRED else np.int32(message.source)
     o = send_or_defer(state, rules, neighbourhood, i, kind, target, last, message.at, out)
     o.topic = message.topic
