@@ -6,9 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from halfway.adapters.commands import commands
 from halfway.problem import Problem
+from halfway.protocols.broker_trees.paths.ancestors import OUTSIDE
 from halfway.protocols.broker_trees.paths.circuits import SORTS
 from halfway.protocols.broker_trees.paths.decisions import DIRECT, SECOND, UPPER
+from halfway.protocols.broker_trees.records.messages import LEAVE
 from halfway.sim.environment.mobility import Motion
 from halfway.sim.radio.declarations import IdealRadio
 from halfway.sim.simulation import Simulation
@@ -75,8 +78,8 @@ def test_every_rule_of_balance_delivers_everything_once(balance: int) -> None:
 def joined(system: str, network: Network, **options: Any) -> Simulation:
     """A run of 30 s in which the tree is formed."""
     demand = Listed([(row, 0) for row in range(network.n)], [(29.0, 0, 0)])
-    run = tree(system, network, demand, options={"join_delay_s": 8.0, **options}, seconds=30.0)
-    assert run.run().delivery_ratio == 1.0
+    run = tree(system, network, demand, options={"join_delay_s": 8.0, **options}, seconds=40.0)
+    assert run.run(30.0).delivery_ratio == 1.0
     return run
 
 
@@ -120,6 +123,22 @@ def test_brokers_and_clients_find_the_nearest_broker_by_messages(system: str, me
 
 
 @pytest.mark.parametrize("mesh", MESHES)
+def test_the_alternate_is_a_neighbour_of_the_parent(mesh: str) -> None:
+    """[uas §4] By messages, as in bulk: a child of the parent, or the parent's own parent."""
+    run = joined("underlay-siena", MESHES[mesh])
+    state, (brokers, root) = run.instance.state, names(run)
+    parent = {row: int(state.parent[state.broker_index[row]]) for row in brokers}
+    named = 0
+    for row in set(brokers) - {root}:
+        alternate = int(state.alternate[state.broker_index[row]])
+        if alternate >= 0:
+            named += 1
+            assert alternate != row
+            assert parent[alternate] == parent[row] or alternate == parent[parent[row]]
+    assert named > 0
+
+
+@pytest.mark.parametrize("mesh", MESHES)
 def test_second_paths_share_only_what_they_must(mesh: str) -> None:
     """[uas §4] y is "node disjoint" from x wherever the underlay has such a path beside x; z leads
     past the parent wherever there is such a path."""
@@ -143,6 +162,22 @@ def test_second_paths_share_only_what_they_must(mesh: str) -> None:
         if above >= 0 and nx.has_path(rest, row, above):
             paths = [path_of(state, row, above, sort) for sort in (DIRECT, UPPER)]
             assert any(z and parent not in z for z in paths)
+
+
+@pytest.mark.parametrize("system", TREES)
+def test_the_children_of_a_broker_that_leaves_join_its_parent(system: str) -> None:
+    """[uas §4, Algorithm 2] "C.Connect To(B.Parent)": after the command to leave."""
+    run = joined(system, MESHES["chain"], join_delay_s=2.0)
+    state = run.instance.state
+    rows = {int(b): row for row, b in enumerate(state.broker_index) if b >= 0}
+    above = {row: int(state.parent[b]) for b, row in rows.items()}
+    inner = next(row for row, up in above.items() if up >= 0 and row in above.values())
+    children = [row for row, up in above.items() if up == inner]
+    run.post(commands([30.0], inner, int(LEAVE), -1))
+    run.run(40.0)
+    for row in children:
+        assert int(state.parent[state.broker_index[row]]) == above[inner]
+    assert int(state.parent[state.broker_index[inner]]) == OUTSIDE
 
 
 def all_single_failures(network: Network) -> list[tuple[Fault, int]]:

@@ -5,9 +5,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.sources import PACKAGE
+from tests.house.sources import PACKAGE, python_files
 
 HEADING = "## Where each rule is"
+_PROTOCOLS = ("protocols", "bulk")  # rooms whose functions are the rules of papers
+_SECTION = re.compile(r"§|\b(?:Alg\.|Algorithm|Fig\.) ?\d")
+_TEXTBOOK = re.compile(r"\[Knuth[^\]]*\]")  # an algorithm of a textbook is no rule of a system
 _CODE = re.compile(r"`((?:protocols|bulk|papers|world)\.[\w.]+)`")
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 _DECISION = re.compile(r"decisions/(\d{4})")
@@ -28,6 +31,33 @@ def rules_without_place(root: Path, page: str) -> list[str]:
         for file, name in tests:
             if name not in _names(root / file):
                 found.append(f"{rule}: no {file}::{name}")
+    return found
+
+
+def rule_pages(root: Path) -> list[Path]:
+    """The pages that have a table of rules: those of the papers, and others with the heading."""
+    papers = [path for path in (root / "docs" / "papers").glob("*.md") if path.stem != "claims"]
+    others = [path for path in (root / "docs").glob("*.md") if HEADING in path.read_text("utf-8")]
+    return sorted(papers + others)
+
+
+def functions_without_row(root: Path) -> list[str]:
+    """Public functions that cite a section of a paper and are in no table of rules."""
+    pages = "\n".join(path.read_text("utf-8") for path in rule_pages(root))
+    known = set(_CODE.findall(pages))
+    found = []
+    for source in python_files(root, *(f"src/{PACKAGE}/{room}" for room in _PROTOCOLS)):
+        module = source.path.removeprefix(f"src/{PACKAGE}/").removesuffix(".py").replace("/", ".")
+        for node in source.tree.body:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            text = _TEXTBOOK.sub("", ast.get_source_segment(source.text, node) or "")
+            if _SECTION.search(text) and f"{module}.{node.name}" not in known:
+                found.append(
+                    f"{source.path}:{node.lineno}: `{module}.{node.name}` cites a paper: add it to "
+                    f'a row under "{HEADING}" of the page of this paper (docs/papers, or '
+                    f"docs/failure-detection.md), with a test of the rule"
+                )
     return found
 
 

@@ -4,11 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.coverage import HEADING, decisions_without_reader, rules_without_place
+from tests.house.coverage import (
+    HEADING,
+    decisions_without_reader,
+    functions_without_row,
+    rule_pages,
+    rules_without_place,
+)
 from tests.house.sources import REPOSITORY
 
-PAGES = sorted((REPOSITORY / "docs" / "papers").glob("*.md"))
-PAGES = [page for page in PAGES if page.stem != "claims"]  # generated
+PAGES = rule_pages(REPOSITORY)
 TABLE = HEADING + "\n\n| rule of the paper | code | test |\n|---|---|---|\n"
 
 
@@ -29,6 +34,39 @@ def test_a_wrong_name_is_seen(tmp_path: Path) -> None:
     assert wrong == ["§3: a: no bulk.walks.stop", "§3: a: no tests/test_walks.py::test_stop"]
     bare = rules_without_place(tmp_path, TABLE + "| a rule | `bulk.walks.step` | none |\n")
     assert bare == ["a rule: expected a section, a function and a test"]
+
+
+def test_every_function_that_cites_a_paper_has_a_row() -> None:
+    assert "\n".join(functions_without_row(REPOSITORY)) == ""
+
+
+def test_a_function_without_a_row_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "docs/papers").mkdir(parents=True)
+    page, other = tmp_path / "docs/papers/a.md", tmp_path / "docs/detectors.md"
+    row = "| §3: a | `protocols.walks.{}` | `tests/test_walks.py::test_a` |\n"
+    page.write_text(TABLE + row.format("step"))
+    other.write_text("# A page without a table\n")
+    source = tmp_path / "src/halfway/protocols/walks.py"
+    source.parent.mkdir(parents=True)
+    functions = {
+        "step": "[drw §3] has a row",
+        "turn": "[drw §3] has none",
+        "meet": "[drw Fig. 3, line 4]",
+        "build": "[dwo Alg. 1]",
+        "drawn": "[Knuth, TAOCP 2, §3.4.2]",
+        "plain": "cites nothing",
+        "_turn": "[drw §3] is private",
+    }
+    source.write_text("".join(f'def {n}():\n    """{t}"""\n' for n, t in functions.items()))
+    found = functions_without_row(tmp_path)
+    assert [text.split("`")[1] for text in found] == [
+        "protocols.walks.turn",
+        "protocols.walks.meet",
+        "protocols.walks.build",
+    ]
+    assert found[0].startswith("src/halfway/protocols/walks.py:3: ")
+    other.write_text(TABLE + row.format("turn") + row.format("meet") + row.format("build"))
+    assert functions_without_row(tmp_path) == []
 
 
 def test_every_decision_is_linked_where_it_is_needed() -> None:

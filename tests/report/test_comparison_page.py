@@ -240,6 +240,18 @@ def test_no_error_and_no_request(page: Browser) -> None:
     assert page.requests[0].startswith("file://")
 
 
+def test_a_sweep_has_one_table_of_all_decisions_before_their_reasons() -> None:
+    whole = results(sweep=True)
+    table, *reasons = decision_section(whole).split("<details>")
+    assert table.count('<th scope="row">') == len(whole.points) == len(reasons)
+    for row, reason, decision in zip(
+        table.split("<tr>")[2:], reasons, whole.decisions, strict=True
+    ):
+        assert (f"{decision.chosen}</b>" in row) == (decision.chosen is not None)
+        assert row.count("badge-mark") == len(whole.systems)
+        assert decision.sentence.partition(":")[0] in reason
+
+
 def test_a_decision_without_a_choice_has_no_difference_to_a_chosen_system() -> None:
     whole = results()
     (decision,) = whole.decisions

@@ -224,6 +224,18 @@ def test_tables_are_whole_on_a_screen_on_a_phone_and_on_paper(browser: Browser, 
         assert browser.tell(FITS), (width, media)
 
 
+def test_heads_of_tables_have_no_buttons_on_paper(browser: Browser) -> None:
+    # Chromium repeats the head of a table on each printed page, but not a head with a button.
+    displays = "[...document.querySelectorAll('thead .sort')].map((one) => "
+    displays += "getComputedStyle(one).display)"
+    opened(browser, "sweep", 718, "print")
+    on_paper = browser.tell(displays)
+    assert len(on_paper) > 0
+    assert set(on_paper) == {"contents"}
+    opened(browser, "sweep", 1400)
+    assert "contents" not in browser.tell(displays)
+
+
 def test_paper_has_the_nodes_of_the_highest_load(browser: Browser) -> None:
     rows = (
         "[...document.querySelectorAll('.nodes tbody')].map((body) => [...body.rows]"

@@ -113,6 +113,15 @@ def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
             f"seconds = {seconds:g}"
         )
         return
+    if ready.demand.publishing_periods:
+        fitting = _fitting(ready, seconds, work.events)
+        if fitting < work.events:
+            yield (
+                f"{work.events - fitting:,} of {work.events:,} events are not published: they are "
+                f"due when no publisher is there, or after the end of the run "
+                f"(seconds = {seconds:g})"
+            )
+        return
     if work.arrivals == "regular":
         fitting = min(math.ceil((seconds - work.start_s) / work.every_s), work.events)
         if work.start_s + (fitting - 1) * work.every_s >= seconds:  # rounding of the quotient

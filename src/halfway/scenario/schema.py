@@ -77,9 +77,9 @@ class Recorded(_Part, frozen=True, kw_only=True, tag_field="kind", tag="recorded
 
 
 class Member(_Part, frozen=True, kw_only=True):
-    """A subscriber of a scenario whose subscription begins and ends at given times."""
+    """A publisher or a subscriber of a scenario whose role begins and ends at given times."""
 
-    node: Annotated[Node, Meta(description="The name of the subscriber.")]
+    node: Annotated[Node, Meta(description="The name of the node.")]
     from_s: Annotated[float, Meta(ge=0.0, le=1e9, description="The begin in s.")] = 0.0
     until_s: Annotated[
         Annotated[float, Meta(gt=0.0, le=1e9)] | None, Meta(description="The end in s.")
@@ -99,8 +99,7 @@ class BrokerMember(_Part, frozen=True, kw_only=True):
     ] = None
 
 
-Publishers = str | list[Node] | dict[str, list[Node]]  # a file, nodes of all topics, or by topic
-Subscribers = str | list[Node | Member] | dict[str, list[Node | Member]]
+Roles = str | list[Node | Member] | dict[str, list[Node | Member]]  # or a file
 Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
@@ -119,8 +118,8 @@ class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
     width: Annotated[int, Meta(ge=1, le=100_000)] = 1
     popularity: Literal["uniform", "zipf"] = "uniform"
     exponent: Annotated[float, Meta(gt=0.0, le=100.0)] = 1.0
-    publishers: Publishers | None = None
-    subscribers: Subscribers | None = None
+    publishers: Roles | None = None
+    subscribers: Roles | None = None
     brokers: list[Node | BrokerMember] | None = None  # of broker trees, the root first
     payload_bytes: Bytes | dict[str, Bytes] | None = None
 
@@ -134,7 +133,7 @@ class RecordedWorkload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="
     begin: float | None = None  # the files' time at start_s; None: of the earliest event
     start_s: Annotated[float, Meta(ge=0.0, le=1e9)] = 1.0
     nodes: Literal["named", "drawn"] = "named"
-    subscribers: Subscribers | None = None
+    subscribers: Roles | None = None
     subscribers_each: Count = 1
     brokers: list[Node | BrokerMember] | None = None
     payload_bytes: Bytes | dict[str, Bytes] | None = None

@@ -20,6 +20,7 @@ from halfway.sim.metrics.deliveries import DeliveryAccounting
 from halfway.testbed.course import Course, CourseStep
 from halfway.testbed.metrics import RunMeasures, of_deliveries
 from halfway.world.workload.demand import Demand
+from halfway.world.workload.roles import ALWAYS
 
 _BATCH, _NUMBER_BYTES = 64, 8
 _LINKED_PERIODS = 12  # hellos within which the neighbours at the start must be found
@@ -147,11 +148,20 @@ class LiveRun:
         node, demand = self._host.nodes[row], self._demand
         for topic in range(demand.topics):
             if row in demand.subscribers[topic]:
-                begin, end = demand.periods.get((row, topic), (0.0, float("inf")))
+                begin, end = demand.periods.get((row, topic), ALWAYS)
                 if end > at:
                     self._subscribe_at(node, row, topic, max(begin, at), end)
-        if any(row in rows for rows in demand.publishers):
+        begins = [
+            demand.publishing_periods.get((row, topic), ALWAYS)[0]
+            for topic, rows in enumerate(demand.publishers)
+            if row in rows
+        ]
+        if begins and min(begins) <= at:
             node.own_events.join()
+        elif begins:
+            self._host.scheduler.after(
+                min(begins) - at, lambda _now, one: one.join(), node.own_events
+            )
 
     def _subscribe_at(self, node: MeshNode, row: int, topic: int, begin: float, end: float) -> None:
         """Let a real node subscribe at one time of the live run, and unsubscribe at another one."""

@@ -64,25 +64,48 @@ def grown(n: int, brokers: int, seed: int, rules: Rules = REMEDIES) -> Overlay:
 # Join
 
 
-@pytest.mark.parametrize("rules", [*PLAIN, REMEDIES])
-def test_paths_have_their_properties(rules: Rules) -> None:
-    """[uas §3.1] "does not contain the chosen broker C": the path to the grandparent."""
-    overlay = grown(150, 30, 1, rules)
+def check_paths(overlay: Overlay) -> None:
+    """Check the ends of all paths, and what they must not contain."""
     for number, broker in overlay.brokers.items():
-        if number == overlay.root:
+        if number == overlay.root or not overlay.is_up(number):
             continue
         parent = overlay[broker.parent]
         assert broker.direct is not None
         assert (broker.direct.rows[0], broker.direct.rows[-1]) == (broker.row, parent.row)
         if broker.second is not None:
             assert (broker.second.rows[0], broker.second.rows[-1]) == (broker.row, parent.row)
+            assert broker.second.is_open(overlay.closed)
             assert has_second(broker)
             if broker.alternate != NO_BROKER:
                 assert broker.second.rows[broker.bend] == overlay[broker.alternate].row
                 assert broker.alternate in overlay.neighbours(broker.parent)
         if broker.upper is not None:
             assert broker.upper.rows[-1] == overlay[parent.parent].row
+            assert broker.upper.is_open(overlay.closed)
             assert parent.row not in broker.upper.rows
+
+
+@pytest.mark.parametrize("rules", [*PLAIN, REMEDIES])
+def test_paths_have_their_properties(rules: Rules) -> None:
+    """[uas §3.1] "does not contain the chosen broker C": the path to the grandparent."""
+    check_paths(grown(150, 30, 1, rules))
+
+
+@pytest.mark.parametrize("rules", [*PLAIN, REMEDIES])
+def test_paths_have_their_properties_again_after_a_repair(rules: Rules) -> None:
+    """[uas §4, Algorithm 2] The grandparent and the alternate are set again."""
+    overlay = grown(150, 30, 1, rules)
+    renewed = 0
+    for number in (5, 11, 17):
+        before = {k: (b.parent, b.grandparent, b.alternate) for k, b in overlay.brokers.items()}
+        overlay.set_row(overlay[number].row, down=True)
+        repair(overlay)
+        check_paths(overlay)
+        for k, broker in overlay.brokers.items():
+            parent, *others = before[k]
+            kept = broker.parent == parent
+            renewed += kept and [broker.grandparent, broker.alternate] != others
+    assert renewed > 0
 
 
 def test_the_parent_is_the_nearest_broker_in_hops() -> None:

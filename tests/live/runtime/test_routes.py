@@ -13,7 +13,7 @@ from halfway.live.drops import Drops
 from halfway.live.interface.background import BackgroundHost
 from halfway.live.runtime.routes import HERE, PASSED_ON, Hop, Routes
 from halfway.live.runtime.settings import Settings
-from halfway.live.wire.frames import frames
+from halfway.live.wire.frames import FrameType, frames
 
 
 @pytest.fixture(params=["flooding", "rumor-routing"])
@@ -53,6 +53,25 @@ def test_a_node_is_found_by_its_name(
     assert 0.0 < found["n-2"]["seconds"] < 1.0
     assert main(["route", "n-2"]) == 0
     assert "n-2: 2 hops away" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ring", ["flooding"], indirect=True)
+def test_a_search_is_repeated_if_the_answer_is_lost(
+    ring: BackgroundHost, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ring.host.nodes[0].routes
+    take, lost = first.take, list[int]()
+
+    def lose_the_first_answers(peer: int, sort: int, content: bytes) -> None:
+        if sort == FrameType.HOP and len(lost) < 4:
+            lost.append(peer)
+        else:
+            take(peer, sort, content)
+
+    monkeypatch.setattr(first, "take", lose_the_first_answers)
+    assert main(["route", "n-2"]) == 0
+    assert "n-2: 2 hops away" in capsys.readouterr().out
+    assert len(lost) == 4
 
 
 @pytest.mark.parametrize("ring", ["flooding"], indirect=True)

@@ -1,4 +1,4 @@
-"""Single rules of the failure detectors: φ, proxies, times of suspicion, and the order of news."""
+"""Single rules of the failure detectors: φ, proxies, suspicions, health, and the order of news."""
 
 from statistics import NormalDist, fmean, pstdev
 from types import ModuleType
@@ -8,15 +8,30 @@ import numpy as np
 import pytest
 
 from halfway.core.hello.state import unknown_neighbourhood
+from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.failure_detectors import lifeguard, silence, swim
-from halfway.protocols.failure_detectors.probe_messages import ALIVE, DEAD, SUSPECT
+from halfway.protocols.failure_detectors.probe_messages import (
+    ALIVE,
+    DEAD,
+    MEMBERS,
+    PERIOD,
+    PING,
+    PING_TIMEOUT,
+    SUSPECT,
+    UPDATES,
+)
+from halfway.protocols.failure_detectors.probe_news import write_news
 from halfway.protocols.failure_detectors.probe_state import (
     MemberNews,
+    Probes,
+    change_health,
     learn,
+    most_sent,
     probes,
     suspicion_time,
 )
+from halfway.protocols.failure_detectors.probing import begin_period
 from halfway.world.faults import LinkCut
 from tests.protocols.failure_detectors.runs import full, run, suspicions
 
@@ -96,6 +111,84 @@ def status_after(*news: tuple[int, int]) -> tuple[int, int]:
 def test_the_order_of_news_does_not_matter(one: tuple[int, int], other: tuple[int, int]) -> None:
     """[SWIM §4.2] The later incarnation wins; in one incarnation the worse status."""
     assert status_after(one, other) == status_after(other, one) == max(one, other)
+
+
+def knowing(members: int) -> Probes:
+    """Node 1 that knows so many other members, the first of them as its neighbour; all are up."""
+    state, near = probes(np.array([1], np.int32), 2 * members, 1), unknown_neighbourhood(1, 4)
+    for member in range(2, 2 + members):
+        news = MemberNews(member, 0, ALIVE, NONE)
+        learn(state, defaults(swim), near, 0, news, 0.0, outbox(16))
+    state.entry.is_watched[0, state.members.place[0, 0]] = 1
+    return state
+
+
+def news_for(state: Probes, rules: Any, member: int) -> list[int]:
+    """The members of which the next record for a member has news, in order."""
+    out = outbox(1)
+    record = out.pool[0]
+    place = np.flatnonzero(state.entry.node_id[0] == member)[0]
+    write_news(state, rules, 0, record, np.int64(place))
+    return [int(one) for one in record.args[MEMBERS : MEMBERS + UPDATES]]
+
+
+def test_a_piece_of_news_is_sent_a_number_of_times_that_grows_with_the_logarithm() -> None:
+    """[SWIM §4.1] λ log(n + 1) times, and the news that was sent least often goes first."""
+    rules = defaults(swim, transmissions=3)
+    state = probes(np.arange(1, dtype=np.int32), 2000, 1)
+    for others, times in ((1, 3), (8, 3), (9, 6), (98, 6), (99, 9), (998, 9), (999, 12)):
+        state.members.known[0] = others
+        assert most_sent(state, rules, 0) == times
+    state = knowing(6)
+    sent = [news_for(state, rules, 2) for _ in range(6)]
+    # The news of the node itself, and three of six members at a time.
+    counts = state.entry.sent[0, state.members.place[0, :6]]
+    assert all(1 in record for record in sent[:3])
+    assert sorted(sent[0][1:] + sent[1][1:]) == [2, 3, 4, 5, 6, 7]
+    assert counts.tolist() == [3] * 6
+
+
+@pytest.mark.parametrize("module", [swim, lifeguard])
+def test_a_suspected_member_hears_of_its_suspicion_with_the_next_record(
+    module: ModuleType,
+) -> None:
+    """[Lifeguard §IV.C] The buddy system: first in the record, however often it was sent."""
+    rules = defaults(module)
+    state, near = knowing(6), unknown_neighbourhood(1, 4)
+    learn(state, rules, near, 0, MemberNews(5, 0, SUSPECT, 3), 0.0, outbox(16))
+    state.entry.sent[0, state.members.place[0, :6]] = 0
+    state.entry.sent[state.entry.node_id == 5] = 1  # the others are to be sent before it
+    state.own.sent[0] = 99
+    record = news_for(state, rules, 5)
+    assert (record[0] == 5) == (module is lifeguard)
+    assert (5 in record) == (module is lifeguard)
+
+
+def test_local_health_is_counted_within_its_limits() -> None:
+    """[Lifeguard §IV.A] A score from 0, healthy, to a limit."""
+    own, rules = probes(np.arange(1, dtype=np.int32), 4, 1).own[0], defaults(lifeguard)
+    for by, health in ((-1, 0), (1, 1), (3, 4), (99, rules.health_limit), (-1, 7)):
+        change_health(own, rules, by)
+        assert own.health == health
+
+
+def test_an_unhealthy_node_probes_less_often_and_waits_longer() -> None:
+    """[Lifeguard §IV.A] The period and the time-out of a probe grow with the score of health."""
+    rules = defaults(lifeguard)
+    near = Neighbourhood(
+        np.zeros(1, np.uint32), np.ones(1, np.uint32), np.array([2], np.int32),
+        np.full(1, NONE), np.zeros(0), np.zeros(0),
+    )  # fmt: skip
+    for health in (0, 1, 7):
+        state, out = knowing(3), outbox(16)
+        state.own.health[0] = health
+        begin_period(state, rules, near, 0, 10.0, out)
+        sent = {int(one.kind): float(one.at) for one in out.pool[out.free[int(out.tally[0]) :]]}
+        assert sent == {
+            PERIOD: rules.period_s * (health + 1),
+            PING: 0.0,
+            PING_TIMEOUT: rules.ack_timeout_s * (health + 1),
+        }
 
 
 @pytest.mark.parametrize("system", ["swim", "lifeguard"])

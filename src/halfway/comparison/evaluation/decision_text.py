@@ -10,8 +10,14 @@ from halfway.comparison.evaluation.results import (
     Need,
     NeedResult,
     RankedSystem,
+    SystemVerdict,
 )
 
+# The columns of a table of decisions: heading, and the verdicts of the systems in it.
+VERDICT_COLUMNS: Sequence[tuple[str, Sequence[SystemVerdict]]] = (
+    ("choose", ("chosen",)), ("not clearly worse", ("not clearly worse",)), ("open", ("open",)),
+    ("fails, or costs more", ("fails", "costs more")),
+)  # fmt: skip
 _LEANS = 0.5  # confidence
 _NAMED = 3  # systems that a sentence names with their reasons; of twice as many only the names
 
@@ -51,6 +57,13 @@ def reason_of(
         ]  # fmt: skip
         return " and ".join(found) or f"no value of {cost.label}"
     return f"{_value(cost, one.cost)}{_more(one, chosen, cost)}"
+
+
+def question_of(decision: Decision, metrics: Mapping[str, Metric]) -> str:
+    """Return what a decision is about: its needs, and the cost to minimise."""
+    needs = [need_text(need, metrics[need.metric]) for need in decision.needs]
+    stated = "" if decision.stated else " (no need was stated)"
+    return ", ".join([*needs, f"least {metrics[decision.minimise].heading}"]) + stated
 
 
 def need_text(need: Need, metric: Metric) -> str:

@@ -7,6 +7,7 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,11 @@ from halfway.core.options import Value
 from halfway.live.air.air import Air
 from halfway.live.air.wiring import SUBNET, Pair
 from halfway.live.drops import Drop
+from halfway.live.journal.node_journal import NodeJournal
 from halfway.live.limits import DEFAULT, Limits
 from halfway.live.link.endpoint import DRAIN, bound, group_socket, send_to_groups
 from halfway.live.plain import Plain
+from halfway.live.runtime.journal_parts import journal_of
 from halfway.live.runtime.node import MeshNode
 from halfway.live.runtime.node_identity import faced
 from halfway.live.runtime.settings import GROUP
@@ -33,7 +36,11 @@ _POLL_S = 0.02
 
 
 class AirSettings(NamedTuple):
-    """The settings of all nodes on the air. compiled: whether they run machine code."""
+    """The settings of all nodes on the air.
+
+    compiled: whether they run machine code. state: a folder for the journals of kept events, or
+    None.
+    """
 
     system: str
     options: Mapping[str, Value] = {}
@@ -42,6 +49,7 @@ class AirSettings(NamedTuple):
     compiled: bool = True
     log: int = 0  # records of each node that wait for a trace
     limits: Limits = DEFAULT
+    state: Path | None = None
 
 
 class AirHost:
@@ -55,6 +63,7 @@ class AirHost:
         self.air, self.settings = air, settings
         self.nodes: list[MeshNode] = []
         self.scheduler: Scheduler
+        self._journals: list[NodeJournal] = []
         self._groups: list[socket.socket] = []
         self.group_received = 0  # datagrams to the discovery group
         self._replaced = Counter[str]()  # datagrams of nodes that were replaced
@@ -65,9 +74,12 @@ class AirHost:
         try:
             for place in range(self.air.n):
                 self.nodes.append(self._made(place, incarnation=1))
+                self._remember(place)
                 self._listen(place)
             for node in self.nodes:
                 node.start()
+                if node.kept is not None:
+                    node.kept.start()
         except BaseException:
             await self.close()
             raise
@@ -84,6 +96,9 @@ class AirHost:
         self._groups = []
         for node in self.nodes:
             node.stop()
+        for journal in self._journals:
+            await journal.close()
+        self._journals = []
         self.scheduler.close()
 
     async def quiet(self, most_s: float) -> bool:
@@ -153,6 +168,12 @@ class AirHost:
         self._hear_group(place, group)
         self.nodes[place].start()
         return self.nodes[place]
+
+    def _remember(self, place: int) -> None:
+        """Give a node on the air a journal, if the nodes have a folder."""
+        if self.settings.state is not None:
+            folder = self.settings.state / str(place)
+            self._journals.append(journal_of(self.nodes[place], folder, self.scheduler))
 
     def _are_linked(self, pair: Pair) -> bool:
         one, other = (self.nodes[place] for place in pair)

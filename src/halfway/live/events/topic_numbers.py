@@ -55,8 +55,7 @@ class TopicTable:
                 return None
             self.hashes[number] = hash64
             self._number[hash64] = number
-        self.used[-1] += 1
-        self.used[number] = self.used[-1]
+        self._use(number)
         return number
 
     def known(self, hash64: int) -> bool:
@@ -81,10 +80,16 @@ class TopicTable:
             return len(self._number)
         if self._keeps:
             return None
-        for number in np.argsort(self.used[:-1]).tolist():
+        for _ in range(self._room):
+            number = int(np.argmin(self.used[:-1]))
             hash64 = int(self.hashes[number])
             if hash64 not in self._pins:
                 self.given_anew += 1
                 self.before_reuse(hash64, self._number[hash64])
                 return self._number.pop(hash64)
+            self._use(number)  # so that no search meets this topic again soon
         return None
+
+    def _use(self, number: int) -> None:
+        self.used[-1] += 1
+        self.used[number] = self.used[-1]

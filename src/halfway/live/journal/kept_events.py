@@ -11,7 +11,7 @@ next start. The caller acknowledges only what the journal has made safe.
 
 import struct
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -196,8 +196,10 @@ class KeptEvents:
         reading = self._reading.get(stream)
         return reading is not None and reading.has(number)
 
-    def asked(self, heartbeat: Heartbeat) -> list[int]:
+    def asked(self, heartbeat: Heartbeat, lately: Collection[int] = ()) -> list[int]:
         """Return the numbers of kept events to request after a heartbeat, at most 64, ascending.
+
+        lately: numbers that were requested a moment ago, which are left out.
 
         What lies before the first number of the heartbeat is gone: it is counted in `missed`.
         """
@@ -213,7 +215,10 @@ class KeptEvents:
             self.missed += first - 1 - reading.through - had
             reading.advance(first - 1)
         end = min(last, reading.through + MOST_AHEAD) + 1
-        wanted = (one for one in range(reading.through + 1, end) if one not in reading.ahead)
+        wanted = (
+            one for one in range(reading.through + 1, end)
+            if one not in reading.ahead and one not in lately
+        )  # fmt: skip
         return [one for one, _ in zip(wanted, range(MOST_ASKED), strict=False)]
 
     def begin_at(self, stream: Stream, number: int) -> None:

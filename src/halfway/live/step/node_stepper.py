@@ -103,8 +103,8 @@ class Stepper:
             return False
         # The door's type is the same for all protocols, so that the interpreted one will do.
         steps = _STEPS if self.flow is None else _STEPS + _FLOWS
-        given = lent(tables)
-        return all(is_stored(one, *self._given(one, given), *_EXAMPLES[one]) for one in steps)
+        given, flow = lent(tables), () if self.flow is None else (lent(self.flow.tables),)
+        return all(is_stored(one, *self._given(one, given, flow), *_EXAMPLES[one]) for one in steps)
 
     def set_time(self, now: float, *, into: float = 0.0, out_of: float = 0.0) -> None:
         """Set the time of the stepper's next steps (seconds), and what ages grow by on the way in
@@ -256,17 +256,20 @@ class Stepper:
         self._door = Door(node.state, node.rules, self.neighbourhood, tables.out, lend)
         self._lent = lend(tables)
         self._step, self._receive, self._transmit = (
-            self._entry(one, *self._given(one, self._lent)) for one in _STEPS
+            self._entry(one, *self._given(one, self._lent, ())) for one in _STEPS
         )
         if self.flow is not None:
             self.flow.open(compiled=self.compiled)
+            flow = (self.flow.lent,)
             self._take, self._spread = (
-                self._entry(one, *self._given(one, self._lent)) for one in _FLOWS
+                self._entry(one, *self._given(one, self._lent, flow)) for one in _FLOWS
             )
 
-    def _given(self, step: Any, tables: Any) -> tuple[Any, ...]:
-        """Return the first arguments of each call of the stepper's record kernel."""
-        flow = () if self.flow is None else (self.flow.lent,)
+    def _given(self, step: Any, tables: Any, flow: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the first arguments of each call of the stepper's record kernel.
+
+        flow: the tables of the datagram kernel, for its own steps.
+        """
         return {
             record_kernel.transmit: (tables,), datagram_kernel.spread: (tables, *flow),
             datagram_kernel.take: (self._door, tables, *flow),

@@ -2,13 +2,21 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
-from halfway.comparison.evaluation.decision_text import need_text
-from halfway.comparison.evaluation.results import Decision, NeedResult, RankedSystem, Results
+from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, need_text, question_of
+from halfway.comparison.evaluation.results import (
+    NOTHING,
+    Decision,
+    NeedResult,
+    RankedSystem,
+    Results,
+    SystemVerdict,
+)
 from halfway.report import wording
 from halfway.report.comparison.plots.decision_plot import pareto
+from halfway.report.comparison.plots.sweep_plots import varied
 from halfway.report.comparison.plots.system_marks import badge, mark_numbers
 from halfway.report.comparison.tables import framed, signed, span
 from halfway.report.document import section
@@ -24,7 +32,8 @@ def decision_section(results: Results) -> str:
     if len(results.decisions) == 1:
         inner = _whole(results, results.decisions[0])
     else:
-        inner = "".join(_folded(results, decision) for decision in results.decisions)
+        folded = "".join(_folded(results, decision) for decision in results.decisions)
+        inner = f"{_overview(results)}{folded}"
     how = (
         "With 95 % confidence the chosen system meets every need, and the cheapest system that "
         "meets them is the chosen one, one that is not clearly worse, or one that is open."
@@ -44,13 +53,39 @@ def _marked(sentence: str) -> str:
     return _OPTION.sub(r'<span class="option">\g<0></span>', escape(sentence))
 
 
+def _overview(results: Results) -> str:
+    """Return the table of all decisions of a sweep: a row a point, a column a verdict."""
+    fields, marks = varied(results), mark_numbers(results.systems)
+    names = [*fields[1:], *(heading for heading, _ in VERDICT_COLUMNS)]
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    rows = ""
+    for decision in results.decisions:
+        first, *others = (wording.scalar(results.points[decision.point][one]) for one in fields)
+        texts = [escape(one) for one in others]
+        texts += [_named(decision, verdicts, marks) for _, verdicts in VERDICT_COLUMNS]
+        cells = "".join(
+            f'<td data-name="{escape(name)}">{text}</td>'
+            for name, text in zip(names, texts, strict=True)
+        )
+        rows += f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
+    metrics = {metric.name: metric for metric in results.metrics}
+    return framed(fields[0], question_of(results.decisions[0], metrics), heads, rows, "decisions")
+
+
+def _named(
+    decision: Decision, verdicts: Sequence[SystemVerdict], marks: Mapping[str, int]
+) -> str:  # fmt: skip
+    """Return the systems of a decision with one of these verdicts, and their marks, as HTML."""
+    names = [one.system for one in decision.systems if one.verdict in verdicts]
+    text = ", ".join(f"{badge(marks[name])}\N{NO-BREAK SPACE}{escape(name)}" for name in names)
+    return f"<b>{text}</b>" if names == [decision.chosen] else text or NOTHING
+
+
 def _folded(results: Results, decision: Decision) -> str:
     point = results.points[decision.point]
     where = ", ".join(f"{name} = {wording.scalar(value)}" for name, value in point.items())
     return (
-        f'<p class="decision"><b>{escape(where)}:</b> {_marked(decision.sentence)}</p>'
-        f"<details><summary>Reasons, {escape(where)}</summary>"
-        f"{_table(results, decision)}{pareto(results, decision)}</details>"
+        f"<details><summary>Reasons, {escape(where)}</summary>{_whole(results, decision)}</details>"
     )
 
 

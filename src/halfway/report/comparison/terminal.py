@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from halfway.comparison.evaluation.decision_text import need_text
+from halfway.comparison.evaluation.decision_text import VERDICT_COLUMNS, question_of
 from halfway.comparison.evaluation.results import NOTHING, Decision, Metric, ResultCell, Results
 from halfway.report import wording
 from halfway.report.comparison.metric_groups import shown_groups, shown_metrics
@@ -21,10 +21,6 @@ _HEADING = 15  # characters, after which a heading is broken
 _INDENT = (0, 0, 0, 2)
 _STYLES = {"chosen": "bold green", "fails": "red"}
 _NAMED = 2  # names in a cell of a table
-_DECIDED = (
-    ("choose", ("chosen",)), ("not clearly worse", ("not clearly worse",)), ("open", ("open",)),
-    ("fails, or costs more", ("fails", "costs more")),
-)  # fmt: skip
 Column = tuple[str, Sequence[Text]]  # heading and cells
 
 
@@ -75,21 +71,18 @@ def _print_decisions(out: Console, results: Results) -> None:
     """Print on the terminal a comparison's decision at each point of a sweep: a row a point, a
     column a verdict.
     """
-    metrics, first = {metric.name: metric for metric in results.metrics}, results.decisions[0]
-    needs = [need_text(need, metrics[need.metric]) for need in first.needs]
-    stated = "" if first.stated else " (no need was stated)"
-    least = f"least {metrics[first.minimise].heading}"
+    metrics = {metric.name: metric for metric in results.metrics}
     columns: list[Column] = [
         (heading, [_named(one, verdicts) for one in results.decisions])
-        for heading, verdicts in _DECIDED
+        for heading, verdicts in VERDICT_COLUMNS
     ]
     points = [results.points[one.point] for one in results.decisions]
     keys: list[Column] = [
         (field.replace(".", ".\n"), [Text(wording.scalar(point[field])) for point in points])
         for field in varied(results)
     ]
-    title = f"Which system to choose: {', '.join([*needs, least])}{stated}"
-    print_fitting(out, title, keys, columns)
+    question = question_of(results.decisions[0], metrics)
+    print_fitting(out, f"Which system to choose: {question}", keys, columns)
 
 
 def _named(decision: Decision, verdicts: Sequence[str]) -> Text:

@@ -1,4 +1,4 @@
-"""The feed of a run's publications: batches from the demand, entered into the delivery
+"""The publication feed of a run: batches of publications from the demand, entered into the delivery
 accounting.
 """
 
@@ -23,10 +23,10 @@ _MAX_DISTANCES = 1 << 22  # distances cached while the network does not change
 
 
 class PublicationFeed:
-    """The publication feed of a run; it knows which nodes are up, and the shortest paths.
+    """The publication feed of a run, which knows which nodes are up, and the shortest paths.
 
-    It follows the world ahead of the engine, up to each publication. Batches end where the window
-    or the demand ends them, never where a caller stops to look.
+    The feed follows the world ahead of the engine, up to each publication. Only the window and the
+    demand end a batch, never a stop of the caller.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class PublicationFeed:
         self._changes, self._next = window, 0
 
     def take(self, end: float) -> tuple[Publications, float]:
-        """Take the next publications before a time; return also the time up to which they are
-        complete.
+        """Take the next publications of the feed before a time; return also the time up to which
+        they are complete.
 
-        Their events have the publishers' own numbers. Where applications react to what they hear,
-        everything before the last time that was returned must have happened.
+        The events have the publishers' own numbers. If applications react to events, everything
+        before the last returned time must have happened.
         """
         if self.applications is not None:
             self.applications.act(self._complete)

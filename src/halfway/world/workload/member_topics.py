@@ -14,7 +14,8 @@ import numpy as np
 
 from halfway.core.missing import NONE
 from halfway.problem import Problem
-from halfway.world.workload.groups import LINGER_S, OTHER_EVENTS, Groups
+from halfway.world.workload.groups import OTHER_EVENTS, Groups
+from halfway.world.workload.roles import LINGER_S
 
 
 class Addressed(Protocol):

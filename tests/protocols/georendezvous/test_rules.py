@@ -1,0 +1,107 @@
+"""Single rules of GeoRendezvous at one node of a settled run."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from halfway.core.compiled import kernel
+from halfway.core.message import MESSAGE
+from halfway.core.missing import NONE
+from halfway.papers.georendezvous.message_run import cell_run
+from halfway.protocols.georendezvous import clients, neighbours, tables
+from halfway.protocols.georendezvous.cells import adjacent_cell
+from halfway.protocols.georendezvous.messages import HOPS, POINT
+from halfway.protocols.georendezvous.rules import rules
+from halfway.sim.simulation import Simulation
+from halfway.world.faults import Crash
+from tests.protocols.georendezvous.cell_networks import network_of
+from tests.protocols.georendezvous.test_georendezvous import FULL, row_in, settled
+
+DRAWS = 900
+
+
+# Functions that only compiled code can call, for Python.
+@kernel
+def is_shorter(state: Any, rules: Any, i: Any, message: Any, best: Any, fewest: Any) -> Any:
+    return clients.is_shorter(state, rules, i, message, best, fewest)
+
+
+@kernel
+def distance_to(state: Any, rules: Any, i: Any, topic: Any, point: Any) -> Any:
+    return tables.distance_to(state, rules, i, topic, point)
+
+
+@kernel
+def member(state: Any, i: Any, direction: Any) -> Any:
+    return neighbours.member(state, i, direction)
+
+
+@kernel
+def populated_mask(state: Any, i: Any) -> Any:
+    return neighbours.populated_mask(state, i)
+
+
+def test_a_path_of_fewer_hops_is_shorter_and_of_equal_ones_that_of_the_closer_point() -> None:
+    """[geo §2.3] "the shortest number of hops", then the distance to the rendezvous point."""
+    cells = settled()
+    state, rules, row = cells.state, cells.instance.rules, 12
+    far = [distance_to(state, rules, row, 0, point) for point in range(4)]
+    close, away = np.int32(np.argmin(far)), np.int32(np.argmax(far))
+    message = np.zeros(1, MESSAGE).view(np.recarray)[0]
+
+    def is_better(point: np.int32, hops: int, best: np.int32, fewest: int) -> bool:
+        message.args[POINT], message.args[HOPS] = point, hops
+        return bool(is_shorter(state, rules, row, message, best, np.int64(fewest)))
+
+    assert is_better(away, 3, close, 4)
+    assert not is_better(close, 4, away, 3)
+    assert is_better(close, 3, away, 3)
+    assert not is_better(away, 3, close, 3)
+
+
+def direction_to(cells: Simulation, row: int, cell: tuple[int, int]) -> int:
+    """The direction from a row's cell to an adjacent cell."""
+    x, y = (int(one) for one in cells.state.cell[row])
+    return next(d for d in range(8) if tuple(adjacent_cell(x, y, d)) == cell)
+
+
+def test_each_member_of_the_next_cell_is_chosen_equally_often() -> None:
+    """[geo §2.1] A node "picks a random node" of the next cell."""
+    cells = settled(FULL * 3)
+    row = row_in(cells, (2, 2))
+    direction = direction_to(cells, row, (3, 2))
+    members = set(np.flatnonzero((cells.state.cell == (3, 2)).all(axis=1)).tolist())
+    chosen = Counter(int(member(cells.state, row, direction)) for _ in range(DRAWS))
+    assert set(chosen) == members
+    expected = DRAWS / len(members)
+    assert all(abs(count - expected) < 5 * np.sqrt(expected) for count in chosen.values())
+
+
+def test_a_node_knows_which_adjacent_cells_have_a_member() -> None:
+    """[geo §2.1] N(x), the adjacent cells that are populated."""
+    populated = [(1, 1), (2, 1), (1, 2), (0, 0), (0, 1)]
+    cells = settled(populated)
+    row = row_in(cells, (1, 1))
+    mask = int(populated_mask(cells.state, row))
+    for direction in range(8):
+        there = tuple(adjacent_cell(1, 1, direction))
+        assert bool(mask >> direction & 1) == (there in populated)
+        assert (int(member(cells.state, row, direction)) == NONE) == (there not in populated)
+
+
+def test_a_node_becomes_a_member_after_it_has_listened() -> None:
+    """[geo §2.1] The nodes of a cell form it. The first one waits for entries in flight."""
+    network = network_of([(0, 0), (1, 0), (1, 0)])
+    first, second, late = 0, 1, 2
+    down = Crash(node=late, at=0.0, for_=1.0)
+    scalars = rules(0.5, 5, points=1, tried=1, join_listen_s=0.5)
+    cells = cell_run(network, scalars, topics=1, seconds=4.0, faults=[down])
+    cells.run(0.4)
+    assert cells.state.present.tolist() == [0, 0, 0]
+    cells.run(0.6)
+    assert cells.state.present.tolist() == [1, 1, 0]
+    cells.run(2.0)
+    assert cells.state.present.tolist() == [1, 1, 1]
+    assert cells.state.fresh_until[[first, second]].tolist() == [1.0, 1.0]
+    assert cells.state.fresh_until[late] < 0.0  # it heard the second node
