@@ -1,0 +1,182 @@
+"""Attacks by members and by relays, on nodes without keys and on nodes with keys."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from halfway.live.interface.api import LiveNode
+from halfway.live.mesh import Event
+from halfway.live.security import Address
+from halfway.live.wire.frames import FrameType, frame
+from tests.live.runtime.test_attacks import at
+from tests.live.runtime.test_keyed_nodes import admitted, keyed
+from tests.live.runtime.test_nodes import lone, run, until
+
+Make = Callable[..., LiveNode]
+
+
+@pytest.fixture(params=["without keys", "with keys"])
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    """A function that makes a node, with the peers given: of a network with keys or without."""
+    if request.param == "without keys":
+        return lambda _name, *peers: lone(peers=[one for peer in peers for one in at(peer)])
+    files = {name: admitted(tmp_path, name, "#") for name in ("a", "b", "c")}
+    return lambda name, *peers: keyed(files[name], *peers)
+
+
+def has_keys(one: LiveNode) -> bool:
+    return one.host.settings.has_keys
+
+
+async def linked(*nodes: LiveNode) -> None:
+    """Wait until each node has a neighbour."""
+    for one in nodes:
+        await until(one.mesh.links.table.links)
+
+
+def recorded(of: LiveNode) -> list[tuple[Address, bytes]]:
+    """The datagrams that reach a node from now on."""
+    take, found = of.mesh.endpoint._receive, list[tuple[Address, bytes]]()
+
+    def noted(address: Address, datagram: bytes) -> None:
+        found.append((address, datagram))
+        take(address, datagram)
+
+    of.mesh.endpoint._receive = noted
+    return found
+
+
+def test_a_replayed_event_is_delivered_once(made: Make) -> None:
+    async def program() -> None:
+        async with made("a") as victim, made("b", victim) as other:
+            await linked(victim, other)
+            got: list[Event] = []
+            victim.mesh.subscribe("x", got.append)
+            datagrams = recorded(victim)
+            await other.publish("x", b"1")
+            await until(lambda: got)
+            before = victim.mesh.counts["records received"]
+            for address, datagram in datagrams * 20:
+                victim.mesh.links.datagram(address, datagram)
+            await other.publish("x", b"2")
+            await until(lambda: len(got) == 2)
+            taken = victim.mesh.counts["records received"] - before
+            refused = victim.status()["datagrams_refused"].get("replay", 0)
+            if has_keys(victim):
+                assert taken == 1
+                assert refused >= 20
+            else:  # the window of events drops what was received
+                assert taken >= 20
+                assert refused == 0
+
+    run(program)
+
+
+class Relay:
+    """A wormhole: it carries datagrams between two nodes that do not know each other."""
+
+    def __init__(self, one: LiveNode, other: LiveNode) -> None:
+        self._ends = [(one, self._socket()), (other, self._socket())]
+        self.carried: list[bytes] = []
+        loop = asyncio.get_running_loop()
+        for place, (_, sock) in enumerate(self._ends):
+            loop.add_reader(sock.fileno(), self._carry, place)
+
+    @property
+    def addresses(self) -> list[Address]:
+        """Where each node seems to be for the other one."""
+        return [sock.getsockname() for _, sock in self._ends]
+
+    def close(self) -> None:
+        """Close both ends."""
+        for _, sock in self._ends:
+            asyncio.get_running_loop().remove_reader(sock.fileno())
+            sock.close()
+
+    def _carry(self, place: int) -> None:
+        datagram, _ = self._ends[place][1].recvfrom(65_536)
+        there, sock = self._ends[1 - place]
+        self.carried.append(datagram)
+        sock.sendto(datagram, there.mesh.endpoint.address)
+
+    def _socket(self) -> socket.socket:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.bind(("127.0.0.1", 0))
+        return sock
+
+
+def test_a_wormhole_makes_far_nodes_neighbours_and_reads_nothing_with_keys(made: Make) -> None:
+    async def program() -> None:
+        async with made("a") as one, made("b") as other:
+            relay = Relay(one, other)
+            one.mesh.links.static.append(relay.addresses[0])
+            await linked(one, other)
+            assert one.mesh.links.table.links() == [other.mesh.node_id]
+            got: list[Event] = []
+            other.mesh.subscribe("x", got.append)
+            await one.publish("x", b"a secret of 20 bytes")
+            await until(lambda: got)
+            reads = any(b"a secret of 20 bytes" in datagram for datagram in relay.carried)
+            assert reads is not has_keys(one)
+            relay.close()
+
+    run(program)
+
+
+def test_a_wrong_back_pointer_of_a_member_is_dropped(made: Make) -> None:
+    async def program() -> None:
+        async with made("a") as victim, made("b", victim) as liar:
+            await linked(victim, liar)
+            record = bytes((0, 250, 0, 0, 0)) + (4321).to_bytes(4, "little") + bytes(8)
+            liar.mesh.links.send(victim.mesh.node_id, frame(FrameType.RECORD, record))
+            liar.mesh.links.flush()
+            await until(lambda: victim.mesh.drops.by_reason().get("wrong sender"))
+
+    run(program)
+
+
+def test_a_black_hole_with_keys_stops_events_as_well(made: Make) -> None:
+    async def program() -> None:
+        async with made("a") as first, made("b", first) as hole, made("c", hole) as last:
+            got: list[Event] = []
+            here: list[Event] = []
+            last.mesh.subscribe("x", got.append)
+            hole.mesh.subscribe("x", here.append)
+            hole.mesh.transmit = lambda _record, _data: None
+            await until(lambda: len(hole.mesh.links.table.links()) == 2)
+            await linked(first, last)
+            while not here:  # with keys, the certificates come first
+                await first.publish("x", b"1")
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(0.3)
+            assert got == []
+
+    run(program)
+
+
+def test_a_flood_of_topics_and_events_by_a_member_loses_no_event_of_others(made: Make) -> None:
+    """Each event of the flood has a topic of its own: every identifier is the sender's choice."""
+
+    async def program() -> None:
+        async with made("a") as victim, made("b", victim) as flooder, made("c", victim) as honest:
+            await until(lambda: len(victim.mesh.links.table.links()) == 2)
+            await linked(flooder, honest)
+            got: list[Event] = []
+            victim.mesh.subscribe("honest", got.append)
+            draw = np.random.default_rng(1)
+            for number in range(20):
+                for _ in range(100):  # a hundred times the share of the honest member
+                    await flooder.publish(f"flood/{draw.integers(2**62)}", b"")
+                await honest.publish("honest", b"%d" % number)
+            await until(lambda: len(got) == 20)
+            tables = victim.status()["tables"]
+            limits = victim.mesh.limits
+            assert tables["topics"] <= limits.topics
+            assert tables["topic_numbers_given_anew"] > 500
+            assert tables["bodies"] <= limits.bodies
+
+    run(program)
