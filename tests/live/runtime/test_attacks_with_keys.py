@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,5 +188,59 @@ def test_a_flood_of_topics_and_events_by_a_member_loses_no_event_of_others(made:
             assert tables["topic_numbers_given_anew"] > 500
             assert tables["bodies"] <= limits.bodies
             assert "no room" not in victim.mesh.drops.by_reason()
+
+    run(program)
+
+
+class Stuck(np.ndarray[Any, Any]):
+    """An array that keeps its values."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Change nothing."""
+
+
+def set_all_bits(of: LiveNode) -> None:
+    """Let a node of the walk overlay state that it subscribes to everything, whatever it does."""
+    stepper = of.mesh.stepper
+    state: Any = stepper.node.state
+    ones = np.full_like(state.own_filter, 2**32 - 1).view(Stuck)
+    stepper.node = stepper.node._replace(state=state._replace(own_filter=ones))
+    stepper._open()
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_a_filter_of_ones_brings_all_events_and_takes_none_from_others(
+    made: Make, greedy: bool
+) -> None:
+    """The member in question subscribes to one topic; the other two meet on another topic."""
+    overlay = {"system": "walk-overlay", "options": {"bid_timeout_s": 0.3}}
+
+    async def program() -> None:
+        async with (
+            made("a", **overlay) as publisher, made("b", publisher, **overlay) as member,
+            made("c", publisher, **overlay) as reader,
+        ):  # fmt: skip
+            if greedy:
+                set_all_bits(member)
+            await until(lambda: len(publisher.mesh.links.table.links()) == 2)
+            await linked(member, reader)
+            got: list[Event] = []
+            member.mesh.subscribe("other", lambda _: None)
+            reader.mesh.subscribe("x", got.append)
+            await publisher.publish("other", b"")
+            number = 0
+            while len(got) < 5:  # the overlay forms meanwhile
+                await publisher.publish("x", b"%d" % number)
+                number += 1
+                await asyncio.sleep(0.2)
+            before = {one.payload for one in got}
+            for late in range(100, 105):
+                await publisher.publish("x", b"%d" % late)
+                await asyncio.sleep(0.1)
+            expected = {b"%d" % late for late in range(100, 105)}
+            await until(lambda: expected <= {one.payload for one in got} - before)
+            bodies = member.mesh.events.bodies._bodies.values()
+            brought = {body.payload for body in bodies if body.topic == "x"} & expected
+            assert brought == (expected if greedy else set())
 
     run(program)
