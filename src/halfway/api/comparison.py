@@ -88,7 +88,7 @@ class Comparison:
         A notebook displays the chart. `chart.save("energy.svg")` writes it to a file. Raises
         Problem for an unknown metric.
         """
-        from halfway.report.notebook.chart import metric_chart
+        from halfway.report.notebook.chart import metric_chart  # imports altair
 
         return metric_chart(self.results, self._metric(metric))
 

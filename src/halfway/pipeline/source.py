@@ -1,6 +1,7 @@
 """Runs as rows of a Spark data source, `spark.read.format("halfway")`: finished runs or new ones.
 
 A row is one observation. A failed run is one row with the message in `error` and null in `metric`.
+The functions import the other modules: a worker of a cluster must unpack this package first.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -98,7 +98,7 @@ class Service:
     def _open_trace(self, stack: AsyncExitStack) -> None:
         folder = self._offered.trace
         if folder is not None:
-            from halfway.live.trace.folder import TraceFolder
+            from halfway.live.trace.folder import TraceFolder  # imports pyarrow
 
             traces = TraceFolder(self.host.nodes, folder)
             stack.callback(traces.close)
@@ -129,7 +129,7 @@ class Service:
     async def _open_pages(self, stack: AsyncExitStack) -> None:
         offered = self._offered
         if offered.metrics:
-            from halfway.live.monitoring.metrics import metrics_resource
+            from halfway.live.monitoring.metrics import metrics_resource  # prometheus_client
 
             resources = {"/metrics": metrics_resource(self.host)}
             server = HttpServer("metrics", offered.metrics, resources)

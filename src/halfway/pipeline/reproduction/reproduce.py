@@ -111,7 +111,7 @@ def _measured(
     if not spark.opened and is_small(store):
         found = summaries_here(store, wanted)
     else:
-        from halfway.pipeline.spark.failure import spark_errors
+        from halfway.pipeline.spark.failure import spark_errors  # imports Spark
 
         session = spark.get()
         with spark_errors(store.folder):

@@ -28,7 +28,7 @@ def warm_up(rows: str, seconds_file: str = "") -> None:
 
     Ignores failures: the actual runs store them as rows.
     """
-    from halfway.pipeline.spark.simulate import result
+    from halfway.pipeline.spark.simulate import result  # the package is unpacked now
 
     begun = time.perf_counter()
     with contextlib.suppress(OSError, ValueError):
