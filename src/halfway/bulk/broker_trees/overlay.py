@@ -1,4 +1,4 @@
-"""The bulk overlay of brokers: underlay paths of the overlay links, and connected brokers.
+"""The bulk overlay of brokers: underlay paths of its links, and connected brokers.
 
 The modules `join` and `repair` change the overlay.
 """

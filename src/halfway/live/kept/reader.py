@@ -31,11 +31,11 @@ from halfway.live.mesh import Event
 from halfway.live.step.scheduler import Scheduler
 
 _TICK_S, _ACK_S = 1.0, 0.1
-GAP_S = 30.0  # after which events behind a gap are handed on
+GAP_S = 30.0  # seconds until events behind a gap are delivered
 
 
 class _Waiting(NamedTuple):
-    """A kept event that its application has not had yet."""
+    """A kept event that its application has not received yet."""
 
     key: EventKey
     body: EventBody
@@ -53,7 +53,7 @@ class KeptReader:
         self._outlet, self._kept, self._form = outlet, kept, form
         self._scheduler, self._drops = scheduler, drops
         self._waiting: dict[Stream, dict[int, _Waiting]] = {}
-        self._beats: dict[Stream, Heartbeat] = {}  # of streams that are read here
+        self._beats: dict[Stream, Heartbeat] = {}  # streams that this node reads
         self._due: set[Stream] = set()  # streams whose acknowledgement is due
         self._is_acking, self._is_open = False, True
         self._announced: tuple[float, bytes] = (0.0, b"")
@@ -75,7 +75,9 @@ class KeptReader:
         self._is_open = False
 
     def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:
-        """Take a kept event of a stream that this node reads; return False for another stream."""
+        """Take a kept event of a stream that this node reads; return False for an event of another
+        stream.
+        """
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:
             return False
@@ -88,7 +90,7 @@ class KeptReader:
             is_new = self._kept.receive(event)
         except JournalRefusal:
             self._drops.count(Drop.NOT_KEPT)
-            return True  # it is not acknowledged, and comes again
+            return True  # without an acknowledgement the event comes again
         if is_new:
             waiting = self._waiting.setdefault(stream, {})
             waiting[place.number] = _Waiting(key, body, hops, now)
@@ -132,7 +134,9 @@ class KeptReader:
             self._outlet.say(topic, payload, retain=True, expiry_s=RETENTION_S)
 
     def _hand_on(self, stream: Stream) -> None:
-        """Deliver a stream's kept events in order; after a time-out also those behind a gap."""
+        """Deliver the kept events of a stream in order; after a time-out also events behind a
+        gap.
+        """
         waiting, now = self._waiting[stream], self._scheduler.now()
         through = self._kept.through(stream)
         oldest = min((one.since for one in waiting.values()), default=now)
@@ -176,7 +180,7 @@ class KeptReader:
             last = max([beat.last, *waiting])
             asked = self._kept.asked(Heartbeat(stream, beat.first, last))
             if waiting:
-                self._hand_on(stream)  # what was missing may be gone
+                self._hand_on(stream)  # missing events may be gone
             through = self._kept.through(stream)
             row = stream.topic, stream.epoch, through, asked
             found.setdefault(stream.publisher, []).append(row)
