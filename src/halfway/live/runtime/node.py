@@ -36,8 +36,7 @@ AT_ONCE = 64  # publications before the loop has its turn
 class MeshNode:
     """A live node, which is a `Mesh`. Call `start` once the event loop runs; `stop` ends the node.
 
-    face: live face of the system, for this node only. log: number of records kept for a trace, see
-    `Stepper`.
+    face: live face for this node only. log: number of records kept for a trace, see `Stepper`.
     """
 
     def __init__(
@@ -159,9 +158,7 @@ class MeshNode:
         return on_disk
 
     def probe(self, topic: str, answered: Callable[[Hop, float], None]) -> list[EventKey]:
-        """Send a live node's event for `Routes.ask`, which no application receives; return its
-        keys.
-        """
+        """Send the live node's probe event for `Routes.ask`; return its keys."""
         body = self._body(topic, b"", Level.BEST_EFFORT, False, float("inf"), b"")
         keys = self.own_events.spread(body._replace(probe=True), answered)
         self._turn()
