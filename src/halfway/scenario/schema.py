@@ -207,7 +207,7 @@ class DecisionTable(_Part, frozen=True, kw_only=True):
 
 class Scenario(_Part, frozen=True, kw_only=True):
     """The fields of a scenario file, with times in seconds and lengths in units of the network or
-    movement. Times in seconds; lengths in units of the network or movement.
+    movement.
     """
 
     network: UnitDisk | FromFile | Backbone | Waypoint | Recorded

@@ -46,7 +46,9 @@ def _point(n: int, reading: str, refresh_s: float, members: int) -> Point:
 
 
 def judge_lists(found: Summaries) -> Iterator[Verdict]:
-    """Judge whether each member gets the whole list [drw §2] in a reading, and measure the cost."""
+    """Judge whether each member of a group gets the whole list [drw §2] in a reading, and measure
+    the cost.
+    """
     for metric in ("listed", "messages"):
         for reading, refresh_s in READ:
             for members in MEMBERS:

@@ -31,9 +31,9 @@ def detection(run: Run) -> Observations:
     """[drw §2] Measure a failure detector of directional walks, or a rival, on one network.
 
     detected: share of crashes and monitors. first: seconds from a crash until the first monitor
-    suspects the member. mistakes: of one monitor about one member in an hour. wrong: share of the
-    time in which a monitor suspects a member that is up. listed: share of the time in which it
-    knows the member. messages: of a member in a second.
+    suspects the member. mistakes: mistakes of one monitor about one member per hour. wrong: share
+    of the time in which a monitor suspects a member that is up. listed: share of the time in which
+    a monitor knows the member. messages: transmissions per member and second.
     """
     system, n = str(run["system"]), int(run["n"])
     options = {"refresh_s": run["refresh_s"], "retries": _RETRIES} if "path" in system else {}

@@ -48,7 +48,8 @@ def read_network(
     columns: which columns have the links, and which lines are links.
     positions: a table with an id and x, y (or lon, lat) per node, in any unit; it may list nodes
         without links. position_columns: its id, x and y, if they have other names. Longitude and
-        latitude are projected to metres. partial_positions: accept a file or a table in which only some nodes have a position, and then use no position.
+        latitude are projected to metres. partial_positions: accept a file or a table in which
+        only some nodes have a position, and then use no position.
     largest: only the largest component.
 
     `Network.labels` are the file's ids, `Network.position` is None unless all nodes have one,
