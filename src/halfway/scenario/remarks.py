@@ -107,17 +107,18 @@ def _on_workload(scenario: Scenario, ready: PreparedScenario) -> Iterator[str]:
         yield from _on_recorded_events(ready, seconds)
         return
     if isinstance(work, FailureDetection | GroupWorkload):
-        if work.start_s >= seconds:
-            what = f"workload.start_s = {work.start_s:g}, and the run ends at seconds = {seconds:g}"
-            yield f"no metric counts: {what}"
-        return
-    if not work.events:
+        nothing = "no metric counts"
+    elif work.events:
+        nothing = "no event is published"
+    else:
         return
     if work.start_s >= seconds:
         yield (
-            f"no event is published: workload.start_s = {work.start_s:g}, and the run ends at "
+            f"{nothing}: workload.start_s = {work.start_s:g}, and the run ends at "
             f"seconds = {seconds:g}"
         )
+        return
+    if isinstance(work, FailureDetection | GroupWorkload):
         return
     if ready.demand.publishing_periods:
         fitting = _fitting(ready, seconds, work.events)
