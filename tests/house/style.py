@@ -7,7 +7,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.sources import kept_files, python_files
+from halfway.protocols import SYSTEMS
+from tests.house.sources import kept_files, python_files, room
 
 FOLDERS = ("src", "tests", "bench", "tools")
 MEANS_NOTHING = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
@@ -19,6 +20,9 @@ MACHINES = re.compile(
 # What these decorate is typed by the compiler, from its callers.
 COMPILED = {"kernel", "inlined", "entered", "apart", "handles", "overload", "intrinsic"}
 UNTAGGED = re.compile(r"\[(§|(Fig\.|Table|Theorem|Alg\.) ?\d)")
+# Rooms that serve every system alike. What one system needs is in its adapter.
+FOR_ANY_SYSTEM = {"core", "world", "sim", "scenario", "pipeline", "comparison", "report"}
+BASELINE = "flooding"  # the default of fields and options
 LEFTOVER = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X])\b")
 
 
@@ -76,6 +80,20 @@ def untagged_citations(root: Path) -> list[str]:
         for source in python_files(root, *FOLDERS)
         for number, line in enumerate(source.text.splitlines(), start=1)
         if UNTAGGED.search(line)
+    ]
+
+
+def systems_named(root: Path) -> list[str]:
+    """Texts of rooms for any system that are, or begin with, the name of one system."""
+    names = re.compile(f"({'|'.join(SYSTEMS.keys() - {BASELINE})})(:.*)?", re.DOTALL)
+    return [
+        f"{source.path}:{node.lineno}: {node.value.partition(':')[0]}"
+        for source in python_files(root, "src")
+        if room(source.path) in FOR_ANY_SYSTEM
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and names.fullmatch(node.value)
     ]
 
 

@@ -27,6 +27,7 @@ def module(root: Path, text: str, path: str = "src/halfway/engine.py") -> Path:
         style.leftovers,
         style.machines_named,
         style.untagged_citations,
+        style.systems_named,
     ],
 )
 def test_the_repository_keeps_the_rule(rule) -> None:  # type: ignore[no-untyped-def]
@@ -84,6 +85,14 @@ def test_a_function_without_types_is_seen(tmp_path: Path, text: str) -> None:
 )
 def test_a_function_with_types_or_a_compiled_one_passes(tmp_path: Path, text: str) -> None:
     assert style.unannotated(module(tmp_path, text)) == []
+
+
+def test_a_room_for_any_system_that_names_one_is_seen(tmp_path: Path) -> None:
+    text = "a = 'drip'\nb = f'siena: of {a}'\nc = 'flooding'\nd = 'dripping'\ne = 'a drip'\n"
+    root = module(tmp_path, text, "src/halfway/comparison/notes.py")
+    module(tmp_path, text, "src/halfway/adapters/drip.py")
+    path = "src/halfway/comparison/notes.py"
+    assert style.systems_named(root) == [f"{path}:1: drip", f"{path}:2: siena"]
 
 
 @pytest.mark.parametrize("path", ["src/halfway/sim/utils.py", "tests/helpers/radio.py"])

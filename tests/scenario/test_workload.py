@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from halfway.adapters.registry import TABLE
 from halfway.comparison.plan import plain_of
 from halfway.comparison.request import read_request
 from halfway.problem import Problem
@@ -17,7 +18,8 @@ from halfway.sim.simulation import Simulation
 FLOOD_BYTES = 12 + 4 + 4 + 4 + 4  # header; topic, event, publisher and epoch
 
 LINKS = "a,b\ngate,roof\nroof,yard\nyard,shed\n"
-OPTIONS = "[options.siena]\nbrokers = 1\n[workload]\n"
+OPTIONS = "".join(f"[options.{tree}]\nbrokers = 1\n" for tree in ("siena", "underlay-siena"))
+OPTIONS += "[workload]\n"
 TEXT = f"""
 seconds = 20
 hello = "given"
@@ -80,7 +82,12 @@ def test_a_subscription_that_begins_later_expects_later_events(tmp_path: Path, s
 
 
 ENDING = NAMED.replace("from_s = 5", "until_s = 5").replace(', rain = ["roof"]', "")
-LEARNS = ("flooding", "gossip", "counter-broadcast", "anti-entropy", "rumor-routing", "siena")
+# The network has no positions, which georendezvous needs.
+LEARNS = [
+    name
+    for name in TABLE
+    if TABLE[name].with_options({}).ends_subscriptions() and name != "georendezvous"
+]
 
 
 @pytest.mark.parametrize("system", LEARNS)

@@ -2,7 +2,7 @@
 interest is an interval of numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from halfway.adapters.interface import (
     UNACKNOWLEDGED,
     WITHOUT_ROUTE,
     Adapter,
+    ComparedRuns,
     RunContext,
     SystemInstance,
     limits_of,
@@ -31,6 +32,7 @@ from halfway.world.graphs.statistics import components
 from halfway.world.workload.demand import Demand
 from halfway.world.workload.subscription_intervals import begins, ends, intervals
 
+_FORMED_S = 10.0  # when a tree of brokers is formed, with the defaults of its options
 _CIRCUITS = 512  # circuits that a node has room for, unless there are many brokers
 # The most records that a call emits for the announcement or search of another node: the node passes
 # the record on, and a client's node changes its broker.
@@ -64,6 +66,16 @@ class SienaAdapter(Adapter):
     def __init__(self, module: ModuleType, values: Mapping[str, Value]) -> None:
         super().__init__(module, values)
         self._filter: dict[tuple[int, int], int] = {}  # (first, last topic) -> the filter's id
+
+    @classmethod
+    def notes(cls, runs: ComparedRuns) -> Sequence[str]:
+        """Return the note on events before a broker tree is formed, if there are any."""
+        if runs.first_event_s >= _FORMED_S:
+            return ()
+        return (
+            "brokers form the tree by messages in the first seconds. Events that are published "
+            f"earlier are lost. Set `start_s` to {_FORMED_S:g} or more.",
+        )
 
     def unsupported(self, context: RunContext) -> str:
         """Return why a broker tree cannot run: the nodes move, or are fewer than the brokers."""

@@ -7,7 +7,7 @@ commands to nodes. The protocol defines everything else.
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
@@ -141,6 +141,15 @@ class RunContext(NamedTuple):
         return max(min(distinct, self.window), 1)
 
 
+class ComparedRuns(NamedTuple):
+    """The runs of one system in a comparison: the facts that an adapter's notes depend on."""
+
+    options: Sequence[Mapping[str, Value]]  # as given, one for each point
+    publishers: float  # the most of a topic; inf where publishers have names
+    first_event_s: float  # from when on events are published
+    lossy: bool  # whether the radio loses records, and retransmits none itself
+
+
 class Unsupported(Problem):
     """The error of an adapter whose system cannot run in an environment.
 
@@ -166,6 +175,14 @@ class Adapter:
         """
         del context
         return ""
+
+    @classmethod
+    def notes(cls, runs: ComparedRuns) -> Sequence[str]:
+        """Return what a reader of a comparison must know of this adapter's system, without its
+        name: one sentence or two a note.
+        """
+        del runs
+        return ()
 
     def instance(self, context: RunContext) -> SystemInstance:
         """Return the instance of the adapter's system on a network."""

@@ -1,4 +1,4 @@
-"""Notes below a comparison's tables: facts that change how to read them.
+"""The notes below the tables of a comparison: facts that change the reading of the tables.
 
 A note has at most two lines of 80 columns (with few systems), and appears only where it applies.
 """
@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from halfway.adapters.interface import System
+from halfway.adapters.interface import ComparedRuns, System
 from halfway.comparison.evaluation.metrics import (
     EVENTS,
     LATE,
@@ -32,7 +32,6 @@ from halfway.scenario.schema import (
 )
 from halfway.sim.radio.declarations import DistanceRadio, IdealRadio
 
-_TREE_FORMED_S = 10.0  # when a tree of brokers is formed, with the defaults of its options
 _JUDGED = {metric.name for metric in METRICS if metric.better}
 
 
@@ -43,8 +42,8 @@ def notes_of(
 ) -> tuple[str, ...]:  # fmt: skip
     """Return the notes under a comparison's tables.
 
-    scenarios: one for each point. systems: those that ran. rule: the stopping rule. remarks: what
-    the reading of the scenario's files left out or decided; they come first.
+    scenarios: one for each point. systems: those that ran. rule: the stopping rule. remarks:
+    remarks of the readers of the scenario's files; they come first.
     """
     return (
         *remarks, *_on_failed(runs, replicates), *_on_delivery(cells),
@@ -57,12 +56,13 @@ def notes_before_runs(
     scenarios: Sequence[Scenario], systems: Sequence[System]
 ) -> tuple[str, ...]:  # fmt: skip
     """Return the notes of `notes_of` that depend on no run: on the systems and on their options."""
-    names = [one.name for one in systems]
-    return (*_on_systems(scenarios, names), *option_notes(scenarios, systems))
+    return (*_on_systems(scenarios, systems), *option_notes(scenarios, systems))
 
 
 def methods_of(scenario: Scenario, replicates: int, first: int) -> tuple[str, ...]:
-    """Return notes on how the numbers were made. first: the replicates before a stopping rule."""
+    """Return the notes on the methods behind the numbers of a comparison. first: the replicates
+    before a stopping rule.
+    """
     added = (
         "Replicates were added until the intervals were narrow enough. Such intervals are slightly "
         "narrower than intervals of a fixed number of replicates.",
@@ -144,32 +144,21 @@ def _publishers(workload: AnyWorkload) -> float:
     return workload.publishers_each
 
 
-def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[str]) -> Iterator[str]:
-    options = [one.options.get("drip", {}) for one in scenarios]
-    if "drip" in systems and not all(one.get("epidemic") for one in options):
-        yield (
-            "drip: an event goes to l brokers by design. Only moving brokers carry an event "
-            "further. A delivery ratio around 0.3 is by design, and is not a loss."
-        )
-    rumor_routing = "rumor-routing" in systems
+def _on_systems(scenarios: Sequence[Scenario], systems: Sequence[System]) -> Iterator[str]:
+    """Yield the notes of the noted systems' adapters, equal ones once, and the note on the
+    radio.
+    """
     publishers = max(_publishers(one.workload) for one in scenarios)
-    if rumor_routing and publishers > 1:
-        number = "any number" if publishers == math.inf else f"up to {publishers}"
-        yield (
-            "rumor-routing: a query ends at one publisher of its topic, as in the paper. Other "
-            f"publishers ({number} a topic) do not reach the subscriber."
-        )
-    if rumor_routing and any(_lossy(one) for one in scenarios):
-        yield (
-            "rumor-routing: agents and queries are not acknowledged, so a walk ends at its first "
-            "loss."
-        )
-    early = min(getattr(one.workload, "start_s", 0.0) for one in scenarios) < _TREE_FORMED_S
-    if early and (trees := [name for name in ("siena", "underlay-siena") if name in systems]):
-        yield (
-            f"{', '.join(trees)}: brokers form the tree by messages in the first seconds. Events "
-            f"that are published earlier are lost. Set `start_s` to {_TREE_FORMED_S:g} or more."
-        )
+    first_event_s = min(getattr(one.workload, "start_s", 0.0) for one in scenarios)
+    lossy = any(_lossy(one) for one in scenarios)
+    named: dict[str, list[str]] = {}
+    for system in systems:
+        options = [one.options.get(system.name, {}) for one in scenarios]
+        runs = ComparedRuns(options, publishers, first_event_s, lossy)
+        for note in system.adapter.notes(runs):
+            named.setdefault(note, []).append(system.name)
+    for note, names in named.items():
+        yield f"{', '.join(names)}: {note}"
     if any(isinstance(one.radio, IdealRadio | DistanceRadio) for one in scenarios):
         yield (
             "A radio without contention has no overhearing, so a unicast costs only its receiver. "

@@ -1,6 +1,7 @@
-"""Runs as rows of a Spark data source, `spark.read.format("halfway")`: finished runs or new ones.
+"""Runs as rows of the Spark data source `halfway`: finished runs of a folder, or new runs.
 
 A row is one observation. A failed run is one row with the message in `error` and null in `metric`.
+The functions import the other modules: a worker of a cluster must unpack this package first.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from halfway.pipeline.traces import TraceReader, trace_columns, trace_files
 from halfway.problem import Problem
 
 _FIRST = [("key", pa.string()), ("measurement", pa.string())]
-# Of a result folder: null where no study needs the run, such as one of an older version.
+# Columns of a result folder, null if no study needs the run, such as a run of an older version.
 _STUDY = [("study", pa.string()), ("title", pa.string()), ("point", pa.string())]
 _LAST = [
     ("replicate", pa.int32()),

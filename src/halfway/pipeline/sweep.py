@@ -173,9 +173,9 @@ def _made_by_spark(
     partitions: int | None, count: _Count, spent: _Spent,
 ) -> None:  # fmt: skip
     """Make a sweep's runs in batches, each a Spark job."""
-    from halfway.pipeline.spark.batch import run_batch
-    from halfway.pipeline.spark.session import cores
-    from halfway.pipeline.warm_up import warm_up_sweep
+    from halfway.pipeline.spark.batch import run_batch  # imports Spark
+    from halfway.pipeline.spark.session import cores  # imports Spark
+    from halfway.pipeline.warm_up import warm_up_sweep  # imports Spark
 
     spent.cores = cores(spark)
     batches = Batches(pending, spent.cores, batch_seconds, partitions)

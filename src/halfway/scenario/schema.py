@@ -104,8 +104,8 @@ Bytes = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 class Workload(_Part, frozen=True, kw_only=True, tag_field="kind", tag="drawn"):
-    """The workload of a scenario: subscribers, publishers, times; the seed draws roles that it does
-    not name.
+    """The workload of a scenario: subscribers, publishers and times; the seed draws unnamed
+    roles.
     """
 
     topics: Annotated[int, Meta(ge=1, le=100_000)] = 1
@@ -198,14 +198,16 @@ class NodePower(_Part, frozen=True, kw_only=True):
 
 
 class DecisionTable(_Part, frozen=True, kw_only=True):
-    """A scenario's needs, and the cost to minimise: what `halfway compare` decides by."""
+    """The needs and the minimised cost in a scenario, by which `halfway compare` decides."""
 
     need: dict[str, float] | None = None  # metric -> its least value; of a cost, its greatest
     minimise: str = ""
 
 
 class Scenario(_Part, frozen=True, kw_only=True):
-    """A scenario file's fields. Times in seconds; lengths in units of the network or movement."""
+    """The fields of a scenario file, with times in seconds and lengths in units of the network or
+    movement.
+    """
 
     network: UnitDisk | FromFile | Backbone | Waypoint | Recorded
     system: str = "flooding"
@@ -228,8 +230,8 @@ class Scenario(_Part, frozen=True, kw_only=True):
     decision: DecisionTable = DecisionTable()
 
 
-# A later version added these fields. `plain` leaves them out at their defaults, so that the seeds
-# of a comparison, which follow from the scenario's text, remain as they were.
+# A later version added these fields. `plain` leaves them out at their defaults. So the text of a
+# scenario, and the seeds of a comparison that follow from the text, stay the same.
 _ADDED = {
     "power": ("battery_j",),
     "workload": (

@@ -36,7 +36,7 @@ from halfway.world.workload.roles import (
 )
 
 AnyDemand = Drawn | Listed | Monitoring | Groups
-_STREAM = 2**30  # of the nodes for the names of files; topics have smaller numbers
+_STREAM = 2**30  # random stream of the nodes for names in files; topics have lower numbers
 
 
 class NamesAndSeed(NamedTuple):
@@ -166,8 +166,8 @@ def _recorded(workload: RecordedWorkload, known: NamesAndSeed) -> Listed:
 def _rows(
     workload: RecordedWorkload, node: Sequence[str], known: NamesAndSeed, paths: Sequence[str]
 ) -> list[int]:
-    """Return the rows of the events' nodes: by name, or one drawn node for each name of the
-    files.
+    """Return the rows of the nodes in a scenario's recorded events: by name, or one drawn node for
+    each name in the files.
     """
     where = f"workload.path ({', '.join(paths)})" if len(paths) < 3 else "workload.path"
     if workload.nodes == "named":

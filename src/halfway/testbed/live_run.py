@@ -53,7 +53,7 @@ class LiveResult(NamedTuple):
     measured: RunMeasures
     linked_s: float  # until all neighbours of the start knew each other
     late_s: float
-    air: dict[str, int]  # datagrams by what became of them
+    air: dict[str, int]  # datagrams by their fate
     queue: dict[str, int]
     drops: dict[str, int]  # of all nodes, by reason
     datagrams: dict[str, int]
@@ -123,7 +123,7 @@ class LiveRun:
                 self._host.stun(turn.row)
 
     async def _publish(self) -> None:
-        """Publish what the demand of a live run has, when it is due."""
+        """Publish the due publications of the demand in a live run."""
         while self._demand.next_at() < self._seconds:
             some = self._demand.take(self._seconds, _BATCH)
             for k in range(len(some.t)):
@@ -183,7 +183,9 @@ class LiveRun:
             self._host.scheduler.after(begin - self._at(), subscribe, None)
 
     def _settle(self) -> None:
-        """Enter what has arrived in a live run into the accounting, before the next publication."""
+        """Enter the arrived events of a live run into the accounting, before the next
+        publication.
+        """
         arrived, self._arrived = self._arrived, []
         if arrived:
             event, row, at, hops = zip(*arrived, strict=True)

@@ -1,4 +1,4 @@
-"""The bulk overlay of brokers: underlay paths of the overlay links, and connected brokers.
+"""The bulk overlay of brokers: underlay paths of its links, and connected brokers.
 
 The modules `join` and `repair` change the overlay.
 """
@@ -296,9 +296,7 @@ def level(overlay: Overlay, number: int) -> int:
 
 
 def guarantee(overlay: Overlay, number: int) -> int:
-    """Return the least level of the overlay's brokers from a broker up to the root; level 3
-    survives every single failure.
-    """
+    """Return the least level from a broker up to the overlay's root; 3 survives single failures."""
     return min(level(overlay, each) for each in (number, *overlay.ancestors(number)))
 
 

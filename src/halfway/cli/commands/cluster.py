@@ -8,6 +8,7 @@ import typer
 
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
+from halfway.files import write_whole
 
 Workers = Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Worker processes.")]
 Cores = Annotated[int, typer.Option(metavar="N", min=1, help="Tasks at once on each worker.")]
@@ -112,7 +113,6 @@ def pack(folder: PackFolder) -> None:
     spark-submit --master yarn --deploy-mode cluster --py-files DIR/halfway.zip \\
         DIR/halfway_driver.py compare mesh.toml --out /shared/results
     """
-    from halfway.files import write_whole
     from halfway.pipeline.spark.shipping import packed
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ import typer
 
 from halfway.cli.terminal import options
 from halfway.cli.terminal.screen import spinner
+from halfway.files import write_whole
 from halfway.problem import Problem
 
 
@@ -37,7 +38,6 @@ def init(
     if (network is None) != example:
         remedy = "name one file, or write --example alone"
         raise Problem("expected your file of a network, or --example", remedy=remedy)
-    from halfway.files import write_whole
     from halfway.scenario.json_schema import NAME, json_schema
 
     text, size = _example() if network is None else _first(network, positions, out)

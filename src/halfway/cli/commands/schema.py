@@ -5,6 +5,7 @@ import sys
 import typer
 
 from halfway.cli.terminal.options import SchemaOut
+from halfway.files import write_whole
 
 
 def schema(out: SchemaOut = None) -> None:
@@ -25,7 +26,5 @@ def schema(out: SchemaOut = None) -> None:
     if out is None:
         sys.stdout.write(text)
         return
-    from halfway.files import write_whole
-
     write_whole(out, text)
     typer.echo(f"wrote {out}: begin a scenario with the line `#:schema ./{out.name}`")

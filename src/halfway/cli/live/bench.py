@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfway.cli.live import options
+from halfway.cli.live.node import values_of
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
 
@@ -45,7 +46,6 @@ def bench(
     halfway bench --system walk-overlay --nodes 20 --rate 100
     halfway bench --size 1000 --seconds 20 --json | jq .events_per_second
     """
-    from halfway.cli.live.node import values_of
     from halfway.live.interface.bench import BenchSettings, run_bench
     from halfway.live.plain import LABEL
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfway.cli.live import options
+from halfway.cli.live import machine, options
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
@@ -54,7 +54,6 @@ def _findings(
     """Yield the findings of `halfway doctor` one by one, packages first, as later checks import
     some.
     """
-    from halfway.cli.live import machine
     from halfway.live.doctor.finding import checked
 
     yield checked("Python", machine.python)

@@ -12,6 +12,7 @@ import typer
 from halfway.cli.live import options
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import warn
+from halfway.problem import Problem
 
 if TYPE_CHECKING:
     from halfway.live.control.places import ControlSocket
@@ -185,7 +186,6 @@ def _watched(
     """
     from halfway.live.control.client import START_ONE, ask
     from halfway.live.control.requests import Arrived, SubscribeRequest
-    from halfway.problem import Problem
 
     for answer in ask(place, SubscribeRequest(filter=topic_filter), every_s):
         if answer is None or isinstance(answer, Arrived):

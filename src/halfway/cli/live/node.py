@@ -1,12 +1,14 @@
 """`halfway node`: one or many live nodes in this process, until it is interrupted."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from halfway.cli.live import options
 from halfway.cli.terminal.screen import assignments, warn
+from halfway.problem import Problem
 
 if TYPE_CHECKING:
     from halfway.live.interface.service import Service, ServiceSettings
@@ -59,8 +61,6 @@ def node(
 
 def _settings(given: dict[str, Any]) -> "tuple[Settings, ServiceSettings]":
     """Return the settings of nodes and service from the options of `halfway node`."""
-    from dataclasses import fields
-
     from halfway.live.interface.service import ServiceSettings
     from halfway.live.runtime.settings import Settings
 
@@ -78,8 +78,6 @@ def values_of(given: list[str] | None) -> Mapping[str, float | int | bool]:
     """Return the options of a system for `halfway node` as numbers. Raises Problem for another
     text.
     """
-    from halfway.problem import Problem
-
     found: dict[str, float | int | bool] = {}
     for name, text in assignments(given, "--option", "retries=3").items():
         words: dict[str, float | int | bool] = {"true": True, "false": False}

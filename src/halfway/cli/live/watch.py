@@ -1,12 +1,14 @@
 """`halfway scout`, `status`, `ping`, `record` and `replay`: what live nodes are and do."""
 
 import json
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from halfway.cli.live import options
+from halfway.cli.live.events import at
 from halfway.cli.terminal.options import AsJson
 from halfway.cli.terminal.screen import RUNS_FAILED
 
@@ -34,9 +36,6 @@ def scout(
     halfway scout --neighbours 2 --seconds 30
     halfway scout --json | jq -r .name
     """
-    import time
-
-    from halfway.cli.live.events import at
     from halfway.live.control.client import chosen
 
     runs = chosen(node) is not None

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from halfway.cli.terminal.screen import console, warn
+from halfway.files import write_whole
 
 
 @contextmanager
@@ -24,7 +25,6 @@ def accounted(file: Path | None, quiet: bool) -> Iterator[Path | None]:
 
 
 def _write_account(folder: Path, file: Path, quiet: bool) -> None:
-    from halfway.files import write_whole
     from halfway.pipeline.spark.account import account_of
     from halfway.report.terminal.account_report import account_csv, print_account
 

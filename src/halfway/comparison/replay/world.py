@@ -1,6 +1,6 @@
 """The world of a replay: positions, links, subscriptions and publications.
 
-Systems that are compared share it, so that a page holds it once.
+All systems of a comparison share one world, so that a page holds it once.
 """
 
 from typing import NamedTuple

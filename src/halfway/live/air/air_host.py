@@ -1,6 +1,6 @@
 """Live nodes on the air, all in one process: each has a socket in its own namespace.
 
-The air is sealed, so that the nodes need no keys; they accept datagrams of the air only.
+The air is sealed, so the nodes need no keys. They accept datagrams of the air only.
 """
 
 import asyncio
@@ -104,8 +104,9 @@ class AirHost:
     async def quiet(self, most_s: float) -> bool:
         """Stop the links of all nodes on the air, and wait until no datagram is on its way.
 
-        Return False if one still is after most_s seconds. The nodes say goodbye, and the air loses
-        nothing from then on, so that every node hears the goodbyes. Afterwards `account` is exact.
+        Return False if a datagram is still on its way after most_s seconds. The nodes say goodbye,
+        and the air loses nothing from then on, so that every node hears the goodbyes. Afterwards
+        `account` is exact.
         """
         self.air.set_loss(0.0)
         for node in self.nodes:
@@ -129,8 +130,8 @@ class AirHost:
         return dict(found) | {"received by groups": self.group_received}
 
     async def linked(self, pairs: Iterable[Pair], most_s: float) -> float:
-        """Wait until both ends of all pairs on the air are neighbours; return the seconds, or inf
-        if they are not after most_s seconds.
+        """Wait until all pairs on the air are neighbours at both ends; return the seconds, or inf
+        after most_s seconds.
         """
         begun = self.scheduler.now()
         waiting = {pair for pair in pairs if not self._are_linked(pair)}
@@ -142,8 +143,8 @@ class AirHost:
         return self.scheduler.now() - begun
 
     def stun(self, place: int) -> None:
-        """Drop everything that waits at a node, as a crash does; the air must cut the node off as
-        well.
+        """Drop all waiting records of a node on the air, as a crash does; the air must cut the node
+        off as well.
         """
         self.nodes[place].driver.restart()
 
@@ -157,7 +158,7 @@ class AirHost:
         """Bring a node of the air host back without its memory; return the node in its next
         incarnation.
 
-        The air still cuts it off, so that the end of the old one is not heard.
+        The air still cuts the node off, so that no node hears the end of the old incarnation.
         """
         old = self.nodes[place]
         old.stop()
@@ -224,8 +225,8 @@ class AirHost:
 
 
 def datagrams_of(node: MeshNode) -> dict[str, int]:
-    """Return the datagrams that a node on the air sent and received, and that the kernel dropped
-    there.
+    """Return the datagrams that a node on the air sent and received, and those that the kernel
+    dropped at its socket.
     """
     node.endpoint.count_kernel_drops()
     dropped = node.drops.by_reason().get(Drop.KERNEL, 0)

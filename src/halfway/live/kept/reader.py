@@ -36,7 +36,7 @@ ASK_AGAIN_S = 0.3  # after a request for an event
 
 
 class _Waiting(NamedTuple):
-    """A kept event that its application has not had yet."""
+    """A kept event that its application has not received yet."""
 
     key: EventKey
     body: EventBody
@@ -79,7 +79,9 @@ class KeptReader:
         self._is_open = False
 
     def takes(self, key: EventKey, body: EventBody, hops: int) -> bool:
-        """Take a kept event of a stream that this node reads; return False for another stream."""
+        """Take a kept event of a stream that this node reads; return False for an event of another
+        stream.
+        """
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:
             return False
@@ -92,7 +94,7 @@ class KeptReader:
             is_new = self._kept.receive(event)
         except JournalRefusal:
             self._drops.count(Drop.NOT_KEPT)
-            return True  # it is not acknowledged, and comes again
+            return True  # without an acknowledgement the event comes again
         if is_new:
             waiting = self._waiting.setdefault(stream, {})
             waiting[place.number] = _Waiting(key, body, hops, now)
@@ -139,7 +141,9 @@ class KeptReader:
             self._outlet.say(topic, payload, retain=True, expiry_s=RETENTION_S)
 
     def _hand_on(self, stream: Stream) -> None:
-        """Deliver a stream's kept events in order; after a time-out also those behind a gap."""
+        """Deliver the kept events of a stream in order; after a time-out also events behind a
+        gap.
+        """
         waiting, now = self._waiting[stream], self._scheduler.now()
         through = self._kept.through(stream)
         before, since = self._gaps.get(stream, (through, now))
@@ -190,7 +194,7 @@ class KeptReader:
             last = max([beat.last, *waiting])
             asked = self._ask(Heartbeat(stream, beat.first, last))
             if waiting:
-                self._hand_on(stream)  # what was missing may be gone
+                self._hand_on(stream)  # missing events may be gone
             through = self._kept.through(stream)
             row = stream.topic, stream.epoch, through, asked
             found.setdefault(stream.publisher, []).append(row)

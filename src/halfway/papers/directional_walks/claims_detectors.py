@@ -1,6 +1,7 @@
-"""Judge of paper 1, §2: failure detection over publish/subscribe, beside gossip.
+"""The judge of paper 1, §2: failure detection over publish/subscribe, compared with gossip.
 
-The section has sentences, and no numbers. What orders systems is judged; the rest is measured.
+The section has sentences, and no numbers. Sentences that order systems are judged; all other values
+are only measured.
 """
 
 from collections.abc import Iterator
@@ -88,7 +89,7 @@ def _lists(found: Summaries) -> Iterator[Verdict]:
 
 
 def _instead(found: Summaries, detector: _Detector) -> Iterator[Verdict]:
-    """Judge whether a detector over directional walks can do what gossip does."""
+    """Judge whether a detector over directional walks can replace gossip."""
     calm = _of(found, "mistakes", "calm", detector)
     yield _row(
         _cell("calm", detector), "mistakes of a monitor about a member in an hour", _INSTEAD,

@@ -67,13 +67,13 @@ _OVERHEAD = "hops / hops of the direct path"
 
 
 def _figure_1_svg() -> str:
-    from halfway.papers.georendezvous.picture import figure_1
+    from halfway.papers.georendezvous.picture import figure_1  # draws: loads matplotlib
 
     return figure_1().decode()
 
 
 def _figure_2_svg() -> str:
-    from halfway.papers.georendezvous.picture import figure_2
+    from halfway.papers.georendezvous.picture import figure_2  # draws: loads matplotlib
 
     return figure_2().decode()
 

@@ -1,4 +1,6 @@
-"""The reproduction of declared figures: plan, simulate, summarise, judge. Prints nothing."""
+"""The reproduction of declared figures: plan, simulate, summarise, judge. The module prints
+nothing.
+"""
 
 import dataclasses
 import math
@@ -111,7 +113,7 @@ def _measured(
     if not spark.opened and is_small(store):
         found = summaries_here(store, wanted)
     else:
-        from halfway.pipeline.spark.failure import spark_errors
+        from halfway.pipeline.spark.failure import spark_errors  # imports Spark
 
         session = spark.get()
         with spark_errors(store.folder):

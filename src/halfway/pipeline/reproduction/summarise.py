@@ -1,4 +1,6 @@
-"""Summaries of runs, one row per point and metric: by Spark, or in this process for few values."""
+"""The summaries of runs, one row per point and metric: by Spark, or in this process if there are
+few values.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,7 +68,7 @@ def summaries(spark: "SparkSession", store: Store, wanted: Wanted) -> dict[Named
     """Summarise the wanted runs of a folder by Spark: one per metric, metrics in order."""
     from pyspark.sql.functions import broadcast
 
-    from halfway.pipeline.spark.batch import named_jobs
+    from halfway.pipeline.spark.batch import named_jobs  # imports Spark
 
     each = [{"key": key, "replicates": count} for count, keys in wanted.items() for key in keys]
     chosen = broadcast(spark.createDataFrame(pa.Table.from_pylist(each, _CHOSEN)))
@@ -80,7 +82,7 @@ def frame_of_runs(spark: "SparkSession", store: Store) -> "DataFrame":
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
-    from halfway.pipeline.spark.batch import SPARK_SCHEMA
+    from halfway.pipeline.spark.batch import SPARK_SCHEMA  # imports Spark
 
     files = store.files()
     if not files:

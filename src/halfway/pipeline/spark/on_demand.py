@@ -39,7 +39,7 @@ class OnDemand:
     def get(self) -> "SparkSession":
         """Return the Spark session, which the first call opens or takes from a notebook."""
         if self._session is None:
-            from halfway.pipeline.spark.session import session
+            from halfway.pipeline.spark.session import session  # imports Spark
 
             self._session = self._stack.enter_context(session(self.master, self._event_log))
         return self._session

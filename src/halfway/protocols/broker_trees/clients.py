@@ -213,7 +213,7 @@ def refresh_client(state, rules, i, c, every_s, missed, now, out):
 def send_command(state, catalogue, i, c, message, out):
     """Remember an application's command at the client's node, and send the command to the broker
     with the digest of its filter. Before the first answer of the broker, the node sends only
-    events: that answer requests all subscriptions.
+    events, because that answer requests all subscriptions.
     """
     clients, kind, f, client = state.clients, message.kind, message[FILTER], message.args[CLIENT]
     attributes, name = catalogue.values.shape[1], np.int32(0)

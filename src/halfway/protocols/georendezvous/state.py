@@ -142,8 +142,7 @@ def state(
 
     publishers: publishers whose newest events a node distinguishes; an older event counts as
     received. neighbours, bridges, entries, traversals: places of these tables. pruned: pairs of
-    topic and publisher for which a subscriber can prune. hops_in_flight: acknowledged hops that a
-    node tracks.
+    topic and publisher to prune. hops_in_flight: tracked hops.
     """
     n, never = len(node_ids), -1.0
     seen = empty_windows(n, publishers)

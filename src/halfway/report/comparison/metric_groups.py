@@ -1,4 +1,4 @@
-"""The metrics of a comparison in groups, each the columns of one table."""
+"""The groups of the metrics of a comparison; each group gives the columns of one table."""
 
 from collections.abc import Iterator, Sequence
 

@@ -52,8 +52,8 @@ def print_results(out: Console, results: Results, *, page: str = "") -> None:
 
 
 def _print_decision(out: Console, decision: Decision) -> None:
-    """Print on the terminal which system a comparison's decision chooses, and why not the
-    others.
+    """Print the system that a comparison's decision chooses on the terminal, and the reasons
+    against the others.
     """
     out.print(_sentence(decision))
     for one in decision.systems:
@@ -151,8 +151,8 @@ def print_fitting(
 ) -> None:
     """Print a table on the terminal, split into several if it is too wide.
 
-    Each part repeats the key columns. No number and no name is cut: where even one column does not
-    fit beside the keys, it becomes a list.
+    Each part repeats the key columns. No number and no name is cut: a column that does not fit
+    beside the keys becomes a list.
     """
     _print_parts(out, _parts(out, title, keys, columns), keys)
 

@@ -21,8 +21,8 @@ SAME, JOINED, LEFT = 0, 1, 2  # changes of a member in a view
 class GroupViews(NamedTuple):
     """The views of group members as bounded tables, one row for each view.
 
-    The place of a member that left is kept while its last announcement would be valid, so that an
-    older, late announcement does not bring the member back.
+    A view keeps the entry of a member that left while its last announcement would be valid, so that
+    an older, late announcement does not bring the member back.
     """
 
     member: npt.NDArray[np.int32]  # [views, room] the member's number; NONE: free

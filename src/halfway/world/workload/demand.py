@@ -29,12 +29,12 @@ class Publications(NamedTuple):
 
 
 class Demand(Protocol):
-    """The demand of the applications.
+    """The demand of the applications of a run: their subscriptions and publications.
 
-    Subscriptions are made at the start of a run, and hold to its end, except those of `periods`:
-    (row, topic) -> seconds at which the subscription begins and ends. publishing_periods: the same
-    of the role of a publisher. brokers: the brokers of broker trees, where the workload names them.
-    has_payloads: whether its publications have sizes.
+    A subscription holds from the start of a run to its end, unless `periods` has it: (row, topic)
+    -> seconds at which the subscription begins and ends. publishing_periods: the same for the role
+    of a publisher. brokers: the brokers of broker trees, if the workload names them. has_payloads:
+    whether publications have sizes.
     """
 
     topics: int
@@ -46,7 +46,9 @@ class Demand(Protocol):
     subscribers: list[npt.NDArray[np.int32]]  # topic -> rows that subscribe to it, ascending
 
     def take(self, until: float, most: int) -> Publications:
-        """Return a demand's next publications before `until` (seconds), at most `most`, once."""
+        """Return the next publications of a demand before `until` (seconds), at most `most`; each
+        only once.
+        """
         ...
 
     def next_at(self) -> float:
@@ -126,12 +128,11 @@ class Drawn:
     Each topic has `publishers_each` rows and `subscribers_each` other ones, all distinct, uniform
     among n. Each event has a uniform topic and a uniform publisher of it. arrivals="regular": event
     k at start_s + k x every_s; "poisson": exponential gaps with the mean every_s from start_s on.
-    width: for content-based runs, a topic is a number, and its subscribers want `width`
-    consecutive numbers, from it on (or the last `width` numbers).
-    exponent: topic k is drawn in proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the
-    caller gives instead of drawn ones; a topic without publishers has no events, and neither has a
-    time at which no publisher is there. payload: the bytes
-    of an event by topic; () for none.
+    width: for content-based runs, a topic is a number, and its subscribers want `width` consecutive
+    numbers from this number on (or the last `width` numbers). exponent: topic k is drawn in
+    proportion to 1 / (k + 1)^exponent (Zipf). roles: rows that the caller gives instead of drawn
+    ones; a topic without publishers has no events, and neither has a time without a publisher.
+    payload: the bytes of an event by topic; () for none.
     The random state depends on (seed, topic) and (seed, event). Raises Problem with value and
     range.
     """

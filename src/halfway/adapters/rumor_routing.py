@@ -1,0 +1,29 @@
+"""The adapter of rumor routing: that of broadcast systems, with notes on its limits."""
+
+import math
+from collections.abc import Sequence
+
+from halfway.adapters.interface import BroadcastAdapter, ComparedRuns
+
+
+class RumorRoutingAdapter(BroadcastAdapter):
+    """The adapter of rumor routing, whose state needs no sizing beyond a window."""
+
+    @classmethod
+    def notes(cls, runs: ComparedRuns) -> Sequence[str]:
+        """Return the notes on several publishers of a topic, and on losses, in rumor routing."""
+        found = []
+        if runs.publishers > 1:
+            some = "any number" if runs.publishers == math.inf else f"up to {runs.publishers:.0f}"
+            found.append(
+                "a query ends at one publisher of its topic, as in the paper. Other publishers "
+                f"({some} a topic) do not reach the subscriber."
+            )
+        if runs.lossy:
+            found.append(
+                "agents and queries are not acknowledged, so a walk ends at its first loss."
+            )
+        return found
+
+
+ADAPTERS = {"rumor-routing": RumorRoutingAdapter}
